@@ -174,7 +174,8 @@ func Parse(name string, text []byte, o LoadOptions) (*Plan, error) {
 }
 
 func load(o LoadOptions, read func(*project.Reader) (project.Document, error)) (*Plan, error) {
-	r := &project.Reader{Root: o.Root, Config: o.Config, Trust: o.Trust, Activities: o.Activities, Policies: o.Policies, Instances: o.Instances, Functions: slices.Sorted(maps.Keys(o.Functions)), Hints: o.Hints}
+	r := &project.Reader{Root: o.Root, Config: o.Config, Trust: o.Trust, Activities: o.Activities, Policies: o.Policies,
+		Instances: o.Instances, Functions: slices.Sorted(maps.Keys(o.Functions)), Hints: o.Hints}
 	for _, text := range o.Hosts {
 		host, err := hosts.Parse(text)
 		if err != nil {
@@ -261,7 +262,8 @@ func (p *Plan) Simulate(o SimulateOptions) (*Simulation, error) {
 		return nil, err
 	}
 	return simulate.Run(r, simulate.Options{
-		Options: runtime.Options{Input: o.Input, State: o.State}, Seed: o.Seed, Fail: o.Fail, Steps: simulate.DefaultSteps(p.program.Plan),
+		Options: runtime.Options{Input: o.Input, State: o.State}, Seed: o.Seed, Fail: o.Fail,
+		Steps: simulate.DefaultSteps(p.program.Plan),
 	}), nil
 }
 
@@ -308,10 +310,13 @@ func (p *Plan) Run(ctx context.Context, o RunOptions) (*Result, error) {
 		return nil, err
 	}
 	return session.Run(ctx, p.program, session.Options{
-		Options: runtime.Options{Input: o.Input, State: o.State, Parallel: o.Parallel, Confirm: runtime.Confirm{Policy: o.Ask}},
-		Host:    session.Host{Functions: p.functions, Confirmer: o.Confirmer, Observer: o.Observer, Telemetry: o.Telemetry, Version: version()},
+		Options: runtime.Options{Input: o.Input, State: o.State, Parallel: o.Parallel,
+			Confirm: runtime.Confirm{Policy: o.Ask}},
+		Host: session.Host{Functions: p.functions, Confirmer: o.Confirmer, Observer: o.Observer,
+			Telemetry: o.Telemetry, Version: version()},
 
-		PlannerName: o.Planner, Model: o.Model, Record: o.Record, Instances: o.Instances, Results: o.Results, Runs: o.Journals, Digest: o.Digest,
+		PlannerName: o.Planner, Model: o.Model, Record: o.Record, Instances: o.Instances, Results: o.Results,
+		Runs: o.Journals, Digest: o.Digest,
 	})
 }
 
@@ -340,7 +345,8 @@ type ResumeOptions struct {
 // the error [ErrEnded].
 func Resume(ctx context.Context, journal string, o ResumeOptions) (*Result, error) {
 	return session.Resume(ctx, journal, session.ResumeOptions{
-		Host:       session.Host{Functions: o.Functions, Hints: o.Hints, Confirmer: o.Confirmer, Observer: o.Observer, Telemetry: o.Telemetry, Version: version()},
+		Host: session.Host{Functions: o.Functions, Hints: o.Hints, Confirmer: o.Confirmer, Observer: o.Observer,
+			Telemetry: o.Telemetry, Version: version()},
 		Activities: o.Activities, InFlight: o.InFlight, Answers: o.Answers, Confirm: &runtime.Confirm{Policy: o.Ask},
 	})
 }

@@ -27,7 +27,8 @@ type want struct {
 func (a *want) add(b want) {
 	within := func(part, container BranchChoice) bool { // part is covered by container
 		rest, is := strings.CutPrefix(part.Reference, container.Reference)
-		return is && part.Call == container.Call && (rest == "" || container.Reference != "" && (rest[0] == '.' || rest[0] == '['))
+		return is && part.Call == container.Call &&
+			(rest == "" || container.Reference != "" && (rest[0] == '.' || rest[0] == '['))
 	}
 	for _, c := range b.branch {
 		if !slices.ContainsFunc(a.branch, func(known BranchChoice) bool { return within(c, known) }) {
@@ -124,12 +125,14 @@ func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 	done := len(r.Writers) == 0
 	for _, i := range r.Writers {
 		switch end, call := &w.ended[i], p.Plan.Calls[i]; {
-		case (end.done || end.fails) && slices.ContainsFunc(call.Output[end.takes], func(path plan.Path) bool { return paths.Overlap(path.ID, r.Path) }):
+		case (end.done || end.fails) && slices.ContainsFunc(call.Output[end.takes],
+			func(path plan.Path) bool { return paths.Overlap(path.ID, r.Path) }):
 			done = true
 		case end.fails:
 			why.add(want{branch: []BranchChoice{{Call: call.Name, Fails: true}}, sure: true})
 		case end.done:
-			why.add(want{branch: []BranchChoice{{Call: call.Name, Takes: compiler.Offered(p.Plan, call)[end.takes]}}, sure: true})
+			why.add(want{branch: []BranchChoice{{Call: call.Name, Takes: compiler.Offered(p.Plan, call)[end.takes]}},
+				sure: true})
 		case end.taken: // what took the path is what is there
 		case end.lacks == nil:
 			return want{unspecified: end.unspecified}

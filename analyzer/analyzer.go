@@ -2,8 +2,8 @@
 // than its author intended, before anything has run.
 //
 // A rule is a value in a file with its code and name, rules/ob203_dangling_reference.go, and has a page beside it. Its
-// file registers it; [rules.Registered] lists all. The compiler reports the findings of some rules; these have no file. Here are
-// those that compare runs or policies. Package flow computes which values may occur at each place.
+// file registers it; [rules.Registered] lists all. The compiler reports the findings of some rules; these have no file.
+// Here are those that compare runs or policies. Package flow computes which values may occur at each place.
 //
 // Every rule prefers silence to a false finding. It reports nothing that depends on a part that couldn't be read.
 package analyzer
@@ -46,15 +46,18 @@ func (v *Verified) Delegate(path string) *Verified { return v.delegates[path] }
 
 // applied runs the rules over a plan and puts their findings to those given. Ordered
 // are the pairs of calls that are to run as listed, by index.
-func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagnostic, unjudged []string, ordered [][2]int) {
+func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagnostic,
+	unjudged []string, ordered [][2]int) {
 	all, unjudged = slices.Clone(found), kindsOfJudgement
 	if p.Root != nil { // what couldn't be read at all isn't judged
 		pass := analysis.NewPass(p, analysis.UnknownFacts(p, found))
 		*analysis.Kept[Replay](pass.Shared) = c.Replay
 		pass.Surroundings = analysis.Surroundings{
-			Shared: pass.Shared, Delegates: c.delegates, Within: c.within, Machine: c.Machine, Permit: c.Permit, Asks: c.asksFor,
+			Shared: pass.Shared, Delegates: c.delegates, Within: c.within, Machine: c.Machine, Permit: c.Permit,
+			Asks: c.asksFor,
 		}
-		several := p.Targeted() || slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return bind.IsParticular(p, &i) })
+		several := p.Targeted() ||
+			slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return bind.IsParticular(p, &i) })
 		c.apply(pass, func(r *Rule) bool { return !several || !r.ByView() })
 		all = append(all, pass.Found...)
 		if several {
@@ -78,7 +81,8 @@ func unjudgedKinds(p *Pass) (kinds []string) {
 	for i, hidden := range []bool{
 		(p.Unknown(branch.Needed) || !ordered) && p.Flow.HasBranches(),
 		(p.Unknown(diag.Order) || !ordered) && len(p.Plan.Calls) > 1 || p.Strayed,
-		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Tools) || p.Plan.ToolsDeclared && slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return rules.UsesUnknownTool(p, call) }),
+		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Tools) || p.Plan.ToolsDeclared &&
+			slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return rules.UsesUnknownTool(p, call) }),
 	} {
 		if hidden {
 			kinds = append(kinds, kindsOfJudgement[i])
@@ -223,7 +227,8 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 	covering := map[*source.File][]*Ignore{}
 	for _, d := range kept {
 		if by := c.ignores(&d, covering); by != nil {
-			j.Suppressed = append(j.Suppressed, diag.Suppressed{Diagnostic: d, Reason: by.Reason, At: by.Node.Span(), Outside: true})
+			j.Suppressed = append(j.Suppressed,
+				diag.Suppressed{Diagnostic: d, Reason: by.Reason, At: by.Node.Span(), Outside: true})
 			if !slices.Contains(j.Used, by) {
 				j.Used = append(j.Used, by)
 			}

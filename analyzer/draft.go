@@ -29,7 +29,8 @@ type Draft struct {
 // findings that compiling it made, by a program's own rules as well. Held says which
 // calls have been held back until now, as [Arriving] found; nil is all.
 func Screen(p *plan.Plan, found []diag.Diagnostic, own []*Rule, held func(call *plan.Call) bool) *Draft {
-	d := &Draft{plan: p, config: Config{Rules: own}, complete: true, faults: make([][]diag.Diagnostic, len(p.Calls)), held: make([]bool, len(p.Calls))}
+	d := &Draft{plan: p, config: Config{Rules: own}, complete: true, faults: make([][]diag.Diagnostic, len(p.Calls)),
+		held: make([]bool, len(p.Calls))}
 	found = about(p, found)
 	if p.Root == nil {
 		d.problems = diag.AtLeast(diag.Error, found)
@@ -54,7 +55,8 @@ func newScreening(p *plan.Plan) *Pass {
 func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.Found = nil
 	for _, r := range d.config.rules() {
-		ofDocuments := r.Scope == Document && r.Call == nil && !slices.Contains(d.config.Rules, r) // a solution defines nothing
+		// a solution defines nothing
+		ofDocuments := r.Scope == Document && r.Call == nil && !slices.Contains(d.config.Rules, r)
 		if (r.Default == diag.Error || r.Raises) && r != writeConflict && !ofDocuments && d.config.asksFor(r) {
 			d.config.run(pass, r)
 		}
@@ -81,14 +83,15 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	}
 }
 
-// Arriving judges the calls of a solution that have come since an earlier draft of it, nil for none, together with those
-// before them and with the findings that compiling it made.
+// Arriving judges the calls of a solution that have come since an earlier draft of it, nil for none, together with
+// those before them and with the findings that compiling it made.
 //
 // What only the whole shows stays open: a call is held back, rather than judged, if loose says so (what it reads, or
 // writes into, may still turn out to be another call's work), if it names a call in "_after" that may still come, if it
 // depends on such a call, or if it writes what such a call listed before it writes. What isn't held is judged once and
 // for all: calls listed after it change nothing about it, so that it may start.
-func Arriving(p *plan.Plan, found []diag.Diagnostic, own []*Rule, before *Draft, loose func(call *plan.Call) bool) *Draft {
+func Arriving(p *plan.Plan, found []diag.Diagnostic, own []*Rule, before *Draft,
+	loose func(call *plan.Call) bool) *Draft {
 	d := &Draft{plan: p, config: Config{Rules: own}}
 	if before != nil {
 		d.first, d.ordered = len(before.held), slices.Clip(before.ordered)
@@ -103,7 +106,8 @@ func Arriving(p *plan.Plan, found []diag.Diagnostic, own []*Rule, before *Draft,
 	found = about(p, found)
 	some := slices.Contains(d.held, true)
 	for _, call := range p.Calls[d.first:] {
-		held := loose(call) || slices.ContainsFunc(related(pass, call), d.isHeld) || d.waitsForTheRest(call, found, some)
+		held := loose(call) || slices.ContainsFunc(related(pass, call), d.isHeld) ||
+			d.waitsForTheRest(call, found, some)
 		d.held, d.faults, some = append(d.held, held), append(d.faults, nil), some || held
 	}
 	pass.Held = d.isHeld
@@ -153,7 +157,8 @@ func (d *Draft) take(found []diag.Diagnostic) {
 		}
 		if !d.held[call.Index] && f.Rule != diag.DuplicateID { // whose the name is, is known at once
 			for _, note := range f.Related {
-				if other := d.callIn(note.Span); other != nil && (d.held[other.Index] || !d.held[call.Index] && other.Index > call.Index) {
+				if other := d.callIn(note.Span); other != nil &&
+					(d.held[other.Index] || !d.held[call.Index] && other.Index > call.Index) {
 					call = other
 				}
 			}
@@ -209,7 +214,8 @@ func (d *Draft) waitsForTheRest(call *plan.Call, found []diag.Diagnostic, some b
 	// What depends on a call that is held may turn out to be on a cycle with it, even if a fallback could do without
 	// it. What isn't held depends on calls listed before it. How a call goes together with one that is held and writes
 	// what it writes isn't known, unless it depends on it, as under once.
-	return slices.ContainsFunc(d.plan.Graph.Deps(call.Index), func(dep int32) bool { return int(dep) >= call.Index || d.held[dep] }) ||
+	return slices.ContainsFunc(d.plan.Graph.Deps(call.Index),
+		func(dep int32) bool { return int(dep) >= call.Index || d.held[dep] }) ||
 		some && d.plan.Writes != plan.Once && d.joinsHeld(call)
 }
 

@@ -50,9 +50,11 @@ func (v *Verified) Simulation() *Simulation { return &Simulation{plan: v.plan} }
 func (r *Simulation) Single() (*Simulation, error) {
 	p := r.plan
 	if p.Targeted() {
-		return nil, errors.New("a schedule orders the calls of one state, and instances of this plan have calls of their own")
+		return nil,
+			errors.New("a schedule orders the calls of one state, and instances of this plan have calls of their own")
 	}
-	if len(p.Instances) == 0 && !p.AwaitsInstances && len(p.Delegates) == 0 && !slices.ContainsFunc(p.Calls, func(c *plan.Call) bool { return c.Each != nil || c.Instance != "" }) {
+	if len(p.Instances) == 0 && !p.AwaitsInstances && len(p.Delegates) == 0 &&
+		!slices.ContainsFunc(p.Calls, func(c *plan.Call) bool { return c.Each != nil || c.Instance != "" }) {
 		return r, nil
 	}
 	one := *p
@@ -197,7 +199,8 @@ func (m *maker) require(calls []int32) {
 	m.room(plan.Calls[m.conflict.A], []int32{int32(m.conflict.B)})
 	m.room(plan.Calls[m.conflict.B], []int32{int32(m.conflict.A)})
 	for _, list := range m.leaves { // the deepest first: a container is there before something is sought in it
-		slices.SortStableFunc(list, func(a, b demand) int { return plan.Paths.Depth(b.path) - plan.Paths.Depth(a.path) })
+		slices.SortStableFunc(list,
+			func(a, b demand) int { return plan.Paths.Depth(b.path) - plan.Paths.Depth(a.path) })
 	}
 }
 
@@ -314,8 +317,8 @@ func (m *maker) result(call *plan.Call, route plan.Route) any {
 
 func (m *maker) chance(at int) *rand.Rand { return rand.New(rand.NewPCG(m.seed, uint64(at))) }
 
-// filling is a value for a place: of a call's result, or for no call of what the run begins with. Where nothing is known
-// of it, it names the call.
+// filling is a value for a place: of a call's result, or for no call of what the run begins with. Where nothing is
+// known of it, it names the call.
 func (m *maker) filling(call *plan.Call, one demand) any {
 	if one.fixed {
 		return one.value

@@ -72,11 +72,13 @@ func writeConflicts(p *Pass) {
 // conflict reports a call and those of the pairs that it may conflict in: an error where
 // two schedules show the conflict, or without a replay where values do, and a warning where
 // values let both calls run. It reports whether that is an error.
-func conflict(p *Pass, pairs []plan.Unordered, goals []logic.Literal, answers []logic.Answer, with []int) (isError bool) {
+func conflict(p *Pass, pairs []plan.Unordered, goals []logic.Literal, answers []logic.Answer,
+	with []int) (isError bool) {
 	e := p.Flow.Conditions()
 	possible := slices.DeleteFunc(slices.Clone(with), func(k int) bool { return !answers[k].Possible })
 	first := func(k int) []int {
-		return append([]int{k}, slices.DeleteFunc(slices.Clone(possible), func(other int) bool { return other == k })...)
+		return append([]int{k},
+			slices.DeleteFunc(slices.Clone(possible), func(other int) bool { return other == k })...)
 	}
 	replay := *analysis.Kept[Replay](p.Shared) != nil
 	meet := -1 // a pair that values let run
@@ -106,7 +108,9 @@ func conflict(p *Pass, pairs []plan.Unordered, goals []logic.Literal, answers []
 		return true
 	}
 	if meet >= 0 {
-		reportConflict(p, pairs, first(meet), "no two runs were found that end differently; they run one after the other, as listed if that is possible").As(diag.Warning)
+		reportConflict(p, pairs, first(meet),
+			"no two runs were found that end differently; they run one after the other, as listed if that is possible").
+			As(diag.Warning)
 	}
 	for _, k := range with {
 		if a := answers[k]; !a.Possible && !a.Beyond {
@@ -128,7 +132,8 @@ const maxShownConflicts = 3
 func order(p *Pass, unordered []plan.Unordered, pairs [][2]int) {
 	more := len(p.Plan.Unordered) >= bind.MaxUnordered
 	if more {
-		analysis.Unanswered(p, p.Plan.CallsNode.Span().Head(), nil, fmt.Sprintf("whether more than %d pairs of calls conflict", bind.MaxUnordered))
+		analysis.Unanswered(p, p.Plan.CallsNode.Span().Head(), nil,
+			fmt.Sprintf("whether more than %d pairs of calls conflict", bind.MaxUnordered))
 	}
 	if len(pairs) == 0 && !more {
 		return
@@ -157,7 +162,8 @@ func order(p *Pass, unordered []plan.Unordered, pairs [][2]int) {
 	p.Ordered = nil
 	for i, u := range unordered {
 		if more || slices.Contains(pairs, [2]int{u.A, u.B}) {
-			reportConflict(p, unordered, []int{i}, "in the order in which they are listed calls would wait for each other")
+			reportConflict(p, unordered, []int{i},
+				"in the order in which they are listed calls would wait for each other")
 		}
 	}
 }
@@ -192,7 +198,8 @@ func reportConflict(p *Pass, pairs []plan.Unordered, with []int, says string) *d
 	if path != otherPath {
 		what = analysis.Quote(path) + " and " + analysis.Quote(otherPath) + ", one inside the other,"
 	}
-	f := p.Report(first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: %s", call.Name, other.Name, what, says).About(call.Label())
+	f := p.Report(first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: %s", call.Name,
+		other.Name, what, says).About(call.Label())
 	if n := len(with) - 1; n > 0 {
 		f.Message += "; the same applies to " + wording.Count(n, "more call")
 	}
@@ -200,5 +207,7 @@ func reportConflict(p *Pass, pairs []plan.Unordered, with []int, says string) *d
 		u := pairs[k]
 		f.Note(u.PathA.Span(), "%q writes %q here", p.Plan.Calls[u.A].Name, p.Path(u.PathA.ID))
 	}
-	return f.Advise("let one read the other's result or name it in \"_after\", write to two paths, or use \"writes: once\" to keep the first")
+	return f.Advise(
+		"let one read the other's result or name it in \"_after\", write to two paths, or use \"writes: once\" " +
+			"to keep the first")
 }

@@ -83,7 +83,9 @@ func reportFlow(p *Pass, f *label.Flow) {
 	}
 	d.About(f.Of.Label())
 	if f.Integrity {
-		d.Advise("take it from a trusted source, or endorse it in the policy: as a boolean, a bounded number or one of some values, or by a person")
+		d.Advise(
+			"take it from a trusted source, or endorse it in the policy: as a boolean, a bounded number or one " +
+				"of some values, or by a person")
 	} else {
 		d.Advise("leave it out, or allow %s data for the parameter in a policy", is)
 	}

@@ -45,7 +45,8 @@ func placeOf(p *Pass, d *permit.Difference) source.Span {
 		}
 	}
 	for _, t := range p.Plan.Tools {
-		if d.What == permit.Definition && t.NameNode != nil && d.Of == (plan.Part{Kind: canonical.PartTool, Name: t.Name}).String() {
+		if d.What == permit.Definition && t.NameNode != nil &&
+			d.Of == (plan.Part{Kind: canonical.PartTool, Name: t.Name}).String() {
 			return t.NameNode.Span()
 		}
 	}

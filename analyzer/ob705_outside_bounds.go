@@ -80,7 +80,8 @@ func boundsWithin(p *Pass, path string) []*analysis.Parameters {
 			for _, bounds := range slices.Concat(boundsOn(inner, call), boundsWithin(inner, call.Plan())) {
 				for _, f := range call.Params.Fields {
 					if one := passedOn(inner, call, f, bounds); one != nil {
-						one.Taker = fmt.Sprintf("%s, which %q of the delegate %q passes it on to,", bounds.Taker, call.Name, path)
+						one.Taker = fmt.Sprintf("%s, which %q of the delegate %q passes it on to,", bounds.Taker,
+							call.Name, path)
 						all = append(all, one)
 					}
 				}
@@ -107,7 +108,8 @@ func passedOn(p *Pass, call *plan.Call, f plan.TemplateField, bounds *analysis.P
 	}
 	name := r.Ref.Path[0].Key
 	place.Schema = schema.Containing(compiler.SchemaPath(r.Ref.Path[1:]), place.Schema)
-	return &analysis.Parameters{Which: "delegate", Places: map[string]schema.Place{name: place}, Bounds: map[string]*source.Node{name: bounds.Bounds[f.Key]}}
+	return &analysis.Parameters{Which: "delegate", Places: map[string]schema.Place{name: place},
+		Bounds: map[string]*source.Node{name: bounds.Bounds[f.Key]}}
 }
 
 // untyped reports bounds that accept values of other types, if the tool doesn't declare the type either.
@@ -118,8 +120,11 @@ func untyped(p *Pass, bounds *policy.Bounds, of *policy.BoundTool) {
 	}
 	known := analysis.ParametersOf(p, p.Plan.Calls[at].Tool)
 	for i := range of.Parameters {
-		if bound := &of.Parameters[i]; known != nil && bound.NamesNoType() && known.Place(bound.Name).Schema.Kinds() == schema.Anything {
-			p.Report(bound.Node.Span().Head(), "the bound of %q in %q names no type, and neither does %s: a value of another type is within it", bound.Name, bounds.Name, known.Taker).As(diag.Warning).
+		if bound := &of.Parameters[i]; known != nil && bound.NamesNoType() &&
+			known.Place(bound.Name).Schema.Kinds() == schema.Anything {
+			p.Report(bound.Node.Span().Head(),
+				"the bound of %q in %q names no type, and neither does %s: a value of another type is within it",
+				bound.Name, bounds.Name, known.Taker).As(diag.Warning).
 				Advise("name the \"type\" that it may have")
 		}
 	}
@@ -134,7 +139,8 @@ func unlisted(p *Pass, only *policy.Only, call *plan.Call) {
 	if n := call.Node.Get("_activity"); n != nil && name != call.ToolName {
 		at = n
 	}
-	p.Report(at.Span(), "%q isn't among the tools that there may be: the policy's rule %q lists those", name, only.Name).About(call.Label()).
+	p.Report(at.Span(), "%q isn't among the tools that there may be: the policy's rule %q lists those", name,
+		only.Name).About(call.Label()).
 		Advise("call one of %s", analysis.QuotedNames(only.Tools)).
 		Note(only.Node.Span().Head(), "the rule is here")
 }
@@ -142,9 +148,11 @@ func unlisted(p *Pass, only *policy.Only, call *plan.Call) {
 // boundsOf are the bounds of a tool as a taker of its parameters.
 func boundsOf(p *Pass, rule *policy.Bounds, tool *policy.BoundTool) *analysis.Parameters {
 	return analysis.Once(p.Store, tool, func() *analysis.Parameters {
-		t := &analysis.Parameters{Taker: fmt.Sprintf("the policy's rule %q", rule.Name), Which: "policy", Places: map[string]schema.Place{}, Bounds: map[string]*source.Node{}}
+		t := &analysis.Parameters{Taker: fmt.Sprintf("the policy's rule %q", rule.Name), Which: "policy",
+			Places: map[string]schema.Place{}, Bounds: map[string]*source.Node{}}
 		for _, one := range tool.Parameters {
-			t.Places[one.Name], t.Bounds[one.Name] = schema.Place{Schema: one.Schema, Possible: true, Named: true}, one.Node
+			t.Places[one.Name], t.Bounds[one.Name] = schema.Place{Schema: one.Schema, Possible: true, Named: true},
+				one.Node
 		}
 		return t
 	})
@@ -200,7 +208,8 @@ func reportBounds(p *Pass, j *analysis.Judgement) {
 		f = analysis.Misfit(p, p.Rule, j, what)
 		f.Message += "; a run refuses the call then"
 	default:
-		f = p.Report(j.Place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.Called(), what).About(j.To.Call.Label()).As(diag.Warning)
+		f = p.Report(j.Place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.Called(),
+			what).About(j.To.Call.Label()).As(diag.Warning)
 		if analysis.NoteSources(p, f, j); j.CutShort != "" {
 			f.As(diag.Info)
 		}

@@ -61,7 +61,8 @@ func forbiddenOrders(p *Pass) {
 		}
 		pairs = toOrder(p, pairs, c, shares, slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }))
 	}
-	if pairs = slices.Concat(p.Ordered, pairs); len(pairs) > len(p.Ordered) && bind.WithOrder(p.Plan, pairs).Graph.Acyclic() {
+	if pairs = slices.Concat(p.Ordered, pairs); len(pairs) > len(p.Ordered) &&
+		bind.WithOrder(p.Plan, pairs).Graph.Acyclic() {
 		p.Ordered = pairs
 	}
 }
@@ -90,7 +91,8 @@ func misorderOf(p *Pass, call *plan.Call, goal logic.Literal, certain bool, earl
 		certain = rules.Undecided(e.Decisions(goal, a.Assignment)) == 0
 		for _, v := range e.Implicant(goal, a.Assignment) {
 			call, ends := e.EndingOf(v)
-			unlikely := ends && a.Assignment.Flips(v) && (p.Plan.Calls[call].Plan() != "" || p.Plan.Calls[call].Each != nil)
+			unlikely := ends && a.Assignment.Flips(v) &&
+				(p.Plan.Calls[call].Plan() != "" || p.Plan.Calls[call].Each != nil)
 			certain = certain && e.About(v) != nil && !unlikely
 		}
 	}
@@ -132,7 +134,8 @@ func maybeAfter(p *Pass, shares []share) (all []misorder) {
 	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, ordered bool) {
 		if is, may := x.same(y); !ordered && may && x.subject && y.other && (found[x] == nil || !found[x].certain) {
 			goal := e.And(e.Runs(x.call), e.Runs(y.call))
-			if m := misorderOf(p, x.call, goal, is && !x.uncertain && !y.uncertain, y.call); m != nil && (found[x] == nil || m.certain) {
+			if m := misorderOf(p, x.call, goal, is && !x.uncertain && !y.uncertain, y.call); m != nil &&
+				(found[x] == nil || m.certain) {
 				found[x] = m
 			}
 		}
@@ -234,7 +237,8 @@ type orderWork int
 func spend(p *Pass, work orderWork) bool {
 	done := analysis.Kept[orderWork](p.Store)
 	if *done < orderBudget && *done+work >= orderBudget {
-		analysis.CutShort(p, p.Plan.CallsNode.Span().Head(), "which of the calls may come after which isn't fully analysed for the policy: there are too many")
+		analysis.CutShort(p, p.Plan.CallsNode.Span().Head(),
+			"which of the calls may come after which isn't fully analysed for the policy: there are too many")
 	}
 	*done += work
 	return *done < orderBudget
@@ -249,14 +253,18 @@ func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 	var says, help string
 	switch {
 	case c.Kind == policy.OnlyAfter:
-		says, help = fmt.Sprintf("%q may start before %q is done", m.call.Name, c.Other.Text), fmt.Sprintf("name a call of %q in its \"_after\", or let it read what that gives", c.Other.Text)
+		says, help = fmt.Sprintf("%q may start before %q is done", m.call.Name, c.Other.Text),
+			fmt.Sprintf("name a call of %q in its \"_after\", or let it read what that gives", c.Other.Text)
 	case c.Kind == policy.NeverAfter:
-		says, help = fmt.Sprintf("%q may start after %s", m.call.Name, analysis.QuotedNames(names)), fmt.Sprintf("let %s wait for it: \"_after\": {\"settled\": [%q]}", analysis.QuotedNames(names), idOf(p, m.call))
+		says, help = fmt.Sprintf("%q may start after %s", m.call.Name, analysis.QuotedNames(names)),
+			fmt.Sprintf("let %s wait for it: \"_after\": {\"settled\": [%q]}", analysis.QuotedNames(names),
+				idOf(p, m.call))
 	case len(names) == 0:
 		says, help = fmt.Sprintf("%q starts %q more often than allowed", m.call.Name, c.Subject.Text),
 			"limit its \"_retry\", or give the list that it runs for \"maxItems\""
 	default:
-		says, help = fmt.Sprintf("%q may be one too many after %s: together they start %q more often than allowed", m.call.Name, analysis.QuotedNames(names), c.Subject.Text), "remove one of them"
+		says, help = fmt.Sprintf("%q may be one too many after %s: together they start %q more often than allowed",
+			m.call.Name, analysis.QuotedNames(names), c.Subject.Text), "remove one of them"
 	}
 	witness := OrderWitness{Order: append(names, m.call.Name)}
 	if m.answer.Possible {
@@ -265,7 +273,8 @@ func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 			says += ", when " + words
 		}
 	}
-	f := p.Report(m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says, analysis.Quote(c.Name), c.Says()).About(m.call.Label()).Advise("%s", help)
+	f := p.Report(m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says, analysis.Quote(c.Name),
+		c.Says()).About(m.call.Label()).Advise("%s", help)
 	f.Witness = witness
 	for _, other := range m.earlier[:min(len(m.earlier), analysis.MaxShown)] {
 		f.Note(other.ToolNode.Span(), "%q is here", other.Name)
@@ -282,7 +291,8 @@ func idOf(p *Pass, call *plan.Call) string {
 	switch {
 	case call.ID != "":
 		return call.ID
-	case slices.ContainsFunc(p.Plan.Calls, func(other *plan.Call) bool { return other != call && other.ToolName == call.ToolName }):
+	case slices.ContainsFunc(p.Plan.Calls,
+		func(other *plan.Call) bool { return other != call && other.ToolName == call.ToolName }):
 		return "its _id"
 	}
 	return call.ToolName

@@ -48,7 +48,8 @@ func shares(p *Pass, at int) (all []share) {
 func shareOf(p *Pass, at int, call *plan.Call) share {
 	c := &orderChecks(p)[at]
 	role, in := label.RoleOf(c, p.Plan, call), delegateShare(p, at, call)
-	one := share{call: call, subject: role&label.Subject != 0, other: role&label.Other != 0, some: true, uncertain: in.uncertain}
+	one := share{call: call, subject: role&label.Subject != 0, other: role&label.Other != 0, some: true,
+		uncertain: in.uncertain}
 	own, attempts, items := 0, max(1, call.Retry.Attempts), 1
 	if one.subject {
 		if own = attempts; label.IsIdempotent(p.Plan, call) {
@@ -151,7 +152,9 @@ func (s *share) same(other *share) (is, may bool) {
 // depend on timing: those that the graph orders, and with all set the others as they are listed.
 func toOrder(p *Pass, pairs [][2]int, c *policy.Check, shares []share, all bool) [][2]int {
 	if c.Kind == policy.AtMost {
-		slices.SortFunc(shares, func(x, y share) int { return p.Plan.Graph.Rank(x.call.Index) - p.Plan.Graph.Rank(y.call.Index) })
+		slices.SortFunc(shares, func(x, y share) int {
+			return p.Plan.Graph.Rank(x.call.Index) - p.Plan.Graph.Rank(y.call.Index)
+		})
 		for i := 1; all && i < len(shares); i++ {
 			pairs = append(pairs, [2]int{shares[i-1].call.Index, shares[i].call.Index})
 		}
@@ -166,7 +169,8 @@ func toOrder(p *Pass, pairs [][2]int, c *policy.Check, shares []share, all bool)
 	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, after bool) {
 		pair := [2]int{x.call.Index, y.call.Index}
 		matters := (x.subject && y.other || x.other && y.subject) && !ordered[pair]
-		if matters && (after || all && p.Plan.Graph.Rank(pair[0]) < p.Plan.Graph.Rank(pair[1])) && !slices.ContainsFunc(y.call.After, func(a plan.After) bool { return a.Call == pair[0] }) {
+		if matters && (after || all && p.Plan.Graph.Rank(pair[0]) < p.Plan.Graph.Rank(pair[1])) &&
+			!slices.ContainsFunc(y.call.After, func(a plan.After) bool { return a.Call == pair[0] }) {
 			pairs = append(pairs, pair)
 		}
 	})

@@ -35,7 +35,8 @@ func related(p *Pass, call *plan.Call) (with []int) {
 		if !one.subject && !one.other {
 			continue
 		}
-		before, _ := slices.BinarySearchFunc((*ordered)[at], call.Index, func(t orderedCall, call int) int { return t.call.Index - call })
+		before, _ := slices.BinarySearchFunc((*ordered)[at], call.Index,
+			func(t orderedCall, call int) int { return t.call.Index - call })
 		known := (*ordered)[at][:before:before]
 		if live := p.Plan.Live; live != nil && at < len(live.Started) {
 			one.total = live.Started[at]
@@ -79,7 +80,8 @@ func asListed(p *Pass, held func(call int) bool) (pairs [][2]int) {
 			}
 		}
 	}
-	if all := slices.Concat(pairs, late); len(late) > 0 && bind.WithOrder(p.Plan, slices.Concat(p.Ordered, all)).Graph.Acyclic() {
+	if all := slices.Concat(pairs, late); len(late) > 0 &&
+		bind.WithOrder(p.Plan, slices.Concat(p.Ordered, all)).Graph.Acyclic() {
 		return all
 	}
 	return pairs

@@ -67,7 +67,8 @@ func (w *trial) delegated(call *plan.Call, sub *sampler, params map[string]any) 
 	}
 	if len(p.Found) > before {
 		found := &p.Found[before]
-		if f := w.ofDelegate(call, "the delegate %q may go wrong with what this call hands over: %s", call.Plan(), found.Message); f != nil {
+		if f := w.ofDelegate(call, "the delegate %q may go wrong with what this call hands over: %s", call.Plan(),
+			found.Message); f != nil {
 			f.Witness = found.Witness
 			f.Note(found.Span, "%s %s is found here", found.Rule.Code, found.Rule.Name).
 				Advise("hand over what it can take, or let its \"inputSchema\" and \"stateSchema\" say what it needs")
@@ -86,9 +87,12 @@ func (w *trial) delegated(call *plan.Call, sub *sampler, params map[string]any) 
 	if wrong == nil || !samples.IsCertain(value, wrong) {
 		return value, true
 	}
-	if f := w.ofDelegate(call, "the output of the delegate %q may not fit %s: for instance %s: %v", call.Plan(), what, analysis.Brief(cleared), wrong); f != nil {
+	if f := w.ofDelegate(call, "the output of the delegate %q may not fit %s: for instance %s: %v", call.Plan(), what,
+		analysis.Brief(cleared), wrong); f != nil {
 		f.Witness = cleared
-		f.Advise("hand over what the delegate can do with, let its output be there whatever comes (\"… || null\"), or widen what is said of it")
+		f.Advise(
+			"hand over what the delegate can do with, let its output be there whatever comes (\"… || null\"), " +
+				"or widen what is said of it")
 		f.Show(at.Span().Head(), "what it is said to give is here")
 	}
 	return nil, false

@@ -36,12 +36,13 @@ const (
 
 // A sampler runs a part of a plan with generated values.
 type sampler struct {
-	pass     *Pass
-	budget   *samples.Budget
-	layout   state.Layout
-	calls    []int32                 // that matter, in the order of the graph
-	asked    map[int32]bool          // calls to check
-	joined   map[string]bool         // failures of the calls of these names go to where results are looked for, which is a finding of its own
+	pass   *Pass
+	budget *samples.Budget
+	layout state.Layout
+	calls  []int32        // that matter, in the order of the graph
+	asked  map[int32]bool // calls to check
+	// failures of the calls of these names go to where results are looked for, which is a finding of its own
+	joined   map[string]bool
 	initial  map[string]bool         // keys of the state that are read and never written
 	targets  samples.Targets         // at which something may change
 	blind    map[*plan.Template]bool // see [expression.Expr.MayFail]
@@ -223,7 +224,8 @@ func (t *sampler) try(n int, output bool) {
 
 func (t *sampler) newTrial(n int, random *rand.Rand) *trial {
 	generator := samples.NewGenerator(t.pass, t.targets, n, random, &t.budget.Runs)
-	return &trial{sampler: t, n: n, random: random, generator: generator, counts: map[string]int{}, ended: make([]ending, len(t.pass.Plan.Calls))}
+	return &trial{sampler: t, n: n, random: random, generator: generator, counts: map[string]int{},
+		ended: make([]ending, len(t.pass.Plan.Calls))}
 }
 
 // begin lays values that a schema accepts, of some keys or of all, over what the document
@@ -306,10 +308,12 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 	case samples.IsHole(own): // as long as for other calls with the same list
 		name := call.Each.Text()
 		least, most := w.pass.Flow.Lengths(call)
-		list = slices.Repeat([]any{own}, flow.Once(w.counts, name, func() int { return min(least+w.random.IntN(3), most) }))
+		list = slices.Repeat([]any{own},
+			flow.Once(w.counts, name, func() int { return min(least+w.random.IntN(3), most) }))
 	case !isList:
 		own, _ = samples.Clear(own)
-		w.isRefused(call, &analysis.Parameters{Taker: analysis.Quote(call.Name)}, &plan.TemplateField{Key: "_each", Value: call.Each.List}, own, flow.AList)
+		w.isRefused(call, &analysis.Parameters{Taker: analysis.Quote(call.Name)},
+			&plan.TemplateField{Key: "_each", Value: call.Each.List}, own, flow.AList)
 		return
 	}
 	if w.fails(call) {
@@ -382,7 +386,8 @@ func (w *trial) carriedOut(call *plan.Call, marked map[string]any) (value any, w
 		if err == nil {
 			return v, true
 		}
-		if w.budget.OpenCode[tool] && call.FailureRoute() < 0 && !w.budget.Worked.Passed() && w.first(call, tool, a.Node.Get("expr")) {
+		if w.budget.OpenCode[tool] && call.FailureRoute() < 0 && !w.budget.Worked.Passed() &&
+			w.first(call, tool, a.Node.Get("expr")) {
 			if f := samples.ReportCode(p, tool, call, a, params, v, err); f != nil {
 				f.Note(call.ToolNode.Span(), "this call passes them")
 			}
@@ -406,9 +411,11 @@ func (w *trial) carriedOut(call *plan.Call, marked map[string]any) (value any, w
 // plan wants it, if there is room.
 func (w *trial) fails(call *plan.Call) bool {
 	if call.FailureRoute() < 0 || w.joined[call.Label()] || w.random.IntN(4) != 0 ||
-		// a model's answer fails only where the tool says that it fails, or the plan has a place for failures by its name
+		// a model's answer fails only where the tool says that it fails, or the plan has a place for failures by its
+		// name
 		call.Activity == "" && call.Plan() == "" &&
-			!compiler.SaysItFails(call.Single()) && !rules.NamesFailures(w.pass.Plan, call.Output[call.FailureRoute()]...) {
+			!compiler.SaysItFails(call.Single()) &&
+			!rules.NamesFailures(w.pass.Plan, call.Output[call.FailureRoute()]...) {
 		return false
 	}
 	w.failed = true
@@ -478,7 +485,8 @@ var errNoRoom = errors.New("the state schema has no room for it")
 
 // unfit is the path of a route that has no place for a value, or whose schema rejects the result; unknown where that
 // depends on something of which nothing is known.
-func (w *trial) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) (at plan.Path, err error, unknown bool) {
+func (w *trial) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) (at plan.Path,
+	err error, unknown bool) {
 	draft := w.log.Draft(int32(call.Index))
 	defer draft.Discard()
 	for _, path := range route {

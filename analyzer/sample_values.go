@@ -86,7 +86,8 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool)
 		seen = append(seen, looked{i, v, expression.There})
 		return v, expression.There
 	}, &w.budget.Worked)
-	if wrong := new(expression.Error); w.budget.Worked.Passed() || errors.As(err, &wrong) && wrong.Cause == expression.OfText {
+	if wrong := new(expression.Error); w.budget.Worked.Passed() ||
+		errors.As(err, &wrong) && wrong.Cause == expression.OfText {
 		return samples.Hole(), true // how a text is written is for its author to know
 	}
 	if err == nil && presence == expression.Pending {
@@ -194,7 +195,8 @@ func (w *trial) parameters(call *plan.Call, guardUnknown bool) map[string]any {
 		}
 	}
 	for _, taker := range takers {
-		accepted = accepted && (all != samples.Described || !taker.Combines() || w.acceptsTogether(taker, call, together))
+		accepted = accepted &&
+			(all != samples.Described || !taker.Combines() || w.acceptsTogether(taker, call, together))
 	}
 	if !accepted {
 		return nil

@@ -36,7 +36,8 @@ type Settings struct {
 
 // Excludes reports whether a file, by its path from the folder of the settings, isn't to be checked.
 func (s *Settings) Excludes(path string) bool {
-	return s != nil && slices.ContainsFunc(s.excluded, func(paths *regexp.Regexp) bool { return paths.MatchString(path) })
+	return s != nil &&
+		slices.ContainsFunc(s.excluded, func(paths *regexp.Regexp) bool { return paths.MatchString(path) })
 }
 
 // A Level is what becomes of a rule's findings.
@@ -47,9 +48,11 @@ type Level struct {
 
 // An Ignore suppresses findings of one rule in some files.
 type Ignore struct {
-	Rule    *diag.Rule
-	Call    string       `key:"call" of:"a text"`                                             // only about this call, as findings name it; "" for any
-	Pattern string       `key:"path" of:"a text" need:"name the files, as in path: plans/**"` // from the folder of the settings
+	Rule *diag.Rule
+	// only about this call, as findings name it; "" for any
+	Call string `key:"call" of:"a text"`
+	// from the folder of the settings
+	Pattern string       `key:"path" of:"a text" need:"name the files, as in path: plans/**"`
 	Reason  string       `key:"reason" of:"a text" need:"write why the finding is accepted"`
 	Node    *source.Node // where it is
 	Literal bool         // the pattern is a path itself
@@ -117,7 +120,8 @@ func (r *settingsReader) rule(n *source.Node) *diag.Rule {
 }
 
 var levels = map[string]Level{
-	"off": {Off: true}, "info": {Severity: diag.Info}, "warning": {Severity: diag.Warning}, "error": {Severity: diag.Error},
+	"off": {Off: true}, "info": {Severity: diag.Info}, "warning": {Severity: diag.Warning},
+	"error": {Severity: diag.Error},
 }
 
 func (r *settingsReader) rules(f source.Field) {
@@ -133,7 +137,8 @@ func (r *settingsReader) rules(f source.Field) {
 			continue
 		}
 		if before := first[rule]; before != nil {
-			r.Report(diag.DuplicateKey, one.Key.Span(), "%s %s is set twice, under its code and its name", rule.Code, rule.Name).
+			r.Report(diag.DuplicateKey, one.Key.Span(), "%s %s is set twice, under its code and its name", rule.Code,
+				rule.Name).
 				Advise("keep one of the two").Note(before.Span(), "it is set here as well")
 			continue
 		}
@@ -149,7 +154,8 @@ func (r *settingsReader) ignores(f source.Field) {
 	}
 	for i, item := range f.Value.Items {
 		if i == maxIgnores {
-			r.Report(diag.Limit, item.Span().Head(), "\"ignore\" has more than %d items", maxIgnores).Advise("switch the rule off under \"rules\", or mend some")
+			r.Report(diag.Limit, item.Span().Head(), "\"ignore\" has more than %d items", maxIgnores).
+				Advise("switch the rule off under \"rules\", or mend some")
 			return
 		}
 		r.ignore(item)
@@ -158,11 +164,13 @@ func (r *settingsReader) ignores(f source.Field) {
 
 func (r *settingsReader) ignore(item *source.Node) {
 	one, before := &Ignore{Node: item}, len(r.Found)
-	if !r.Mapping(item, "an item of \"ignore\"", one, map[string]func(source.Field){"code": func(f source.Field) { one.Rule = r.rule(f.Value) }}) {
+	if !r.Mapping(item, "an item of \"ignore\"", one,
+		map[string]func(source.Field){"code": func(f source.Field) { one.Rule = r.rule(f.Value) }}) {
 		return
 	}
 	if item.Get("code") == nil {
-		r.Report(diag.WrongType, item.Span().Head(), "an item of \"ignore\" has no \"code\"").Advise("name the rule, as in code: OB407")
+		r.Report(diag.WrongType, item.Span().Head(), "an item of \"ignore\" has no \"code\"").
+			Advise("name the rule, as in code: OB407")
 	}
 	if slices.ContainsFunc(r.Found[before:], func(d diag.Diagnostic) bool { return d.Rule != diag.UnknownKey }) {
 		return
@@ -186,19 +194,23 @@ func (r *settingsReader) pattern(n *source.Node) *regexp.Regexp {
 	}
 	paths, err := regexp.Compile(globbed(n.Text))
 	if err != nil {
-		r.Report(diag.WrongType, n.Span(), "%q is no pattern of paths", n.Text).Advise("? is a character, * any within a name, ** any folders, [a-z] one of some, {a,b} either")
+		r.Report(diag.WrongType, n.Span(), "%q is no pattern of paths", n.Text).
+			Advise("? is a character, * any within a name, ** any folders, [a-z] one of some, {a,b} either")
 	}
 	return paths
 }
 
 func (r *settingsReader) exclude(f source.Field) {
-	for i, item := range r.Texts(f.Value, "\"exclude\"", "a list of paths like plans/old/** or *.draft.yaml, relative to this file") {
+	for i, item := range r.Texts(f.Value, "\"exclude\"",
+		"a list of paths like plans/old/** or *.draft.yaml, relative to this file") {
 		if i == maxIgnores {
-			r.Report(diag.Limit, item.Span().Head(), "\"exclude\" has more than %d items", maxIgnores).Advise("name their folders")
+			r.Report(diag.Limit, item.Span().Head(), "\"exclude\" has more than %d items", maxIgnores).
+				Advise("name their folders")
 			return
 		}
 		if strings.HasPrefix(item.Text, "!") {
-			r.Report(diag.WrongType, item.Span(), "what \"exclude\" names can't be taken back with !").Advise("name what isn't to be checked, and nothing else")
+			r.Report(diag.WrongType, item.Span(), "what \"exclude\" names can't be taken back with !").
+				Advise("name what isn't to be checked, and nothing else")
 		} else if paths := r.pattern(item); paths != nil {
 			r.settings.excluded = append(r.settings.excluded, paths)
 		}
@@ -256,9 +268,11 @@ func globbed(pattern string) string {
 
 func (r *settingsReader) hosts(f source.Field) {
 	r.settings.Hosts = &hosts.List{By: f.Value.File.Name}
-	for _, item := range r.Texts(f.Value, "\"hosts\"", "a list of hosts like api.example.com, *.example.com:8443 or 10.0.0.0/8") {
+	for _, item := range r.Texts(f.Value, "\"hosts\"",
+		"a list of hosts like api.example.com, *.example.com:8443 or 10.0.0.0/8") {
 		if one, err := hosts.Parse(item.Text); err != nil {
-			r.Report(diag.WrongType, item.Span(), "%q names no host: %v", item.Text, err).Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
+			r.Report(diag.WrongType, item.Span(), "%q names no host: %v", item.Text, err).
+				Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
 		} else {
 			r.settings.Hosts.Entries = append(r.settings.Hosts.Entries, one)
 		}

@@ -21,7 +21,8 @@ import (
 
 // isUndecided reports whether types, schemas and paths leave open that a call's expressions, parameters or writes fail.
 func isUndecided(p *Pass, call *plan.Call) bool {
-	if call.When != nil && rules.MayFail(p, call.When) || call.Each != nil && (rules.MayFail(p, call.Each.List) || !surelyFits(p, call.Each.List, flow.AList)) {
+	if call.When != nil && rules.MayFail(p, call.When) ||
+		call.Each != nil && (rules.MayFail(p, call.Each.List) || !surelyFits(p, call.Each.List, flow.AList)) {
 		return true
 	}
 	fitting := *analysis.Kept[analysis.FittingReads](p.Store)
@@ -34,13 +35,15 @@ func isUndecided(p *Pass, call *plan.Call) bool {
 			continue // it was judged
 		}
 		for _, taker := range analysis.Takers(p, call) {
-			if at := taker.Place(f.Key); at.Possible && !surelyFits(p, t, at.Schema) && !(t.Expr != nil && rules.IsReported(p, t.Node)) {
+			if at := taker.Place(f.Key); at.Possible && !surelyFits(p, t, at.Schema) &&
+				!(t.Expr != nil && rules.IsReported(p, t.Node)) {
 				return true
 			}
 		}
 	}
 	return call.Params.Live() && slices.ContainsFunc(analysis.Takers(p, call), (*analysis.Parameters).Combines) ||
-		rules.Opens(p, call) || mayLackRoom(p, call) || samples.BudgetOf(p).OpenCode[call.Single()] && call.FailureRoute() < 0
+		rules.Opens(p, call) || mayLackRoom(p, call) ||
+		samples.BudgetOf(p).OpenCode[call.Single()] && call.FailureRoute() < 0
 }
 
 // mayLackRoom reports whether the state may have no place for what a call writes.
@@ -98,7 +101,8 @@ func (t *sampler) first(call *plan.Call, at any, node *source.Node) bool {
 }
 
 // report makes a finding of a rule that has been asked already.
-func (t *sampler) report(rule *diag.Rule, severity diag.Severity, call *plan.Call, at source.Span, format string, args ...any) *diag.Diagnostic {
+func (t *sampler) report(rule *diag.Rule, severity diag.Severity, call *plan.Call, at source.Span, format string,
+	args ...any) *diag.Diagnostic {
 	return t.pass.Found.Report(rule, at, format, args...).About(call.Label()).As(severity)
 }
 
@@ -132,7 +136,8 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error, seen []l
 	if len(with) == 0 {
 		with = lacking // the result of a ?.
 	}
-	f := w.report(rules.MayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End), "this fails when %s: %s", strings.Join(with, " and "), wrong.Message)
+	f := w.report(rules.MayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End),
+		"this fails when %s: %s", strings.Join(with, " and "), wrong.Message)
 	f.Witness = values
 	if f.Help = wrong.Help; f.Help == "" {
 		f.Advise("narrow the source's schema, test the value in \"_when\", or add a default (\"… || 0\")")
@@ -162,10 +167,12 @@ func (w *trial) isRefused(
 	call *plan.Call, taker *analysis.Parameters, field *plan.TemplateField, value any, s *schema.Schema,
 ) {
 	t := field.Value
-	if !w.first(call, t, t.Node) || call == nil && slices.ContainsFunc(w.pass.Found, func(f diag.Diagnostic) bool { return f.Rule == w.pass.Rule }) {
+	if !w.first(call, t, t.Node) || call == nil &&
+		slices.ContainsFunc(w.pass.Found, func(f diag.Diagnostic) bool { return f.Rule == w.pass.Rule }) {
 		return
 	}
-	j := analysis.Judgement{Fit: flow.Fit{Relation: schema.MayNotFit, Witness: value}, To: analysis.Target{Call: call, Taker: taker, Schema: s, Node: t.Node, Key: field.Key}}
+	j := analysis.Judgement{Fit: flow.Fit{Relation: schema.MayNotFit, Witness: value},
+		To: analysis.Target{Call: call, Taker: taker, Schema: s, Node: t.Node, Key: field.Key}}
 	if t.Expr != nil {
 		if flows := w.pass.Flow.Expression(t); len(flows) == 1 {
 			j.Variant = flows[0]
@@ -198,12 +205,15 @@ func (w *trial) acceptsTogether(t *analysis.Parameters, call *plan.Call, params 
 // hasNoPlace reports a write for which there may be no room, of a result or of the record of the call's failure.
 func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure bool, err error) {
 	known := func(f diag.Diagnostic) bool {
-		return f.Call == call.Label() && f.Severity > diag.Info && (f.Rule == rules.ShapeConflictRule || f.Rule == rules.StateMismatchRule || f.Rule.Code == "OB511")
+		return f.Call == call.Label() && f.Severity > diag.Info &&
+			(f.Rule == rules.ShapeConflictRule || f.Rule == rules.StateMismatchRule || f.Rule.Code == "OB511")
 	}
 	if !w.first(call, path.ID, path.Node) || slices.ContainsFunc(w.pass.Found, known) {
 		return
 	}
-	rule, name, advice := rules.ShapeConflictRule, w.pass.Path(path.ID), "let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write to another path"
+	rule, name, advice := rules.ShapeConflictRule, w.pass.Path(path.ID),
+		"let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write "+
+			"to another path"
 	if errors.Is(err, errNoRoom) {
 		rule = rules.StateMismatchRule
 		if call.Method == plan.Set {
@@ -211,8 +221,11 @@ func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure b
 		}
 	}
 	if failure {
-		w.report(rule, diag.Warning, call, path.Span(), "when %q fails, its failure record isn't written to %q: %s", call.Name, name, err).
-			Advise("allow an object with \"code\", \"message\" and \"details\" there, or use another path for failures").Witness = value
+		w.report(rule, diag.Warning, call, path.Span(), "when %q fails, its failure record isn't written to %q: %s",
+			call.Name, name, err).
+			Advise(
+				"allow an object with \"code\", \"message\" and \"details\" there, or use another path for failures").
+			Witness = value
 		return
 	}
 	w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", name, err).

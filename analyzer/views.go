@@ -54,7 +54,8 @@ func (c *sharedPass) lacksInput(view, one *plan.Plan, id pathtree.ID, path []exp
 	if one.AwaitsInstances {
 		return false
 	}
-	given := func(i plan.Instance) bool { return i.Node == nil || flow.Holds(i.Input, path) } // an unknown instance may have it
+	// an unknown instance may have it
+	given := func(i plan.Instance) bool { return i.Node == nil || flow.Holds(i.Input, path) }
 	somewhere, asked := c.inputs[id]
 	if !asked {
 		somewhere = slices.ContainsFunc(c.entirePlan.Instances, given)
@@ -118,7 +119,9 @@ func byView(entirePlan *plan.Plan, found []diag.Diagnostic, first *Pass, config 
 	}
 	merged := m.merge()
 	if skipped > 0 {
-		merged.Report(analysis.NotAnalysed, entirePlan.CallsNode.Span().Head(), "the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ", len(ids)-skipped, skipped).
+		merged.Report(analysis.NotAnalysed, entirePlan.CallsNode.Span().Head(),
+			"the plan was judged for %d of its instances and not fully analysed for %d, whose calls differ",
+			len(ids)-skipped, skipped).
 			Advise("split it into plans of fewer instances")
 	}
 	return merged
@@ -152,7 +155,8 @@ func about(view *plan.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 		return found
 	}
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		return d.Span.File == entirePlan.File && analysis.CallAt(view, d.Span.Start) == nil && analysis.CallAt(entirePlan, d.Span.Start) != nil
+		return d.Span.File == entirePlan.File && analysis.CallAt(view, d.Span.Start) == nil &&
+			analysis.CallAt(entirePlan, d.Span.Start) != nil
 	})
 }
 
@@ -178,7 +182,8 @@ func (m *viewMerger) merge() (merged diag.Findings) {
 		key, views := analysis.KeyOf(&s.Diagnostic), m.having(&s.Diagnostic)
 		only := func(v *viewResult) []string { return v.Some[key] }
 		switch {
-		case len(s.views) < views && slices.ContainsFunc(m.rules, func(r *Rule) bool { return r.Rule == s.Rule && r.Scope == Idle }):
+		case len(s.views) < views &&
+			slices.ContainsFunc(m.rules, func(r *Rule) bool { return r.Rule == s.Rule && r.Scope == Idle }):
 		case m.isMissing(s, views):
 			if !reported[s.Span] {
 				reported[s.Span] = true

@@ -23,7 +23,8 @@ func RankOf(a plan.Advice, opinions []plan.Opinion) []plan.Rank {
 	for _, tool := range slices.Sorted(maps.Keys(votes)) {
 		of := votes[tool]
 		slices.SortStableFunc(of, func(x, y plan.Vote) int {
-			return cmp.Or(cmp.Compare(x.Advisor, y.Advisor), cmp.Compare(x.Instance, y.Instance), cmp.Compare(x.Weight, y.Weight))
+			return cmp.Or(cmp.Compare(x.Advisor, y.Advisor), cmp.Compare(x.Instance, y.Instance),
+				cmp.Compare(x.Weight, y.Weight))
 		})
 		ranking = append(ranking, plan.Rank{Tool: tool, Weight: weight(a, of), Votes: of})
 	}

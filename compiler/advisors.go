@@ -46,7 +46,9 @@ func (c *compilation) advisor(n *source.Node, what string, message map[string]fu
 		return
 	}
 	a.ID = a.IDNode.Text
-	c.plan.Advisors = append(slices.DeleteFunc(c.plan.Advisors, func(earlier *plan.Advisor) bool { return earlier.ID == a.ID }), a)
+	c.plan.Advisors = append(slices.DeleteFunc(c.plan.Advisors, func(earlier *plan.Advisor) bool {
+		return earlier.ID == a.ID
+	}), a)
 }
 
 // ofOpinions reads the schema of what an advisor says, which is always a mapping. A fault of it is the advisor's.
@@ -54,7 +56,8 @@ func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
 	before := len(c.Found)
 	s := c.mappingSchema(n, nil, what)
 	for i := range c.Found[before:] {
-		if f := &c.Found[before+i]; f.Rule == diag.BadSchema && f.Span.File == n.File && n.Start <= f.Span.Start && f.Span.End <= n.End {
+		if f := &c.Found[before+i]; f.Rule == diag.BadSchema && f.Span.File == n.File && n.Start <= f.Span.Start &&
+			f.Span.End <= n.End {
 			f.Rule = diag.BadAdvisor
 		}
 	}
@@ -76,11 +79,13 @@ func (c *compilation) consultation() {
 	if err != nil {
 		panic(err) // it is of strings
 	}
-	text := `{"type": "object", "properties": {"advisor": {"enum": ` + string(choice) + `}, "question": {"type": "string"}}, "required": ["advisor", "question"], "additionalProperties": false}`
+	text := `{"type": "object", "properties": {"advisor": {"enum": ` + string(choice) +
+		`}, "question": {"type": "string"}}, "required": ["advisor", "question"], "additionalProperties": false}`
 	n, _ := source.Parse(source.NewFile(Consult+".json", []byte(text)), source.DefaultLimits())
 	tool := &plan.Tool{
 		Name: Consult, Description: "asks an advisor, and gives what it says", Node: n, Builtin: true,
-		Parameters: schema.New(n.Value(), schema.Options{}), Output: advisors[0].Schema, OutputNode: advisors[0].Node.Get("schema"),
+		Parameters: schema.New(n.Value(), schema.Options{}), Output: advisors[0].Schema,
+		OutputNode: advisors[0].Node.Get("schema"),
 	}
 	if len(advisors) > 1 {
 		tool.Output, tool.OutputNode = nil, nil
@@ -157,7 +162,8 @@ func (c *compilation) judgeOpinions() {
 func (c *compilation) speaker(n *source.Node) *plan.Advisor {
 	id := n.Get("id")
 	if id == nil || id.Kind != source.String {
-		c.Report(diag.BadAdvisor, n.Span().Head(), "an opinion doesn't say whose it is").Advise("give it the \"id\" of its advisor")
+		c.Report(diag.BadAdvisor, n.Span().Head(), "an opinion doesn't say whose it is").
+			Advise("give it the \"id\" of its advisor")
 		return nil
 	}
 	a := c.plan.Advisor(id.Text)

@@ -39,7 +39,8 @@ func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) 
 		return
 	}
 	if len(of) > 1 {
-		c.Report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant", len(of), n.Text).
+		c.Report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant",
+			len(of), n.Text).
 			Advise("give the call that must come first an \"_id\", and name that")
 		return
 	}
@@ -48,7 +49,8 @@ func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) 
 		c.idNames = namesIn(c.ids)
 	}
 	if near, ok := c.idNames.Nearest(n.Text); ok {
-		f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, c.idNames, false))
+		f.Advise("did you mean %q?", near).
+			Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, c.idNames, false))
 		return
 	}
 	if near, ok := namesIn(c.byTool).Nearest(n.Text); ok && len(c.byTool[near]) == 1 {

@@ -33,7 +33,8 @@ func (c *compilation) lowerCalls() {
 		return
 	}
 	if len(list.Items) > maxCalls {
-		c.Report(diag.Limit, list.Items[maxCalls].Span(), "the plan has %d calls; the limit is %d", len(list.Items), maxCalls)
+		c.Report(diag.Limit, list.Items[maxCalls].Span(), "the plan has %d calls; the limit is %d",
+			len(list.Items), maxCalls)
 		return
 	}
 	c.plan.Calls = make([]*plan.Call, 0, len(list.Items))
@@ -69,7 +70,9 @@ func (c *compilation) addSize(call *plan.Call) {
 		return
 	}
 	if p.Size += d.Size; p.Size > maxCalls {
-		c.Report(diag.Limit, call.Node.Span(), "with the calls of its delegates, each as often as it is run, the plan has more than %d calls", maxCalls).About(call.Label()).
+		c.Report(diag.Limit, call.Node.Span(),
+			"with the calls of its delegates, each as often as it is run, the plan has more than %d calls", maxCalls).
+			About(call.Label()).
 			Advise("call delegates less often, or let one of them do the work of several")
 	}
 }
@@ -82,11 +85,14 @@ func (c *compilation) sharesName(named, call *plan.Call) {
 	}
 	id, tool := named.Node.Get("_id").Span(), call.ToolNode.Span()
 	if named.Node.Start > call.Node.Start {
-		c.Report(diag.DuplicateID, id, "the id %q is also the name of a call without one", named.ID).About(named.Label()).
+		c.Report(diag.DuplicateID, id, "the id %q is also the name of a call without one", named.ID).
+			About(named.Label()).
 			Note(tool, "this call has it, from its tool and position").Advise("choose another \"_id\"")
 		return
 	}
-	c.Report(diag.DuplicateID, tool, "the name of this call, from its tool and position, is %q, which is also the id of another", named.ID).About(call.Label()).
+	c.Report(diag.DuplicateID, tool,
+		"the name of this call, from its tool and position, is %q, which is also the id of another", named.ID).
+		About(call.Label()).
 		Note(id, "this call has it").Advise("give it an \"_id\", or choose another for the other")
 }
 
@@ -138,7 +144,8 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 	names := naming.NewSuggester([]string{"_tool"})
 	for _, field := range n.Fields {
 		_, near := names.Nearest(field.Key.Text)
-		if _, foreign := decode.Foreign(field.Key.Text, []string{"_tool"}); field.Value.Kind == source.String && (near || foreign) {
+		if _, foreign := decode.Foreign(field.Key.Text, []string{"_tool"}); field.Value.Kind == source.String &&
+			(near || foreign) {
 			f.Span = field.Key.Span()
 			decode.Intended(f, field.Key, "_tool", names)
 			return
@@ -185,7 +192,8 @@ func (c *compilation) chosen(call *plan.Call) {
 		return
 	}
 	for i, offered := range call.Output {
-		if len(named.Output) == 1 && slices.EqualFunc(offered, named.Output[0], func(a, b plan.Path) bool { return a.ID == b.ID }) {
+		if len(named.Output) == 1 &&
+			slices.EqualFunc(offered, named.Output[0], func(a, b plan.Path) bool { return a.ID == b.ID }) {
 			call.Takes = i + 1
 			return
 		}
@@ -305,7 +313,8 @@ func (c *compilation) inheritOutputPath(call *plan.Call) {
 }
 
 // routes gives a call the alternatives of a path, each of whose paths is at a place in a string.
-func (c *compilation) routes(call *plan.Call, alternatives [][]expression.Reference, n *source.Node, at func(expression.Reference) (start, end int, ok bool)) {
+func (c *compilation) routes(call *plan.Call, alternatives [][]expression.Reference, n *source.Node,
+	at func(expression.Reference) (start, end int, ok bool)) {
 	for _, alternative := range alternatives {
 		route := make(plan.Route, 0, len(alternative))
 		for _, ref := range alternative {
@@ -329,8 +338,10 @@ func (c *compilation) routes(call *plan.Call, alternatives [][]expression.Refere
 func (c *compilation) overItself(call *plan.Call, route plan.Route, path plan.Path) {
 	for _, other := range route {
 		if c.plan.Paths.Overlap(other.ID, path.ID) {
-			c.Report(diag.BadExpression, path.Span(), "the result would be written over itself: %q and %q overlap", c.plan.Paths.String(other.ID), c.plan.Paths.String(path.ID)).
-				About(call.Label()).Note(other.Span(), "it goes here as well").Advise("write it to one of the two, or to paths side by side")
+			c.Report(diag.BadExpression, path.Span(), "the result would be written over itself: %q and %q overlap",
+				c.plan.Paths.String(other.ID), c.plan.Paths.String(path.ID)).
+				About(call.Label()).Note(other.Span(), "it goes here as well").
+				Advise("write it to one of the two, or to paths side by side")
 			return
 		}
 	}
@@ -449,7 +460,8 @@ func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Templa
 	if err != nil {
 		f := c.BadExpression(n, err)
 		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isPlainText(n.Text) {
-			f.Fixes = append(f.Fixes, diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
+			f.Fixes = append(f.Fixes,
+				diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
 		}
 		return &plan.Template{Node: n, Dynamic: true}
 	}
@@ -491,7 +503,8 @@ func (c *compilation) isPlainText(s string) bool {
 	if word != "" && (word == rest || !unicode.IsLetter([]rune(word)[0])) {
 		return false
 	}
-	return !slices.ContainsFunc(slices.Concat(builtinKinds, c.plan.Kinds), func(kind string) bool { return strings.HasPrefix(word, kind) })
+	return !slices.ContainsFunc(slices.Concat(builtinKinds, c.plan.Kinds),
+		func(kind string) bool { return strings.HasPrefix(word, kind) })
 }
 
 // bind finds for every read the calls that it sees, and from these the graph.

@@ -25,7 +25,8 @@ func (c *compilation) nameCatalogue(file *source.File) {
 func (c *compilation) takeCatalogues() {
 	files := c.catalogues
 	c.catalogues = nil
-	for i, root := range catalogue.Separate(files, catalogue.Schemas{Values: c.schemas, Nodes: c.schemaNodes}, &c.Found) {
+	for i, root := range catalogue.Separate(files,
+		catalogue.Schemas{Values: c.schemas, Nodes: c.schemaNodes}, &c.Found) {
 		c.judgeSchemas(root)
 		c.implementations(root, path.Dir(files[i].File.Name))
 	}

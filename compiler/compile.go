@@ -64,7 +64,8 @@ func Compile(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 	if o.Limits == (source.Limits{}) {
 		o.Limits = source.DefaultLimits()
 	}
-	all := &delegation{plans: map[string]*plan.Plan{}, chain: []plan.Link{{Path: path.Clean(o.Name)}}, secrets: &redact.Set{}}
+	all := &delegation{plans: map[string]*plan.Plan{}, chain: []plan.Link{{Path: path.Clean(o.Name)}},
+		secrets: &redact.Set{}}
 	for _, taken := range slices.Concat(o.Catalogues, o.Activities) {
 		all.reads.bytes += len(taken.Text)
 	}
@@ -106,7 +107,8 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 		known := tools.has(n.Text)
 		tools.add(n.Text, n.Span())
 		if _, _, mixed := naming.MixedScripts(n.Text); !known && !mixed && len(naming.Deceptive(n.Text)) > 0 {
-			found.Report(diag.ConfusableName, n.Span(), "the name %q is drawn like %q", naming.Spelled(n.Text), naming.Skeleton(n.Text)).As(diag.Warning).
+			found.Report(diag.ConfusableName, n.Span(), "the name %q is drawn like %q", naming.Spelled(n.Text),
+				naming.Skeleton(n.Text)).As(diag.Warning).
 				Advise("a rule for another tool has no effect")
 		}
 	}
@@ -135,11 +137,16 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 				names = naming.NewSuggester(known)
 			}
 			noted[n.Text] = true
-			if duplicate := slices.IndexFunc(known, func(name string) bool { return naming.Skeleton(name) == naming.Skeleton(n.Text) }); duplicate >= 0 {
-				found.Report(diag.ConfusableName, n.Span(), "the policy names a tool %q, which looks like the plan's %q", naming.Spelled(n.Text), naming.Spelled(known[duplicate])).
-					Advise("write the plan's name: a rule for another tool has no effect").Rename(n, 0, len(n.Text), known[duplicate], false)
+			if duplicate := slices.IndexFunc(known,
+				func(name string) bool { return naming.Skeleton(name) == naming.Skeleton(n.Text) }); duplicate >= 0 {
+				found.Report(diag.ConfusableName, n.Span(),
+					"the policy names a tool %q, which looks like the plan's %q", naming.Spelled(n.Text),
+					naming.Spelled(known[duplicate])).
+					Advise("write the plan's name: a rule for another tool has no effect").
+					Rename(n, 0, len(n.Text), known[duplicate], false)
 			} else if near, ok := names.Nearest(n.Text); ok && naming.IsTypo(n.Text, near) {
-				found.Report(diag.WrongType, n.Span(), "the policy names a tool %q, which the plan doesn't have", n.Text).As(diag.Warning).
+				found.Report(diag.WrongType, n.Span(), "the policy names a tool %q, which the plan doesn't have",
+					n.Text).As(diag.Warning).
 					Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false)
 			}
 		}
@@ -153,11 +160,15 @@ func compile(file *source.File, o Options, all *delegation) (*plan.Plan, []diag.
 		options:    o,
 		delegation: all,
 		plan: &plan.Plan{
-			Text:         plan.Text{File: file, Folder: path.Dir(o.Name), Workspaces: o.Files, Workspace: all.workspace},
-			Declarations: plan.Declarations{Activities: map[string]*plan.Activity{}, Servers: map[string]*plan.Server{}},
-			Settings:     plan.Settings{Terminate: plan.TerminateOutput, Mode: plan.Eager, Advice: plan.Advice{Aggregate: "mean", Enforce: "off"}},
-			Bindings:     plan.Bindings{Paths: pathtree.New()}, Population: plan.Population{AwaitsInstances: o.Instances},
-			Policies: all.policies, Secrets: all.secrets,
+			Text: plan.Text{File: file, Folder: path.Dir(o.Name), Workspaces: o.Files,
+				Workspace: all.workspace},
+			Declarations: plan.Declarations{Activities: map[string]*plan.Activity{},
+				Servers: map[string]*plan.Server{}},
+			Settings: plan.Settings{Terminate: plan.TerminateOutput, Mode: plan.Eager,
+				Advice: plan.Advice{Aggregate: "mean", Enforce: "off"}},
+			Bindings:   plan.Bindings{Paths: pathtree.New()},
+			Population: plan.Population{AwaitsInstances: o.Instances},
+			Policies:   all.policies, Secrets: all.secrets,
 		},
 		tools:       map[string]*plan.Tool{},
 		ids:         map[string]*plan.Call{},
@@ -248,12 +259,14 @@ func Misspelt(p *plan.Plan, name, other string, names *naming.Suggester, declare
 }
 
 // closest offers the declared name that a scalar must have meant, or else gives other advice.
-func (c *compilation) closest(f *diag.Diagnostic, n *source.Node, names *naming.Suggester, help string) *diag.Diagnostic {
+func (c *compilation) closest(f *diag.Diagnostic, n *source.Node, names *naming.Suggester,
+	help string) *diag.Diagnostic {
 	near, ok := names.Nearest(n.Text)
 	if !ok || n.Kind != source.String {
 		return f.Advise("%s", help)
 	}
-	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, names, true))
+	return f.Advise("did you mean %q?", near).
+		Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, names, true))
 }
 
 // parse reads one file and reports what is wrong with its text. A file that several plans import is read once.
@@ -288,7 +301,8 @@ func (c *compilation) partial(n *source.Node) bool {
 	}
 	inside := func(s source.Span) bool { return n.Start <= s.Start && s.Start < n.End }
 	return slices.ContainsFunc(c.delegation.reads.parsed[n.File].problems, func(p source.Problem) bool {
-		return !p.Warning && (inside(p.Span) || slices.ContainsFunc(p.Related, func(n source.Note) bool { return inside(n.Span) }))
+		return !p.Warning && (inside(p.Span) ||
+			slices.ContainsFunc(p.Related, func(n source.Note) bool { return inside(n.Span) }))
 	})
 }
 
@@ -318,7 +332,8 @@ func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Sch
 	if !again {
 		known = len(c.Found)
 		c.badSchemas[at] = known
-		c.Report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).Advise("%s", cmp.Or(bad.Help, "write a valid value, or remove the keyword"))
+		c.Report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).
+			Advise("%s", cmp.Or(bad.Help, "write a valid value, or remove the keyword"))
 	}
 	if again || root != n {
 		c.Found[known].Note(n.Span(), "%s refers to it", what)

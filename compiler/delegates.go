@@ -91,7 +91,8 @@ func (c *compilation) callDelegate(call *plan.Call, n *source.Node) {
 		}
 		f := c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).
 			Note(tool.DelegateNode.Span().Head(), "the choice is here")
-		c.closest(f, n, namesIn(tool.Delegates), "choose one of "+quotedList(slices.Sorted(maps.Keys(tool.Delegates)), fewListed))
+		c.closest(f, n, namesIn(tool.Delegates),
+			"choose one of "+quotedList(slices.Sorted(maps.Keys(tool.Delegates)), fewListed))
 		return
 	}
 	call.Delegate = c.delegatePath(n, c.plan.Folder)
@@ -198,7 +199,8 @@ func (c *compilation) delegate(l plan.Link, call *plan.Call) *plan.Plan {
 			return nil
 		}
 	}
-	if in := slices.IndexFunc(d.Circle, func(one plan.Link) bool { return one.Path == all.chain[len(all.chain)-1].Path }); in >= 0 {
+	if in := slices.IndexFunc(d.Circle,
+		func(one plan.Link) bool { return one.Path == all.chain[len(all.chain)-1].Path }); in >= 0 {
 		if call == nil {
 			return nil
 		}
@@ -230,21 +232,28 @@ func (c *compilation) compileDelegate(l plan.Link, call *plan.Call) *plan.Plan {
 	}
 	switch {
 	case c.plan.Form == plan.Replan:
-		return bad(diag.BadDelegate, "a solution runs the plans that its tools and activities name: "+cmp.Or(quotedList(slices.Sorted(maps.Keys(c.plan.Delegates)), fewListed), "there are none"),
+		return bad(diag.BadDelegate, "a solution runs the plans that its tools and activities name: "+
+			cmp.Or(quotedList(slices.Sorted(maps.Keys(c.plan.Delegates)), fewListed), "there are none"),
 			"the plan has no delegate %q", l.Path)
 	case c.options.Open == nil && all.reads.files[l.Path].file == nil:
-		return bad(diag.BadDelegate, "compile the plan as a file in a folder", "the delegate %q can't be read here: there is no workspace", l.Path)
+		return bad(diag.BadDelegate, "compile the plan as a file in a folder",
+			"the delegate %q can't be read here: there is no workspace", l.Path)
 	case len(all.chain) > maxDelegateDepth:
-		return bad(diag.Limit, "let one plan do the work of several", "delegates are nested more than %d deep", maxDelegateDepth)
+		return bad(diag.Limit, "let one plan do the work of several", "delegates are nested more than %d deep",
+			maxDelegateDepth)
 	case len(all.plans) >= maxDelegates:
-		return bad(diag.Limit, "let one plan do the work of several", "the plan reaches more than %d delegates", maxDelegates)
+		return bad(diag.Limit, "let one plan do the work of several",
+			"the plan reaches more than %d delegates", maxDelegates)
 	case all.reads.keywords <= 0:
-		return bad(diag.Limit, "let plans that are run as calls import fewer tools, or let one plan do the work of several",
+		return bad(diag.Limit,
+			"let plans that are run as calls import fewer tools, or let one plan do the work of several",
 			"the plans that run as calls import too many tools, activities and schemas together")
 	}
 	file, err := c.open(l.Path)
 	if err != nil {
-		return bad(ruleOfReading(err, diag.BadDelegate), "a delegate is a plan file, its path relative to the file that names it", "the delegate %q can't be read: %v", l.Path, err)
+		return bad(ruleOfReading(err, diag.BadDelegate),
+			"a delegate is a plan file, its path relative to the file that names it",
+			"the delegate %q can't be read: %v", l.Path, err)
 	}
 	o := c.options
 	o.Name, o.Instances, o.Definitions = l.Path, false, false // it is run for one instance of the plan that names it
@@ -252,10 +261,12 @@ func (c *compilation) compileDelegate(l plan.Link, call *plan.Call) *plan.Plan {
 	d, found := compile(file, o, all)
 	all.chain = all.chain[:len(all.chain)-1]
 	if d.Root != nil && d.Form != plan.PlanFile && d.Form != plan.CallList {
-		return bad(diag.BadDelegate, "a delegate is a plan file or a list of calls", "the delegate %q is a %s, not a plan", l.Path, d.Form)
+		return bad(diag.BadDelegate, "a delegate is a plan file or a list of calls",
+			"the delegate %q is a %s, not a plan", l.Path, d.Form)
 	}
 	if len(d.Instances) > 0 {
-		return bad(diag.BadDelegate, "take its instances out, or run it by itself", "the delegate %q has instances of its own: it is run for one call, on one state", l.Path)
+		return bad(diag.BadDelegate, "take its instances out, or run it by itself",
+			"the delegate %q has instances of its own: it is run for one call, on one state", l.Path)
 	}
 	d.Found = found
 	d.Face = interfaceOf(d, l.Path)
@@ -278,7 +289,8 @@ func (c *compilation) leadsBack(l plan.Link, chain []plan.Link, call *plan.Call)
 	for _, one := range append(slices.Clip(chain), chain[0]) {
 		names = append(names, one.Path)
 	}
-	f := c.Report(diag.BadDelegate, l.At.Span(), "the plan reaches itself through delegates: %s", strings.Join(names, " → ")).
+	f := c.Report(diag.BadDelegate, l.At.Span(), "the plan reaches itself through delegates: %s",
+		strings.Join(names, " → ")).
 		Advise("a plan can't be run within itself: let one of them do without the other")
 	for i, one := range chain {
 		if from := chain[(i+len(chain)-1)%len(chain)]; one.At != nil && one.At != l.At {
@@ -290,7 +302,8 @@ func (c *compilation) leadsBack(l plan.Link, chain []plan.Link, call *plan.Call)
 // interfaceOf makes a plan's interface. Without an input schema what it reads of its input are its parameters, and
 // those that it can't do without are required.
 func interfaceOf(p *plan.Plan, name string) *plan.Tool {
-	t := &plan.Tool{Name: name, Node: p.Root, Parameters: p.InputSchema, Open: true, Output: p.OutputSchema, Delegate: name}
+	t := &plan.Tool{Name: name, Node: p.Root, Parameters: p.InputSchema, Open: true,
+		Output: p.OutputSchema, Delegate: name}
 	if in := p.Root.Get("inputSchema"); in != nil {
 		t.Node = in
 	}
@@ -313,7 +326,8 @@ func interfaceOf(p *plan.Plan, name string) *plan.Tool {
 			required = append(required, key)
 		}
 	}
-	t.Parameters = schema.New(map[string]any{"type": "object", "properties": properties, "required": required}, schema.Options{})
+	t.Parameters = schema.New(map[string]any{"type": "object", "properties": properties, "required": required},
+		schema.Options{})
 	return t
 }
 
@@ -367,11 +381,15 @@ func (c *compilation) maySubstitute(call *plan.Call) bool {
 	if n := call.Node.Get("_activity"); n != nil && c.plan.Activities[call.Activity] != nil {
 		allowed := []string{call.ToolName}
 		if tool != nil {
-			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...), func(name string) bool { return name == "" })
+			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...),
+				func(name string) bool { return name == "" })
 		}
 		if !slices.Contains(allowed, call.Activity) {
-			c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName, call.Activity).
-				Advise("leave \"_activity\" out: a tool names the activities that it allows in its \"_activity\", as {const: …} or {enum: […]}")
+			c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName,
+				call.Activity).
+				Advise(
+					"leave \"_activity\" out: a tool names the activities that it allows in its \"_activity\", " +
+						"as {const: …} or {enum: […]}")
 			return false
 		}
 	}
@@ -388,7 +406,9 @@ func (c *compilation) maySubstitute(call *plan.Call) bool {
 	}
 	if !byTool {
 		c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", call.ToolName, n.Text).
-			Advise("leave \"_delegate\" out: a tool names the plans that it allows in its \"_delegate\", as {const: …} or {enum: […]}")
+			Advise(
+				"leave \"_delegate\" out: a tool names the plans that it allows in its \"_delegate\", as " +
+					"{const: …} or {enum: […]}")
 	}
 	return byTool
 }

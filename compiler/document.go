@@ -32,18 +32,22 @@ func (c *compilation) lower(root *source.Node) {
 		c.plan.Form = plan.Solution
 		c.lowerSolution(root, "a solution")
 	case root.Kind == source.Object && root.Get("_tool") != nil:
-		f := c.Report(diag.Syntax, root.Span(), "this is a single call, not a plan").Advise("make it a list of one: put it behind \"- \"")
+		f := c.Report(diag.Syntax, root.Span(), "this is a single call, not a plan").
+			Advise("make it a list of one: put it behind \"- \"")
 		if c.plan.File.Format == source.JSON {
 			f.Advise("make it a list of one: put it between [ and ]")
 		}
 	case root.Kind == source.Object:
 		c.lowerPlanFile(root)
 	case root.Kind == source.Null && root.Start == root.End:
-		c.Report(diag.Syntax, root.Span(), "there is nothing in this document").Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
+		c.Report(diag.Syntax, root.Span(), "there is nothing in this document").
+			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	case root.Kind == source.Array && len(root.Items) > 0:
-		c.Report(diag.Syntax, root.Span(), "no item of this list has \"_tool\" or \"type\"").Advise("give each call its tool: _tool: name")
+		c.Report(diag.Syntax, root.Span(), "no item of this list has \"_tool\" or \"type\"").
+			Advise("give each call its tool: _tool: name")
 	default:
-		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", root.Kind).
+		c.Report(diag.Syntax, root.Span(),
+			"a document is a mapping with \"calls\" or a list of calls, not %s", root.Kind).
 			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	}
 }
@@ -66,7 +70,8 @@ func isSolution(n *source.Node) bool {
 		case "meta":
 			telling = true
 		case "advisors":
-			telling = telling || f.Value.Kind == source.Array && !slices.ContainsFunc(f.Value.Items, func(a *source.Node) bool { return a.Get("role") != nil })
+			telling = telling || f.Value.Kind == source.Array &&
+				!slices.ContainsFunc(f.Value.Items, func(a *source.Node) bool { return a.Get("role") != nil })
 		case "output":
 			telling = telling || f.Value.Kind == source.Null
 		default:
@@ -94,7 +99,8 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 	})
 	p.Advice.HasThreshold = root.Get("advice").Get("threshold") != nil
 	p.Input, p.State = c.values(p.InputNode, "\"input\""), c.values(p.StateNode, "\"state\"")
-	p.InputSchema, p.StateSchema = c.mappingSchema(p.InputSchemaNode, nil, "\"inputSchema\""), c.mappingSchema(p.StateSchemaNode, nil, "\"stateSchema\"")
+	p.InputSchema, p.StateSchema = c.mappingSchema(p.InputSchemaNode, nil, "\"inputSchema\""),
+		c.mappingSchema(p.StateSchemaNode, nil, "\"stateSchema\"")
 	if n := p.OutputSchemaNode; n != nil {
 		p.OutputSchema = c.schemaOf(n, n.Value(), "\"outputSchema\"")
 	}
@@ -164,8 +170,10 @@ func (c *compilation) lowerRecord(root *source.Node) {
 	})
 	if s := root.Get("outputSchema"); s != nil {
 		p.OutputSchema, p.OutputSchemaNode = c.schemaOf(s, s.Value(), "\"outputSchema\""), s
-	} else if s := root.Get("schema").Get("properties").Get("output"); s != nil && (s.Kind != source.Object || len(s.Fields) > 0) {
-		p.OutputSchema, p.OutputSchemaNode = c.schemaOf(s, withDefinitions(s.Value(), root.Get("schema")), "the schema of \"output\""), s
+	} else if s := root.Get("schema").Get("properties").Get("output"); s != nil &&
+		(s.Kind != source.Object || len(s.Fields) > 0) {
+		p.OutputSchema, p.OutputSchemaNode = c.schemaOf(s, withDefinitions(s.Value(), root.Get("schema")),
+			"the schema of \"output\""), s
 	}
 	if calls := root.Get("calls"); calls != nil || p.Tick > 0 {
 		p.CallsNode = calls // what a tick carried on isn't what it runs
@@ -195,7 +203,8 @@ func (c *compilation) lowerContext(n *source.Node) {
 	var plan *source.Node
 	for _, m := range n.Items {
 		if !isMessage(m) {
-			c.Report(diag.WrongType, m.Span(), "a message of a context needs a \"type\"").Advise("types are %s", strings.Join(messageTypes, ", "))
+			c.Report(diag.WrongType, m.Span(), "a message of a context needs a \"type\"").
+				Advise("types are %s", strings.Join(messageTypes, ", "))
 			continue
 		}
 		kind := MessageType(m)
@@ -206,13 +215,15 @@ func (c *compilation) lowerContext(n *source.Node) {
 		}
 		if kind == "plan" {
 			if plan != nil {
-				c.Report(diag.WrongType, m.Span(), "a context holds at most one plan message").Note(plan.Span(), "the first is here")
+				c.Report(diag.WrongType, m.Span(), "a context holds at most one plan message").
+					Note(plan.Span(), "the first is here")
 				continue
 			}
 			plan = m
 		}
 		if id := m.Get("_instance"); id != nil && !slices.Contains([]string{"input", "state", "data", "error"}, kind) {
-			c.Report(diag.WrongType, id.Span(), "a message of type %s is for all instances", kind).Advise("messages of type input, state, data and error may be for one")
+			c.Report(diag.WrongType, id.Span(), "a message of type %s is for all instances", kind).
+				Advise("messages of type input, state, data and error may be for one")
 		}
 		c.lowerMessage(m, kind)
 	}
@@ -269,7 +280,8 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 	if k := m.Get("kind"); k != nil && kind == "data" && (k.Text != kind || m.Get("type") != nil) {
 		name = c.Text(k, "\"kind\"")
 		if slices.Contains(builtinKinds, name) {
-			c.Report(diag.WrongType, k.Span(), "the kind %q is built in", name).Advise("choose another name, or use a message of type %q", name)
+			c.Report(diag.WrongType, k.Span(), "the kind %q is built in", name).
+				Advise("choose another name, or use a message of type %q", name)
 			return
 		}
 		if !slices.Contains(p.Kinds, name) {
@@ -288,7 +300,8 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 	switch {
 	case payload != nil:
 		value = c.values(payload, "the payload of a message of type "+kind)
-		c.Fields(m, "a message with its payload under \""+under+"\"", messageKeys(m, append([]string{under}, reservedInMessage...)...))
+		c.Fields(m, "a message with its payload under \""+under+"\"",
+			messageKeys(m, append([]string{under}, reservedInMessage...)...))
 	default:
 		inline := map[string]any{}
 		for _, f := range m.Fields {
@@ -339,5 +352,6 @@ func (c *compilation) valueMessage(m *source.Node, kind string) {
 var (
 	builtinKinds      = []string{"input", "state", "data", "error", "advice"}
 	reservedInMessage = []string{"type", "kind", "schema", "description", "_instance"}
-	notedInMessage    = []string{"_call", "_date", "_outputMethod", "_outputPath"} // what a run adds to a message that a call wrote
+	// what a run adds to a message that a call wrote
+	notedInMessage = []string{"_call", "_date", "_outputMethod", "_outputPath"}
 )

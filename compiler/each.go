@@ -42,12 +42,14 @@ func (c *compilation) each(call *plan.Call) {
 		return
 	}
 	if len(n.Items) > MaxItems {
-		c.Report(diag.Limit, n.Items[MaxItems].Span(), "\"_each\" has %d items; the limit is %d", len(n.Items), MaxItems)
+		c.Report(diag.Limit, n.Items[MaxItems].Span(), "\"_each\" has %d items; the limit is %d",
+			len(n.Items), MaxItems)
 		return
 	}
 	call.Each = &plan.Each{List: c.template(call, n)}
 	if produced := call.Node.Get("_output"); produced != nil {
-		c.Report(diag.WrongType, produced.Span(), "\"_output\" is the result of one call, and this one runs for each item of a list").
+		c.Report(diag.WrongType, produced.Span(),
+			"\"_output\" is the result of one call, and this one runs for each item of a list").
 			Advise("take \"_output\" out, or \"_each\"")
 	}
 }
@@ -56,7 +58,8 @@ func (c *compilation) each(call *plan.Call) {
 func (c *compilation) onItemFailure(call *plan.Call, f source.Field) {
 	switch word := c.OneOf(f.Value, "\"_onItemFailure\"", "collect", "fail"); {
 	case call.Node.Get("_each") == nil:
-		c.Report(diag.WrongType, f.Key.Span(), "\"_onItemFailure\" is about the items of a call with \"_each\", and this one has none")
+		c.Report(diag.WrongType, f.Key.Span(),
+			"\"_onItemFailure\" is about the items of a call with \"_each\", and this one has none")
 	case call.Each != nil:
 		call.Each.Collect = word == "collect"
 	}
@@ -116,7 +119,9 @@ func skipsItems(c *plan.Call) bool {
 		switch full := t.Expr.Root(); full.Op {
 		case expression.OpFallback:
 			if references, _ := t.Expr.Alternatives(); !full.Args[len(full.Args)-1].Constant &&
-				!(references && !slices.ContainsFunc(t.Expr.References(), func(r expression.Reference) bool { return r.Kind != itemKind || intoItem(r) })) {
+				!(references && !slices.ContainsFunc(t.Expr.References(), func(r expression.Reference) bool {
+					return r.Kind != itemKind || intoItem(r)
+				})) {
 				return true
 			}
 			continue // which of several parts an item may lack its schema tells
@@ -152,7 +157,9 @@ func WithoutItems(c *plan.Call) *plan.Call {
 	}
 	one, params := *c, *c.Params
 	one.Each, one.When, one.Params = nil, Condition(c), &params
-	params.Fields = append(slices.DeleteFunc(slices.Clone(params.Fields), func(f plan.TemplateField) bool { return f.Value.PerItem() }), plan.TemplateField{Key: "_each", Value: c.Each.List})
+	params.Fields = append(slices.DeleteFunc(slices.Clone(params.Fields), func(f plan.TemplateField) bool {
+		return f.Value.PerItem()
+	}), plan.TemplateField{Key: "_each", Value: c.Each.List})
 	params.Dynamic, params.ItemDependent = true, false
 	if one.Tool != nil {
 		tool := *one.Tool

@@ -25,16 +25,23 @@ func (c *compilation) foreignTool(d definition) (fields, parameters *source.Node
 		return d.node, nil
 	}
 	for _, f := range fields.Fields {
-		known := slices.Index([]string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"}, f.Key.Text)
+		known := slices.Index([]string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"},
+			f.Key.Text)
 		if known < 0 || f.Value.Kind != source.Object {
 			continue
 		}
 		if fields != d.node {
-			c.Report(diag.WrongType, d.key.Span(), "the tool %q stands in the form of a model's interface, below \"function\"", d.name).
-				Advise("put what is below \"function\" in its place, and call %q \"inputSchema\": {name: %s, inputSchema: …}", f.Key.Text, Shown(d.name))
+			c.Report(diag.WrongType, d.key.Span(),
+				"the tool %q stands in the form of a model's interface, below \"function\"", d.name).
+				Advise(
+					"put what is below \"function\" in its place, and call %q \"inputSchema\": {name: %s, "+
+						"inputSchema: …}", f.Key.Text, Shown(d.name))
 		} else {
-			c.Report(diag.WrongType, f.Key.Span(), "a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", d.name, f.Key.Text).
-				Advise("write inputSchema in the place of %s", f.Key.Text).Rename(f.Key, 0, len(f.Key.Text), "inputSchema", known < 2)
+			c.Report(diag.WrongType, f.Key.Span(),
+				"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", d.name,
+				f.Key.Text).
+				Advise("write inputSchema in the place of %s", f.Key.Text).
+				Rename(f.Key, 0, len(f.Key.Text), "inputSchema", known < 2)
 		}
 		return fields, f.Value
 	}

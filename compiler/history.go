@@ -17,7 +17,8 @@ import (
 
 // PlanIdentity is what a call has in common with one that repeats it, its resolved parameters aside.
 func PlanIdentity(p *plan.Plan, call *plan.Call) string {
-	return identity(call.ToolName, call.Activity, call.Delegate, call.Instance, call.Method.String(), strings.Join(Offered(p, call), " || "))
+	return identity(call.ToolName, call.Activity, call.Delegate, call.Instance, call.Method.String(),
+		strings.Join(Offered(p, call), " || "))
 }
 
 // WrittenIdentity is that of the call.
@@ -26,7 +27,8 @@ func WrittenIdentity(w *plan.Written) string {
 	if method == "" {
 		method = plan.Set.String()
 	}
-	return identity(w.Call.Get("_tool").AsText(), w.Call.Get("_activity").AsText(), w.Call.Get("_delegate").AsText(), w.Call.Get("_instance").AsText(), method, w.Call.Get("_outputPath").AsText())
+	return identity(w.Call.Get("_tool").AsText(), w.Call.Get("_activity").AsText(), w.Call.Get("_delegate").AsText(),
+		w.Call.Get("_instance").AsText(), method, w.Call.Get("_outputPath").AsText())
 }
 
 func identity(parts ...string) string { return strings.Join(parts, "\x00") }
@@ -52,7 +54,8 @@ func (c *compilation) written(m, payload *source.Node) {
 	}
 	if n := m.Get("_outputPath"); n != nil {
 		alternatives, err := reference.ParseOutput(n.Text)
-		if n.Kind != source.String || err != nil || len(alternatives) != 1 || len(alternatives[0]) != 1 || readOnly[alternatives[0][0].Kind] != "" {
+		if n.Kind != source.String || err != nil || len(alternatives) != 1 || len(alternatives[0]) != 1 ||
+			readOnly[alternatives[0][0].Kind] != "" {
 			c.Expects(n, "the \"_outputPath\" of a message", "the one path that it is written to")
 			return
 		}
@@ -89,7 +92,8 @@ func (c *compilation) written(m, payload *source.Node) {
 // was done before: all but its parameters is known to be the same.
 func MayBeDone(p *plan.Plan, call *plan.Call) bool {
 	for _, id := range slices.Sorted(maps.Keys(p.History)) {
-		if slices.ContainsFunc(DoneCalls(p.History[id]), func(w *plan.Written) bool { return WrittenIdentity(w) == PlanIdentity(p, call) }) {
+		if slices.ContainsFunc(DoneCalls(p.History[id]),
+			func(w *plan.Written) bool { return WrittenIdentity(w) == PlanIdentity(p, call) }) {
 			return true
 		}
 	}
@@ -187,7 +191,8 @@ func (c *compilation) afterHistory(history []plan.Written, state any, data map[s
 		}
 		after, err := put(all, c.plan.Paths.Segments(w.Path), w)
 		if err != nil {
-			c.Report(diag.WrongType, w.Message.Span().Head(), "what was written to %q has no place there: %v", c.plan.Paths.String(w.Path), err)
+			c.Report(diag.WrongType, w.Message.Span().Head(), "what was written to %q has no place there: %v",
+				c.plan.Paths.String(w.Path), err)
 			continue
 		}
 		all = after

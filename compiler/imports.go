@@ -151,7 +151,8 @@ func (in *importer) read(item *source.Node, dir string) *imported {
 		in.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
 		return nil
 	case at >= 0 || name == path.Clean(in.options.Name):
-		in.Report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read, through %s", item.Text, quotedList(append(in.chain[max(at, 0):len(in.chain):len(in.chain)], name), fewListed)).
+		in.Report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read, through %s",
+			item.Text, quotedList(append(in.chain[max(at, 0):len(in.chain):len(in.chain)], name), fewListed)).
 			Advise("move what both need into a third file")
 		return nil
 	case in.options.Open == nil:
@@ -160,7 +161,8 @@ func (in *importer) read(item *source.Node, dir string) *imported {
 	}
 	f, known := in.files[name]
 	if !known && len(in.files) >= maxImports {
-		in.Report(diag.Limit, item.Span(), "the document imports more than %d files", maxImports).Advise("put the definitions of several into one")
+		in.Report(diag.Limit, item.Span(), "the document imports more than %d files", maxImports).
+			Advise("put the definitions of several into one")
 		return nil
 	}
 	file, err := in.open(name)

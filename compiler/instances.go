@@ -94,8 +94,10 @@ func lay(to *plan.Values, kind string, value any) {
 // instanceID is the id that a message or a call names; "" for what can't be one.
 func (c *compilation) instanceID(n *source.Node) string {
 	if n.Kind == source.Number {
-		f := c.Report(diag.WrongType, n.Span(), "the id of an instance is a text, not a number").Advise("write it in quotes: %q", n.Text)
-		f.Fixes = []diag.Fix{{Message: "put it in quotes", Safe: true, Edits: []diag.Edit{{Span: n.Span(), Text: `"` + n.Text + `"`}}}}
+		f := c.Report(diag.WrongType, n.Span(), "the id of an instance is a text, not a number").
+			Advise("write it in quotes: %q", n.Text)
+		f.Fixes = []diag.Fix{{Message: "put it in quotes", Safe: true,
+			Edits: []diag.Edit{{Span: n.Span(), Text: `"` + n.Text + `"`}}}}
 		return ""
 	}
 	return c.Text(n, "\"_instance\"")
@@ -115,12 +117,14 @@ func placesOf(instances []plan.Instance) map[string]int {
 func (c *compilation) judgeInstances() {
 	p, names := c.plan, (*naming.Suggester)(nil)
 	for _, call := range p.Calls {
-		if _, ok := p.InstanceAt[call.Instance]; ok || call.Instance == "" || p.AwaitsInstances || p.Form == plan.Solution {
+		if _, ok := p.InstanceAt[call.Instance]; ok || call.Instance == "" || p.AwaitsInstances ||
+			p.Form == plan.Solution {
 			continue
 		}
 		at := call.Node.Get("_instance")
 		if len(p.Instances) == 0 {
-			c.Report(diag.BadInstance, at.Span(), "the call is for the instance %q, but there are no instances", Shown(call.Instance)).
+			c.Report(diag.BadInstance, at.Span(), "the call is for the instance %q, but there are no instances",
+				Shown(call.Instance)).
 				About(call.Label()).Advise("declare instances, or take \"_instance\" out")
 			continue
 		}
@@ -128,7 +132,8 @@ func (c *compilation) judgeInstances() {
 			names = naming.NewSuggester(p.InstanceIDs())
 		}
 		near, _ := names.Nearest(call.Instance)
-		f := c.Report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance, near)).About(call.Label())
+		f := c.Report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance, near)).
+			About(call.Label())
 		c.closest(f, at, names, "the instances are "+quotedList(p.InstanceIDs(), maxListed))
 	}
 }

@@ -45,8 +45,8 @@ func (c *compilation) judgeNames() {
 	if p.Paths.IsASCII() {
 		return
 	}
-	// A path is judged where it first stands. Two spellings of one text (NFC, NFD) are left to the finding that the path
-	// dangles, which names the other.
+	// A path is judged where it first stands. Two spellings of one text (NFC, NFD) are left to the finding that the
+	// path dangles, which names the other.
 	seen, composed := make([]bool, p.Paths.Len()), map[string]bool{}
 	judge := func(id pathtree.ID, at func() source.Span) {
 		if seen[id] || id == pathtree.Root {
@@ -96,13 +96,15 @@ func (n *names) add(name string, at source.Span, parts ...string) {
 	}
 	n.seen[name] = at
 	if r, _, what, bad := naming.BadCharacter(name); bad {
-		n.report(diag.ConfusableName, at, "the name %q holds %s, %s", diag.Escape(name), fmt.Sprintf("U+%04X", r), what).
+		n.report(diag.ConfusableName, at, "the name %q holds %s, %s", diag.Escape(name),
+			fmt.Sprintf("U+%04X", r), what).
 			Advise("remove it: a reader can't see it")
 		return
 	}
 	skeleton := naming.Skeleton(name)
 	if other, taken := n.skeletons[skeleton]; taken && other != name {
-		f := n.report(diag.ConfusableName, at, "two of the %s look alike: %q and %q", n.what, naming.Spelled(name), naming.Spelled(other))
+		f := n.report(diag.ConfusableName, at, "two of the %s look alike: %q and %q", n.what, naming.Spelled(name),
+			naming.Spelled(other))
 		if first, ok := n.seen[other]; ok {
 			f.Note(first, "the other is here")
 		}

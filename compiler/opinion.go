@@ -37,9 +37,11 @@ func OpinionOf(a *plan.Advisor, n *source.Node) (plan.Opinion, *diag.Diagnostic)
 	instance := n.Get("_instance")
 	switch {
 	case a.Instanced && (instance == nil || instance.Kind != source.String || instance.Text == ""):
-		return bad(n, "give one opinion for each instance, with its id under \"_instance\"", "the opinion of %q doesn't say for which instance it is", Shown(a.ID))
+		return bad(n, "give one opinion for each instance, with its id under \"_instance\"",
+			"the opinion of %q doesn't say for which instance it is", Shown(a.ID))
 	case !a.Instanced && instance != nil:
-		return bad(instance, "leave \"_instance\" out, or say isInstanced: true of the advisor", "the advisor %q speaks for all instances at once", Shown(a.ID))
+		return bad(instance, "leave \"_instance\" out, or say isInstanced: true of the advisor",
+			"the advisor %q speaks for all instances at once", Shown(a.ID))
 	case instance != nil:
 		o.Instance = instance.Text
 	}
@@ -50,7 +52,8 @@ func OpinionOf(a *plan.Advisor, n *source.Node) (plan.Opinion, *diag.Diagnostic)
 	}
 	if a.Schema != nil && a.Schema.Compile() == nil {
 		if v := a.Schema.Validate(o.Said); v != nil {
-			return bad(n.Along(v.Path), "give what the advisor's \"schema\" asks for", "the opinion of %q isn't what its schema asks for: %s", Shown(a.ID), v.Error())
+			return bad(n.Along(v.Path), "give what the advisor's \"schema\" asks for",
+				"the opinion of %q isn't what its schema asks for: %s", Shown(a.ID), v.Error())
 		}
 	}
 	votes, fault := votes(a, n.Get("calls"))
@@ -88,7 +91,8 @@ func votes(a *plan.Advisor, n *source.Node) (map[string]float64, *diag.Diagnosti
 	for _, f := range weights.Fields {
 		tool := f.Key.Text
 		if f.Value.Kind != source.Number {
-			return bad("a weight is a number, the higher the better; leave out the tools that it says nothing of", "the vote of %q on %q is %s, not a number", Shown(a.ID), Shown(tool), f.Value.Kind)
+			return bad("a weight is a number, the higher the better; leave out the tools that it says nothing of",
+				"the vote of %q on %q is %s, not a number", Shown(a.ID), Shown(tool), f.Value.Kind)
 		}
 		if near, known := callable(a.Plan, tool); !known {
 			help := "vote on the tools that there are"

@@ -37,7 +37,8 @@ func (c *compilation) mappingSchema(n *source.Node, made any, what string) *sche
 		return nil
 	}
 	if s.Kinds()&schema.Object == 0 {
-		c.Report(diag.BadSchema, cmp.Or(n.Get("type"), n).Span(), "%s describes a mapping, but its schema admits none", what).Advise("write type: object")
+		c.Report(diag.BadSchema, cmp.Or(n.Get("type"), n).Span(), "%s describes a mapping, but its schema admits none",
+			what).Advise("write type: object")
 		return nil
 	}
 	return s
@@ -85,8 +86,10 @@ func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema,
 			continue
 		}
 		if v := place.Schema.Validate(value); v != nil && v.Keyword != "required" {
-			c.Report(diag.WrongType, f.Value.Along(v.Path).Span(), "the %s schema doesn't admit this value of \"†%s.%s%s\": %s",
-				kind, kind, f.Key.Text, v.Where(), v.Message).Advise("change the value, or what %s says", c.schemaName(kind))
+			c.Report(diag.WrongType, f.Value.Along(v.Path).Span(),
+				"the %s schema doesn't admit this value of \"†%s.%s%s\": %s",
+				kind, kind, f.Key.Text, v.Where(), v.Message).
+				Advise("change the value, or what %s says", c.schemaName(kind))
 		}
 	}
 }

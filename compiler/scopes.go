@@ -30,7 +30,8 @@ func (c *compilation) scope(n *source.Node) (plan.Scope, bool) {
 		if err == nil {
 			f.Advise("did you mean %q? a path begins with †", text)
 			if edit, ok := diag.EditScalar(n, 0, 0, string(reference.Mark)); ok {
-				f.Fixes = append(f.Fixes, diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
+				f.Fixes = append(f.Fixes,
+					diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
 			}
 		}
 		return plan.Scope{}, false
@@ -94,7 +95,9 @@ func (c *compilation) lowerScopes(call *plan.Call) {
 func (c *compilation) scopesOfItems(call *plan.Call) {
 	for _, s := range call.Scopes {
 		if IsItemKind(s.Kind) {
-			c.Report(diag.BadScope, s.Node.Span(), "%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", call.Plan(), s.Node.Text).
+			c.Report(diag.BadScope, s.Node.Span(),
+				"%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", call.Plan(),
+				s.Node.Text).
 				Advise("pass it as a parameter, such as %s: %s", s.Kind, s.Node.Text)
 		}
 	}
@@ -160,7 +163,9 @@ func (c *compilation) scopesOfAdvisors() {
 		for _, s := range a.Scopes {
 			state := c.plan.StateSchema
 			if s.Kind == "state" && state != nil && !state.At(SchemaPath(s.Ref.Path)).Possible {
-				c.Report(diag.BadScope, s.Node.Span(), "the scope %q of the advisor %q names what the state schema doesn't allow", s.Node.Text, Shown(a.ID)).
+				c.Report(diag.BadScope, s.Node.Span(),
+					"the scope %q of the advisor %q names what the state schema doesn't allow", s.Node.Text,
+					Shown(a.ID)).
 					Advise("declare it in \"stateSchema\", or name a path that is there")
 			}
 		}
@@ -201,7 +206,8 @@ func (c *compilation) unknownKind(rule *diag.Rule, ref reference.Reference, n *s
 	}
 	f := c.Report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind)
 	if IsItemKind(ref.Kind) {
-		f.Advise("use †item and †index only in the parameters, the \"_when\" and the \"_scopes\" of a call with \"_each\"")
+		f.Advise(
+			"use †item and †index only in the parameters, the \"_when\" and the \"_scopes\" of a call with \"_each\"")
 		return
 	}
 	kinds := c.kinds()
@@ -216,7 +222,8 @@ func (c *compilation) unknownKind(rule *diag.Rule, ref reference.Reference, n *s
 		start += len(mark)
 	}
 	if edit, ok := diag.EditScalar(n, start, start+len(ref.Kind), near); ok {
-		f.Fixes = append(f.Fixes, diag.Fix{Message: "change it to †" + near, Safe: names.Sure(ref.Kind), Edits: []diag.Edit{edit}})
+		f.Fixes = append(f.Fixes,
+			diag.Fix{Message: "change it to †" + near, Safe: names.Sure(ref.Kind), Edits: []diag.Edit{edit}})
 	}
 	f.Advise("did you mean %q?", mark+near)
 }

@@ -22,7 +22,8 @@ import (
 // is none, declares writeOnly or of the format password.
 func LearnSecrets(set *redact.Set, path []expression.Segment, value any, s *schema.Schema) {
 	name := ""
-	if at := slices.IndexFunc(path, func(s expression.Segment) bool { return !s.IsIndex && naming.SecretKey(s.Key) }); at >= 0 {
+	if at := slices.IndexFunc(path,
+		func(s expression.Segment) bool { return !s.IsIndex && naming.SecretKey(s.Key) }); at >= 0 {
 		name = path[at].Key
 	}
 	learnSecrets(set, name, value)
@@ -183,7 +184,8 @@ func RedactFindings(p *plan.Plan, findings []diag.Diagnostic) {
 			d.Related[j].Message = Redact(p, d.Related[j].Message)
 		}
 		d.Fixes = slices.DeleteFunc(d.Fixes, func(f diag.Fix) bool {
-			return Redact(p, f.Message) != f.Message || slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return Redact(p, e.Text) != e.Text })
+			return Redact(p, f.Message) != f.Message ||
+				slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return Redact(p, e.Text) != e.Text })
 		})
 		if d.Witness == nil {
 			continue

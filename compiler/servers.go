@@ -99,7 +99,8 @@ func (c *compilation) lockBeside(s *plan.Server) {
 		name = path.Join(c.plan.Workspace, name)
 	}
 	if file, err := c.open(name); err == nil {
-		c.Report(diag.WrongType, s.NameNode.Span(), "%s isn't read any more, and nothing else records the tools of the server %q", file.Name, s.Name).
+		c.Report(diag.WrongType, s.NameNode.Span(),
+			"%s isn't read any more, and nothing else records the tools of the server %q", file.Name, s.Name).
 			Advise("%s, and delete %s", catalogue.ImportAgain, file.Name)
 	}
 }
@@ -115,7 +116,8 @@ func (c *compilation) serve() {
 		}
 		s := c.plan.Servers[at.Text]
 		if s == nil && c.plan.Form != plan.Definitions {
-			f := c.Report(diag.NoActivity, at.Span(), "the activity %q is of the server %q, which isn't defined", name, at.Text)
+			f := c.Report(diag.NoActivity, at.Span(), "the activity %q is of the server %q, which isn't defined",
+				name, at.Text)
 			c.closest(f, at, namesIn(c.plan.Servers), "define it under \"servers\"")
 		}
 		if s != nil {

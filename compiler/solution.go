@@ -37,20 +37,24 @@ func (s Setting) Solve(file *source.File, o Options) (*plan.Plan, []diag.Diagnos
 	}
 	base := s.Plan
 	p := &plan.Plan{
-		Name: base.Name, Kinds: base.Kinds, Settings: base.Settings, Policies: base.Policies, Live: s.Live, Secrets: base.Secrets,
-		Text: plan.Text{Form: plan.Replan, File: file, Folder: base.Folder, Workspaces: base.Workspaces},
+		Name: base.Name, Kinds: base.Kinds, Settings: base.Settings, Policies: base.Policies, Live: s.Live,
+		Secrets: base.Secrets,
+		Text:    plan.Text{Form: plan.Replan, File: file, Folder: base.Folder, Workspaces: base.Workspaces},
 		Declarations: plan.Declarations{
 			Tools: base.Tools, ToolsDeclared: base.ToolsDeclared, Activities: base.Activities, Advisors: base.Advisors,
 			Delegates: base.Delegates, Schemas: base.Schemas, OutputSchema: base.OutputSchema,
 		},
 		Bindings: plan.Bindings{Paths: s.Paths},
-		Values:   plan.Values{InputSchema: base.InputSchema, StateSchema: base.StateSchema, DataSchemas: base.DataSchemas},
+		Values: plan.Values{InputSchema: base.InputSchema, StateSchema: base.StateSchema,
+			DataSchemas: base.DataSchemas},
 	}
 	canonical.DecidedBy(p)
-	p.Input, p.State, p.Data, p.Errors, p.Instances, p.InstanceAt = s.Input, s.State, s.Data, s.Errors, s.Instances, placesOf(s.Instances)
+	p.Input, p.State, p.Data, p.Errors, p.Instances, p.InstanceAt = s.Input, s.State, s.Data, s.Errors, s.Instances,
+		placesOf(s.Instances)
 	c := &compilation{
-		options: o, plan: p, delegation: &delegation{chain: []plan.Link{{}}, secrets: base.Secrets}, schemas: base.Schemas,
-		tools: make(map[string]*plan.Tool, len(base.Tools)), ids: map[string]*plan.Call{},
+		options: o, plan: p, delegation: &delegation{chain: []plan.Link{{}}, secrets: base.Secrets},
+		schemas: base.Schemas,
+		tools:   make(map[string]*plan.Tool, len(base.Tools)), ids: map[string]*plan.Call{},
 		schemaNodes: map[string]*source.Node{}, badSchemas: map[source.Span]int{},
 	}
 	for _, tool := range base.Tools {

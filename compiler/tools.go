@@ -15,10 +15,12 @@ import (
 // metaKeys are the keys of a call that aren't parameters, and of them those that a tool's schema may constrain.
 var (
 	metaKeys = []string{
-		"_tool", "_outputPath", "_outputMethod", "_instance", "_activity", "_delegate", "_scopes", "_output", "_reasoningForCall",
+		"_tool", "_outputPath", "_outputMethod", "_instance", "_activity", "_delegate", "_scopes", "_output",
+		"_reasoningForCall",
 		"_id", "_when", "_after", "_retry", "_timeout", "_confirm", "_each", "_onItemFailure",
 	}
-	toolMetaKeys = []string{"_tool", "_output", "_outputPath", "_outputMethod", "_activity", "_delegate", "_scopes", "_instance", "_mock", "_reasoningForCall"}
+	toolMetaKeys = []string{"_tool", "_output", "_outputPath", "_outputMethod", "_activity", "_delegate", "_scopes",
+		"_instance", "_mock", "_reasoningForCall"}
 )
 
 // collectTools notes the definitions of a "tools" mapping, or of a list in MCP's form.
@@ -41,7 +43,8 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 			if name != nil && name.Kind == source.String {
 				c.toolDefs = append(c.toolDefs, definition{name.Text, name, item, dir})
 			} else {
-				c.Report(diag.WrongType, item.Span(), "a tool in a list needs a \"name\"").Advise("or write the tools as a mapping from names to schemas")
+				c.Report(diag.WrongType, item.Span(), "a tool in a list needs a \"name\"").
+					Advise("or write the tools as a mapping from names to schemas")
 			}
 		}
 	default:
@@ -75,7 +78,8 @@ func (c *compilation) tool(d definition) *plan.Tool {
 		c.Expects(d.node, "the tool \""+d.name+"\"", "a JSON Schema (a mapping)")
 		return nil
 	}
-	t := &plan.Tool{Name: d.name, Node: d.node, NameNode: d.key, Origin: c.originOf(d.node.File), Simulate: d.node.Get("x-simulate")}
+	t := &plan.Tool{Name: d.name, Node: d.node, NameNode: d.key, Origin: c.originOf(d.node.File),
+		Simulate: d.node.Get("x-simulate")}
 	fields, parameters := c.foreignTool(d)
 	if n := fields.Get("description"); n != nil && n.Kind == source.String {
 		t.Description = n.Text
@@ -90,7 +94,8 @@ func (c *compilation) tool(d definition) *plan.Tool {
 		parameters = d.node
 	}
 	what := "the tool \"" + d.name + "\""
-	if parsed := c.mappingSchema(parameters, parameterSchema(parameters), what); !c.partial(parameters) && !c.partial(d.key) {
+	if parsed := c.mappingSchema(parameters, parameterSchema(parameters), what); !c.partial(parameters) &&
+		!c.partial(d.key) {
 		t.Parameters = parsed
 	}
 	if more := parameters.Get("additionalProperties"); more != nil {
@@ -110,7 +115,8 @@ func (c *compilation) tool(d definition) *plan.Tool {
 		output = d.node.Get("outputSchema")
 	}
 	if output != nil && !(output.Kind == source.Object && len(output.Fields) == 0) {
-		if parsed := c.schemaOf(output, withDefinitions(output.Value(), parameters), "the \"_output\" of "+what); !c.partial(output) && !c.partial(d.key) {
+		if parsed := c.schemaOf(output, withDefinitions(output.Value(), parameters),
+			"the \"_output\" of "+what); !c.partial(output) && !c.partial(d.key) {
 			t.Output = parsed
 		}
 		t.OutputNode = output
@@ -148,7 +154,8 @@ func (c *compilation) metaFields(n *source.Node, what string, more ...string) {
 	}
 	known := slices.Concat(toolMetaKeys, more)
 	for _, f := range n.Fields {
-		if strings.HasPrefix(f.Key.Text, "_") && !slices.Contains(known, f.Key.Text) && !slices.Contains(metaKeys, f.Key.Text) {
+		if strings.HasPrefix(f.Key.Text, "_") && !slices.Contains(known, f.Key.Text) &&
+			!slices.Contains(metaKeys, f.Key.Text) {
 			c.UnknownKey(n, f.Key, what, known)
 		}
 	}
@@ -212,7 +219,8 @@ func mocks(tool *source.Node) []any {
 		output = tool.Get("_output")
 	}
 	for _, holder := range []*source.Node{tool, output} {
-		if examples := holder.Get("examples"); examples != nil && examples.Kind == source.Array && len(examples.Items) > 0 {
+		if examples := holder.Get("examples"); examples != nil && examples.Kind == source.Array &&
+			len(examples.Items) > 0 {
 			all, _ := examples.Value().([]any)
 			return all
 		}
@@ -232,7 +240,8 @@ func hintsOf(n *source.Node) (hints plan.Hints) {
 func (c *compilation) resolve(t *plan.Tool) {
 	switch {
 	case t.Activity != "" && plan.RunsPlan(t.Delegate):
-		c.Report(diag.BadDelegate, t.DelegateNode.Span(), "the tool %q names both an activity and a plan to carry it out", t.Name).
+		c.Report(diag.BadDelegate, t.DelegateNode.Span(),
+			"the tool %q names both an activity and a plan to carry it out", t.Name).
 			Advise("leave \"_activity\" or \"_delegate\" out")
 	case t.Activity != "" && c.plan.Activities[t.Activity] == nil && c.plan.Form != plan.Definitions:
 		c.noActivity(t.ActivityNode, t.Activity)

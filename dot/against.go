@@ -76,7 +76,8 @@ func otherEffects(old, n *Node) (text string) {
 	return text
 }
 
-// differing is a view without the nodes that neither differ nor are next to what does. One without differences is whole.
+// differing is a view without the nodes that neither differ nor are next to what does. One without differences is
+// whole.
 func (v View) differing() View {
 	kept := make([]bool, len(v.Nodes))
 	differs := func(marks []Mark) bool { return has(marks, Added, Changed, Removed) }

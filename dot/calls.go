@@ -34,7 +34,8 @@ func (d *drawing) drawCalls(l level) {
 }
 
 func (d *drawing) callNode(c *plan.Call) Node {
-	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name), Frames: frameOf(c), Count: 1}
+	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name),
+		Frames: frameOf(c), Count: 1}
 	latent := c.Latent() && c.Produced == nil && c.Tool != nil
 	switch {
 	case latent:
@@ -137,7 +138,8 @@ func (d *drawing) findEntrances() {
 // shortCondition is the condition of a call without what most references begin with.
 func (d *drawing) shortCondition(c *plan.Call) string {
 	text := diag.Escape(compiler.Redact(d.plan, c.When.Node.Text))
-	return shorten(strings.NewReplacer("†state.", "", "(state.", "(", " state.", " ", "†", "").Replace(text), 3*maxLabel)
+	return shorten(strings.NewReplacer("†state.", "", "(state.", "(", " state.", " ", "†", "").
+		Replace(text), 3*maxLabel)
 }
 
 // seen is what a model is handed that answers a call.
@@ -185,7 +187,8 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 	}
 	e := effects.Of(d.plan, c, nil)
 	declared := diag.Escape(e.String())
-	kind, harmful := map[string]MarkKind{effects.Destructive: Destructive, effects.Writes: Writes, effects.Unknown: UnknownEffect}[e.Kind]
+	kind, harmful := map[string]MarkKind{effects.Destructive: Destructive, effects.Writes: Writes,
+		effects.Unknown: UnknownEffect}[e.Kind]
 	if !harmful {
 		words = append(words, declared)
 	} else {

@@ -35,7 +35,8 @@ var paints = map[Kind]paint{
 // darker are the colours that represent others on black.
 var darker = map[string]string{
 	paper: "#0d1117", ink: "#e6edf3", muted: "#9aa4af", line: "#768390",
-	danger: "#ff7b72", dangerFill: "#4d1f1b", caution: "#d8a02a", fine: "#4cc465", working: "#6cb2ff", differs: "#c297ff",
+	danger: "#ff7b72", dangerFill: "#4d1f1b", caution: "#d8a02a", fine: "#4cc465",
+	working: "#6cb2ff", differs: "#c297ff",
 	"#f6f8fa": "#161b22", "#eaf7f5": "#10292a", "#5a9f97": "#4a938d", "#f7f2fd": "#221a33", "#9a7fd1": "#a98ee0",
 	"#eaeef2": "#262c35", "#6e7781": "#8b949e", frameLine: "#6e7681", "#eaf4ff": "#0f2238", "#6ea8dc": "#4b8fd1",
 	"#ebf8ee": "#12261a", "#68b37c": "#3f9a58",
@@ -44,7 +45,8 @@ var darker = map[string]string{
 // A tone is a colour that says how grave something is.
 type tone struct{ name, colour string }
 
-var tones = []tone{{"danger", danger}, {"caution", caution}, {"fine", fine}, {"working", working}, {"differs", differs}, {"quiet", muted}}
+var tones = []tone{{"danger", danger}, {"caution", caution}, {"fine", fine}, {"working", working},
+	{"differs", differs}, {"quiet", muted}}
 
 // tone is the colour of a mark.
 func (k MarkKind) tone() tone {

@@ -83,13 +83,15 @@ func (v View) unfold(p *plan.Plan, o Options) View {
 // says is there from the start.
 func handsOver(c *plan.Call, label string) bool {
 	return slices.ContainsFunc(c.Scopes, func(s plan.Scope) bool {
-		return label == "initial state" && s.Kind == "state" || label == diag.Escape(s.Kind) || strings.HasPrefix(label, "†"+diag.Escape(s.Kind)+".")
+		return label == "initial state" && s.Kind == "state" || label == diag.Escape(s.Kind) ||
+			strings.HasPrefix(label, "†"+diag.Escape(s.Kind)+".")
 	})
 }
 
 // advisorsNote names the advisors of the planning model, and when they are asked.
 func advisorsNote(p *plan.Plan) string {
-	when := map[string]string{"start": "at the start", "finish": "at the end", "request": "at every request", "": "when asked"}
+	when := map[string]string{"start": "at the start", "finish": "at the end", "request": "at every request",
+		"": "when asked"}
 	var words []string
 	for _, a := range p.Advisors {
 		words = append(words, fmt.Sprintf("%s (%s)", diag.Escape(a.ID), when[a.On]))

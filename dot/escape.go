@@ -117,7 +117,8 @@ func escapeMermaid(s string) string {
 			b.WriteString("#" + strconv.Itoa(int(r)) + ";")
 		}
 		rest := s[i+utf8.RuneLen(r):]
-		if r == '$' && strings.HasPrefix(rest, "$") || r == ':' && strings.HasPrefix(rest, "fa-") || r == 'ﬂ' && strings.HasPrefix(rest, "°") || r == '¶' && strings.HasPrefix(rest, "ß") {
+		if r == '$' && strings.HasPrefix(rest, "$") || r == ':' && strings.HasPrefix(rest, "fa-") ||
+			r == 'ﬂ' && strings.HasPrefix(rest, "°") || r == '¶' && strings.HasPrefix(rest, "ß") {
 			b.WriteString("<wbr/>")
 		}
 	}

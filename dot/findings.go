@@ -36,7 +36,8 @@ func sortPlaces(places []place) {
 
 // overlaps reports whether one of the sorted places overlaps a range.
 func overlaps(places []place, start, end int) bool {
-	at, _ := slices.BinarySearchFunc(places, start+1, func(p place, start int) int { return cmp.Compare(p.start, start) })
+	at, _ := slices.BinarySearchFunc(places, start+1,
+		func(p place, start int) int { return cmp.Compare(p.start, start) })
 	return at > 0 && places[at-1].end > start || at < len(places) && places[at].start < end
 }
 
@@ -60,7 +61,8 @@ func (d *drawing) drawFindings() {
 }
 
 func markOf(f diag.Diagnostic) Mark {
-	return Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code + meanings[f.Rule.Code], Text: diag.Escape(f.Message)}
+	return Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code + meanings[f.Rule.Code],
+		Text: diag.Escape(f.Message)}
 }
 
 // meanings are those of findings that say what a call may do to the world, by their codes: a

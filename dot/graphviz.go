@@ -10,13 +10,15 @@ import (
 func (v View) DOT() string {
 	var b strings.Builder
 	b.WriteString("digraph plan {\n")
-	fmt.Fprintf(&b, "  graph [rankdir=TB, nodesep=0.4, ranksep=0.55, pad=0.25, "+fontDOT+", fontsize=11, fontcolor=%q", muted)
+	fmt.Fprintf(&b, "  graph [rankdir=TB, nodesep=0.4, ranksep=0.55, pad=0.25, "+fontDOT+
+		", fontsize=11, fontcolor=%q", muted)
 	if title := v.titleDOT(); title != "" {
 		fmt.Fprintf(&b, ", labelloc=t, labeljust=l, label=<%s>", title)
 	}
 	b.WriteString("]\n")
 	call := paints[Call]
-	fmt.Fprintf(&b, "  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", "+fontDOT+", fontsize=12, fillcolor=%q, color=%q, fontcolor=%q]\n",
+	fmt.Fprintf(&b, "  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", "+fontDOT+
+		", fontsize=12, fillcolor=%q, color=%q, fontcolor=%q]\n",
 		call.fill, call.border, call.text)
 	fmt.Fprintf(&b, "  edge [arrowsize=0.7, "+fontDOT+", fontsize=10, color=%q, fontcolor=%q]\n", line, muted)
 	v.frameDOT(&b, v.frames(), "  ")
@@ -35,7 +37,8 @@ func (v *View) frameDOT(b *strings.Builder, f *frame, indent string) {
 		b.WriteString(indent + v.nodeDOT(&v.Nodes[i]))
 	}
 	for _, inner := range f.inside {
-		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s  graph [style=\"rounded\", color=%q, labelloc=t, labeljust=l, label=<%s>]\n",
+		fmt.Fprintf(b,
+			"%ssubgraph cluster_%d {\n%s  graph [style=\"rounded\", color=%q, labelloc=t, labeljust=l, label=<%s>]\n",
 			indent, inner.number, indent, frameLine, linesDOT(wrapped(inner.name, maxLabel)))
 		v.frameDOT(b, inner, indent+"  ")
 		b.WriteString(indent + "}\n")
@@ -45,7 +48,8 @@ func (v *View) frameDOT(b *strings.Builder, f *frame, indent string) {
 func (v *View) titleDOT() string {
 	var lines []string
 	if v.Name != "" {
-		lines = append(lines, fmt.Sprintf(`<FONT POINT-SIZE="14" COLOR=%q><B>%s</B></FONT>`, ink, linesDOT(rows(v.Name, maxTitle))))
+		lines = append(lines, fmt.Sprintf(`<FONT POINT-SIZE="14" COLOR=%q><B>%s</B></FONT>`, ink,
+			linesDOT(rows(v.Name, maxTitle))))
 	}
 	for _, note := range v.Notes {
 		lines = append(lines, linesDOT(wrapped(note, maxNote)))
@@ -97,7 +101,8 @@ func (v *View) nodeDOT(n *Node) string {
 	}
 	attributes := []string{"label=<" + strings.Join(lines, "<BR/>") + ">"}
 	look, call := n.look(), paints[Call]
-	for _, a := range []struct{ name, value, usual string }{{"fillcolor", look.fill, call.fill}, {"color", look.line, call.border}, {"fontcolor", look.text, call.text}} {
+	for _, a := range []struct{ name, value, usual string }{{"fillcolor", look.fill, call.fill},
+		{"color", look.line, call.border}, {"fontcolor", look.text, call.text}} {
 		if a.value != a.usual {
 			attributes = append(attributes, fmt.Sprintf("%s=%q", a.name, a.value))
 		}

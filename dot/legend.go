@@ -20,7 +20,8 @@ func (e LegendEntry) String() string { return e.Look + ": " + e.Words }
 // What says of itself what it is, such as a finding's code, isn't among it.
 var legend = []LegendEntry{
 	{Mark: Destructive, Look: "▲", Words: "destroys: what the call does can't be undone, or replaces something"},
-	{Mark: UnknownEffect, Look: "△", Words: "effect unknown: no trusted source declares what the call does, so it may destroy"},
+	{Mark: UnknownEffect, Look: "△",
+		Words: "effect unknown: no trusted source declares what the call does, so it may destroy"},
 	{Mark: Leaves, Look: "↗", Words: "may leave the machine: the values of the call"},
 	{Mark: Asks, Look: "?", Words: "a person is asked before the call"},
 	{Node: Latent, Look: modelSign, Words: "a model answers: what the call reads goes to the model"},
@@ -58,7 +59,8 @@ func (v View) Legend() (entries []LegendEntry) {
 		delete(used, nothing)
 	}
 	for _, e := range legend {
-		if used[e.Node] || used[e.Edge] || used[e.Mark] || e.Repeats && used["repeats"] || e.Optional && used["optional"] {
+		if used[e.Node] || used[e.Edge] || used[e.Mark] || e.Repeats && used["repeats"] ||
+			e.Optional && used["optional"] {
 			entries = append(entries, e)
 		}
 	}

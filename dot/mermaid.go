@@ -13,7 +13,8 @@ import (
 // short and then left out, beginning with those of edges.
 func (v View) Mermaid() string {
 	if len(v.Nodes) > mermaidNodes || len(v.Edges) > mermaidEdges {
-		return fmt.Sprintf("flowchart TD\n  n0[\"%d nodes and %d edges are too many for Mermaid\"]\n", len(v.Nodes), len(v.Edges))
+		return fmt.Sprintf("flowchart TD\n  n0[\"%d nodes and %d edges are too many for Mermaid\"]\n",
+			len(v.Nodes), len(v.Edges))
 	}
 	for _, s := range []sizes{fullSizes, {maxLabel, 24, 24}, {24, 12, 12}, {24, 0, 0}} {
 		if text := v.mermaid(s); len(text) <= mermaidChars {
@@ -70,7 +71,8 @@ func (v View) mermaid(s sizes) string {
 
 // note writes what is said of the whole above what nothing else leads to.
 func (b *flowchart) note(text string) {
-	fmt.Fprintf(b, "  note0[%s]:::obNote\n  classDef obNote fill:none,stroke:none\n", quoteMermaid(text)) // in the theme's colour
+	// in the theme's colour
+	fmt.Fprintf(b, "  note0[%s]:::obNote\n  classDef obNote fill:none,stroke:none\n", quoteMermaid(text))
 	waits := make([]bool, len(b.Nodes))
 	for _, e := range b.Edges {
 		waits[e.To] = waits[e.To] || e.From != e.To
@@ -90,7 +92,8 @@ func (b *flowchart) frame(f *frame, indent string) {
 		b.WriteString(indent + b.box(&b.Nodes[i]) + "\n")
 	}
 	for _, inner := range f.inside {
-		fmt.Fprintf(b, "%ssubgraph g%d [%s]\n", indent, inner.number, quoteMermaid(linesMermaid(rows(inner.name, b.name))))
+		fmt.Fprintf(b, "%ssubgraph g%d [%s]\n", indent, inner.number,
+			quoteMermaid(linesMermaid(rows(inner.name, b.name))))
 		b.frame(inner, indent+"  ")
 		b.WriteString(indent + "end\n")
 	}
@@ -179,7 +182,8 @@ func (b *flowchart) styles() {
 		if name := n.class(); !slices.Contains(defined, name) {
 			defined = append(defined, name)
 			look := n.look()
-			fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:%s,stroke-width:%.fpx%s\n", name, look.fill, look.line, look.text, math.Ceil(look.width), dashes[look.dash])
+			fmt.Fprintf(b, "  classDef %s fill:%s,stroke:%s,color:%s,stroke-width:%.fpx%s\n", name, look.fill,
+				look.line, look.text, math.Ceil(look.width), dashes[look.dash])
 		}
 	}
 	var styles []string

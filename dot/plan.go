@@ -231,7 +231,8 @@ func (d *drawing) writeKind(call int, path pathtree.ID) EdgeKind {
 		return Data
 	}
 	for i, alternative := range c.Output {
-		if i != route && slices.ContainsFunc(alternative, func(p plan.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
+		if i != route &&
+			slices.ContainsFunc(alternative, func(p plan.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
 			return Data
 		}
 	}
@@ -297,7 +298,8 @@ func (d *drawing) findSubstitutes() {
 		d.instead[i] = r.Ref.Required && len(r.Writers) > 1 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
 			c := d.plan.Calls[w]
 			return c.Method != plan.Set || !slices.ContainsFunc(c.Output, func(route plan.Route) bool {
-				return slices.ContainsFunc(route, func(p plan.Path) bool { return p.ID == r.Path || d.plan.Paths.IsAbove(p.ID, r.Path) })
+				return slices.ContainsFunc(route,
+					func(p plan.Path) bool { return p.ID == r.Path || d.plan.Paths.IsAbove(p.ID, r.Path) })
 			})
 		})
 	}

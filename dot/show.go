@@ -50,7 +50,8 @@ func (n *Node) signs() string {
 // hidesDetail reports whether the details of a node are shown on hover only.
 func (v *View) hidesDetail(n *Node) bool { return !v.Detail && n.Call != "" }
 
-// boxRows are what a box shows: signs and name, then the details, unless they are shown on hover, and what became of it.
+// boxRows are what a box shows: signs and name, then the details, unless they are shown on hover, and what became of
+// it.
 func (v *View) boxRows(n *Node, s sizes) (out []row) {
 	signs := n.signs()
 	if signs != "" {
@@ -97,7 +98,8 @@ func blocks(all []row, lines func([]string) string) (out []row) {
 	return out
 }
 
-// edgeRows are what stands beside an edge: on which condition it is taken, and with View.Detail all that is known of it.
+// edgeRows are what stands beside an edge: on which condition it is taken, and with View.Detail all that is known of
+// it.
 func (v *View) edgeRows(e *Edge, s sizes) (out []row) {
 	if s.edge == 0 {
 		return nil
@@ -247,7 +249,8 @@ func (m Mark) glance() string {
 	return m.words()
 }
 
-// first is what an edge says of its marks: the gravest of them. What differs is seen by its colour, and said at its ends.
+// first is what an edge says of its marks: the gravest of them. What differs is seen by its colour, and said at its
+// ends.
 func first(marks []Mark) []Mark {
 	if marks = said(marks); len(marks) > 0 && !has(marks[:1], Added, Changed, Removed) {
 		return marks[:1]

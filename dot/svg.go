@@ -106,7 +106,8 @@ func (d *svgDrawing) measure() {
 			for _, row := range wrapped(inner.name, maxLabel) {
 				title.add(row, "detail", smallText)
 			}
-			d.graph.Clusters = append(d.graph.Clusters, layout.Cluster{Inside: at, TitleWidth: title.width, TitleHeight: title.height + 8})
+			d.graph.Clusters = append(d.graph.Clusters,
+				layout.Cluster{Inside: at, TitleWidth: title.width, TitleHeight: title.height + 8})
 			d.frames, d.titles = append(d.frames, inner), append(d.titles, title)
 			enter(inner, len(d.frames)-1)
 		}
@@ -121,7 +122,8 @@ func (d *svgDrawing) measure() {
 			t.add(" ", "name", largeText)
 		}
 		d.texts = append(d.texts, t)
-		d.graph.Nodes = append(d.graph.Nodes, layout.Node{Width: max(56, t.width+2*textMargin), Height: t.height + textMargin, Cluster: cluster[i]})
+		d.graph.Nodes = append(d.graph.Nodes,
+			layout.Node{Width: max(56, t.width+2*textMargin), Height: t.height + textMargin, Cluster: cluster[i]})
 	}
 	for i := range d.Edges {
 		e := &d.Edges[i]
@@ -157,10 +159,12 @@ func (d *svgDrawing) write() string {
 	}
 	d.begin(cmp.Or(d.Name, "plan"), width, height)
 	d.text(head, margin, margin, "start")
-	fmt.Fprintf(&d.out, `<g class="plan" transform="translate(%d %d)">`+"\n", margin+max(0, (width-2*margin-d.placed.Width)/2), top)
+	fmt.Fprintf(&d.out, `<g class="plan" transform="translate(%d %d)">`+"\n",
+		margin+max(0, (width-2*margin-d.placed.Width)/2), top)
 	for i, f := range d.frames[1:] {
 		box := d.placed.Clusters[i+1]
-		fmt.Fprintf(&d.out, `<g class="frame" id="frame-%d"><rect x="%d" y="%d" width="%d" height="%d" rx="8"/>`, f.number, box.X, box.Y, box.Width, box.Height)
+		fmt.Fprintf(&d.out, `<g class="frame" id="frame-%d"><rect x="%d" y="%d" width="%d" height="%d" rx="8"/>`,
+			f.number, box.X, box.Y, box.Width, box.Height)
 		d.text(d.titles[i], box.X+12, box.Y+6, "start")
 		d.out.WriteString("</g>\n")
 	}
@@ -198,7 +202,9 @@ func heading(title string, notes []string) (head svgText) {
 
 // begin writes what is before the first element of a picture.
 func (d *svgDrawing) begin(title string, width, height int) {
-	fmt.Fprintf(&d.out, `<svg xmlns="http://www.w3.org/2000/svg" class="obelus" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n", width, height, width, height)
+	fmt.Fprintf(&d.out,
+		`<svg xmlns="http://www.w3.org/2000/svg" class="obelus" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+
+			"\n", width, height, width, height)
 	d.element("title", strings.Join(rows(title, maxTitle), " "))
 	d.out.WriteString("<style>" + svgStyle + "</style>\n")
 	fmt.Fprintf(&d.out, `<rect class="paper" width="%d" height="%d"/>`+"\n", width, height)
@@ -214,7 +220,8 @@ func (d *svgDrawing) element(name, text string) {
 // text writes lines from a place on, which is their left end or their middle.
 func (d *svgDrawing) text(t svgText, x, y int, anchor string) {
 	for _, line := range t.lines {
-		fmt.Fprintf(&d.out, `<text class="%s" x="%d" y="%d" font-size="%d" text-anchor="%s">`, line.class, x, y+line.y+line.size*7/20, line.size, anchor)
+		fmt.Fprintf(&d.out, `<text class="%s" x="%d" y="%d" font-size="%d" text-anchor="%s">`, line.class, x,
+			y+line.y+line.size*7/20, line.size, anchor)
 		xml.EscapeText(&d.out, []byte(line.text))
 		d.out.WriteString("</text>")
 	}
@@ -225,7 +232,8 @@ func (d *svgDrawing) node(n *Node, t svgText, box layout.Box) {
 	if n.Call != "" {
 		id = Anchor(n.Call)
 	}
-	fmt.Fprintf(&d.out, `<g class="%s" id="%s" data-node="%s">`, classes("node "+string(n.Kind), n.look(), n.Marks), id, n.ID)
+	fmt.Fprintf(&d.out, `<g class="%s" id="%s" data-node="%s">`,
+		classes("node "+string(n.Kind), n.look(), n.Marks), id, n.ID)
 	if tip := d.tip(n); tip != "" {
 		d.element("title", tip)
 	}
@@ -246,7 +254,8 @@ func (d *svgDrawing) shape(n *Node, box layout.Box) {
 		round = 0
 	}
 	rect := func(box layout.Box, round int) {
-		fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X, box.Y, box.Width, box.Height, round)
+		fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X, box.Y, box.Width,
+			box.Height, round)
 	}
 	if n.Repeats { // two more stand behind it
 		for _, at := range []int{8, 4} {
@@ -287,13 +296,15 @@ func (d *svgDrawing) edge(i int) {
 	if e.Optional {
 		class += " optional"
 	}
-	fmt.Fprintf(&d.out, `<g class="%s" id="e%d" data-from="%s" data-to="%s">`, class, i, d.Nodes[e.From].ID, d.Nodes[e.To].ID)
+	fmt.Fprintf(&d.out, `<g class="%s" id="e%d" data-from="%s" data-to="%s">`, class, i, d.Nodes[e.From].ID,
+		d.Nodes[e.To].ID)
 	end := r.Curve[len(r.Curve)-1]
 	before := r.Curve[len(r.Curve)-2]
 	fmt.Fprintf(&d.out, `<path class="way" d="%s"/>`, r.Path())
 	d.out.WriteString(arrow(end, before))
 	if len(t.lines) > 0 {
-		fmt.Fprintf(&d.out, `<rect class="under" x="%d" y="%d" width="%d" height="%d"/>`, r.Label.X, r.Label.Y, r.Label.Width, r.Label.Height)
+		fmt.Fprintf(&d.out, `<rect class="under" x="%d" y="%d" width="%d" height="%d"/>`, r.Label.X, r.Label.Y,
+			r.Label.Width, r.Label.Height)
 		d.text(t, r.Label.X+r.Label.Width/2, r.Label.Y+1, "middle")
 	}
 	if tip := d.edgeTip(e); tip != "" {
@@ -316,17 +327,20 @@ func arrow(end, before layout.Point) string {
 		}
 	}
 	const long, half = 8, 4
-	return fmt.Sprintf(`<path class="head" d="M%d %dl%d %dl%d %dz"/>`, end.X, end.Y, -long*x-half*y, -long*y-half*x, 2*half*y, 2*half*x)
+	return fmt.Sprintf(`<path class="head" d="M%d %dl%d %dl%d %dz"/>`, end.X, end.Y, -long*x-half*y, -long*y-half*x,
+		2*half*y, 2*half*x)
 }
 
 // sample draws what an entry of the legend explains, beside a line of text.
 func (d *svgDrawing) sample(entry LegendEntry, x, y int) {
 	if entry.Edge != "" || entry.Optional {
 		head := arrow(layout.Point{X: x + 32, Y: y}, layout.Point{X: x, Y: y})
-		fmt.Fprintf(&d.out, `<g class="edge %s"><path class="way" d="M%d %dh30"/>%s</g>`+"\n", cmp.Or(entry.Edge, "optional"), x, y, head)
+		fmt.Fprintf(&d.out, `<g class="edge %s"><path class="way" d="M%d %dh30"/>%s</g>`+"\n",
+			cmp.Or(entry.Edge, "optional"), x, y, head)
 		return
 	}
-	n, box := Node{Kind: cmp.Or(entry.Node, Call), Repeats: entry.Repeats}, layout.Box{X: x, Y: y - 6, Width: 30, Height: 12}
+	n, box := Node{Kind: cmp.Or(entry.Node, Call), Repeats: entry.Repeats},
+		layout.Box{X: x, Y: y - 6, Width: 30, Height: 12}
 	if entry.Mark != "" {
 		n.Marks = []Mark{{Kind: entry.Mark}}
 	}
@@ -354,7 +368,8 @@ func textWidth(s string, size int) int {
 		case r < 0x300: // of Latin letters, with accents
 			width += 64
 		case r < 0x370: // accents by themselves
-		case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0x1f000:
+		case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 &&
+			r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0x1f000:
 			width += 102 // as wide as it is high
 		default:
 			width += 84
@@ -365,9 +380,12 @@ func textWidth(s string, size int) int {
 
 // asciiWidths are in hundredths of the letters' size, of those from the blank to ~.
 var asciiWidths = [95]uint8{
-	32, 41, 46, 84, 64, 95, 78, 28, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53,
-	100, 69, 69, 70, 77, 64, 58, 78, 76, 30, 30, 66, 56, 87, 75, 79, 61, 79, 70, 64, 62, 74, 69, 99, 69, 62, 69, 39, 34, 39, 84, 50,
-	50, 62, 64, 55, 64, 62, 36, 64, 64, 28, 28, 58, 28, 98, 64, 62, 64, 64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84,
+	32, 41, 46, 84, 64, 95, 78, 28, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
+	34, 34, 84, 84, 84, 53,
+	100, 69, 69, 70, 77, 64, 58, 78, 76, 30, 30, 66, 56, 87, 75, 79, 61, 79, 70, 64, 62, 74, 69, 99, 69, 62,
+	69, 39, 34, 39, 84, 50,
+	50, 62, 64, 55, 64, 62, 36, 64, 64, 28, 28, 58, 28, 98, 64, 62, 64, 64, 42, 53, 40, 64, 60, 82, 60,
+	60, 53, 64, 34, 64, 84,
 }
 
 //go:embed svg.css
@@ -377,7 +395,8 @@ var svgRules string
 // other formats, on white or on black.
 var svgStyle = func() string {
 	rules, colours, _ := strings.Cut(svgRules, "/* colours */\n")
-	names := []string{"<paper>", paper, "<ink>", ink, "<muted>", muted, "<line>", line, "<caution>", caution, "<working>", working, "<differs>", differs}
+	names := []string{"<paper>", paper, "<ink>", ink, "<muted>", muted, "<line>", line, "<caution>", caution,
+		"<working>", working, "<differs>", differs}
 	colours = strings.NewReplacer(names...).Replace(colours)
 	for _, kind := range []Kind{Call, Effect, Latent, Folded, Input, Initial, Missing, Output} {
 		colours += fmt.Sprintf(".obelus .%s rect{fill:%s;stroke:%s}\n", kind, paints[kind].fill, paints[kind].border)
@@ -385,7 +404,8 @@ var svgStyle = func() string {
 	colours += ".obelus .mark-destroys rect{fill:" + dangerFill + "}\n"
 	for _, t := range tones {
 		colours += strings.NewReplacer("<tone>", t.name, "<colour>", t.colour).Replace(
-			".obelus .line-<tone> rect,.obelus .line-<tone> .way,.obelus .edge.line-<tone>.optional .head{stroke:<colour>}\n" +
+			".obelus .line-<tone> rect,.obelus .line-<tone> .way,.obelus .edge.line-<tone>.optional " +
+				".head{stroke:<colour>}\n" +
 				".obelus .line-<tone> .head,.obelus text.tone-<tone>{fill:<colour>}\n" +
 				".obelus .edge.line-<tone>.optional .head{fill:" + paper + "}\n")
 	}
@@ -393,5 +413,6 @@ var svgStyle = func() string {
 	for _, light := range slices.Sorted(maps.Keys(darker)) {
 		dark = append(dark, light, darker[light])
 	}
-	return rules + colours + "@media (prefers-color-scheme:dark){\n" + strings.NewReplacer(dark...).Replace(colours) + "}"
+	return rules + colours + "@media (prefers-color-scheme:dark){\n" + strings.NewReplacer(dark...).
+		Replace(colours) + "}"
 }()

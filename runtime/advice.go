@@ -30,7 +30,8 @@ func (l *loop) takeOpinions(plan *plan.Plan, found []diag.Diagnostic) bool {
 		return true
 	}
 	sound := l.noteOpinions(plan.Opinions)
-	if !sound || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.BadAdvisor }) || len(l.silent(false)) > 0 {
+	if !sound || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.BadAdvisor }) ||
+		len(l.silent(false)) > 0 {
 		return false
 	}
 	l.heard, l.greeted = true, true
@@ -79,7 +80,8 @@ func (l *loop) silent(ending bool) []CallError {
 		}
 		for _, instance := range of {
 			if _, yes := l.tickOpinions[opinionKey{a.ID, instance}]; !yes {
-				missing = append(missing, CallError{Code: diag.BadAdvisor.Name, Message: mustSpeak(a, instance), Instance: instance})
+				missing = append(missing,
+					CallError{Code: diag.BadAdvisor.Name, Message: mustSpeak(a, instance), Instance: instance})
 			}
 		}
 	}

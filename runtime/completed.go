@@ -125,7 +125,8 @@ func (r *resolver) stands(message *Message, sees func(call int) bool) bool {
 func (r *resolver) repeater(completed int32, sees func(call int) bool) bool {
 	id := r.doneCalls.completed[completed-1].key
 	for i, other := range r.doneCalls.keys {
-		if other == id && i < len(r.calls) && r.calls[i].more != nil && r.calls[i].more.repeats == completed && sees(i) {
+		if other == id && i < len(r.calls) && r.calls[i].more != nil &&
+			r.calls[i].more.repeats == completed && sees(i) {
 			return true
 		}
 	}

@@ -49,7 +49,12 @@ func (a *allowances) compute(t *plan.Template, look expression.Lookup) (any, exp
 	value, presence, err := t.Expr.EvalWithin(look, left)
 	switch {
 	case left != nil && left.Passed():
-		return nil, presence, &Failure{Code: codeLimit, Message: fmt.Sprintf("%s: the expressions in the run's calls may take %d million steps and make %d MiB of values together, and more for each of many: do less in them, or do it in an activity", t.Node.Text, resolvingSteps/1_000_000, resolvingMemory>>20)}
+		return nil, presence,
+			&Failure{Code: codeLimit,
+				Message: fmt.Sprintf(
+					"%s: the expressions in the run's calls may take %d million steps and make %d MiB of values "+
+						"together, and more for each of many: do less in them, or do it in an activity", t.Node.Text,
+					resolvingSteps/1_000_000, resolvingMemory>>20)}
 	case err != nil:
 		return nil, presence, &Failure{Code: "expression-type", Message: fmt.Sprintf("%s: %v", t.Node.Text, err)}
 	}

@@ -32,7 +32,8 @@ func takeDecision(f *frame, e Event) {
 		return
 	}
 	if more.question.InFlight != (d.Verdict == Retry || d.Verdict == Fail) {
-		f.put(i, fmt.Sprintf("%q is no answer to this question: expected %s", d.Verdict, wording.Or(more.question.Verdicts())))
+		f.put(i, fmt.Sprintf("%q is no answer to this question: expected %s", d.Verdict,
+			wording.Or(more.question.Verdicts())))
 		return
 	}
 	if len(more.question.Outside) > 0 && decidedOutside(f, i, d) {
@@ -77,7 +78,8 @@ func takeDecision(f *frame, e Event) {
 		return
 	}
 	if r := more.replacement; r != nil && d.Verdict != Retry { // what was decided is the replacement, as it was shown
-		d = &Decision{Verdict: Replace, Replacement: r.decision.Replacement, Params: d.Params, Reason: d.Reason, By: d.By}
+		d = &Decision{Verdict: Replace, Replacement: r.decision.Replacement, Params: d.Params,
+			Reason: d.Reason, By: d.By}
 	}
 	more.decide(d)
 	if more.question = nil; d.Verdict == Change || d.Verdict == Replace {
@@ -126,7 +128,8 @@ func rejectCall(f *frame, i int32, d *Decision) {
 func (q *Question) Unacceptable(params map[string]any) string {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "x-") {
-			return fmt.Sprintf("%q is no name of a parameter: those that begin with _ or x- say something else of a call", name)
+			return fmt.Sprintf(
+				"%q is no name of a parameter: those that begin with _ or x- say something else of a call", name)
 		}
 		for _, taker := range q.takers {
 			if taker != nil && !compiler.HasParameter(taker, name) {
@@ -209,7 +212,8 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 		return failure.Message
 	}
 	merged := *by
-	merged.Index, merged.Place, merged.Name, merged.ID, merged.Instance = call.Index, call.Place, call.Name, call.ID, call.Instance
+	merged.Index, merged.Place, merged.Name, merged.ID, merged.Instance = call.Index, call.Place, call.Name,
+		call.ID, call.Instance
 	merged.Output, merged.OutputNode, merged.ItemOf = call.Output, call.OutputNode, call.ItemOf
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
 	r := &replacement{call: &merged, decision: d, params: params, context: state.ScopeValues(by, scratch.read)}
@@ -228,7 +232,8 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 func writersOf(f *frame, r *plan.Read) []string {
 	var from []string
 	for _, m := range f.log.Messages() {
-		if m.Tick == f.machine.tick && f.program.Paths.Overlap(m.Path, r.Path) && !slices.Contains(from, f.plan.Calls[m.Call].Name) {
+		if m.Tick == f.machine.tick && f.program.Paths.Overlap(m.Path, r.Path) &&
+			!slices.Contains(from, f.plan.Calls[m.Call].Name) {
 			from = append(from, f.plan.Calls[m.Call].Name)
 		}
 	}
@@ -246,7 +251,9 @@ func compileReplacement(f *frame, call *plan.Call, text json.RawMessage) (*plan.
 		return nil, "a call is a JSON object: {\"_tool\": " + string(head) + ", …}"
 	}
 	if own["_id"] != nil || own["_outputPath"] != nil || own["_instance"] != nil {
-		return nil, "the id, the instance and the output path stay those of the call that is replaced: leave \"_id\", \"_instance\" and \"_outputPath\" out"
+		return nil,
+			"the id, the instance and the output path stay those of the call that is replaced: leave \"_id\", " +
+				"\"_instance\" and \"_outputPath\" out"
 	}
 	body := bytes.TrimSpace(text)
 	if call.OutputNode != nil && len(call.Output) > 0 {

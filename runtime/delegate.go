@@ -109,7 +109,8 @@ func handUp(f *frame) {
 			above.within = append(above.within, doneWithin(f, int32(i))...)
 		case f.items == nil && !more.settlement.before:
 			one := standingOf(f.plan.Calls[i], f.site.Instance, more.settlement)
-			above.within = append(above.within, request.Settled{Standing: one, Tool: f.call(int32(i)).ToolName, Tick: f.machine.tick, Params: more.ran, Result: more.settlement.Output})
+			above.within = append(above.within, request.Settled{Standing: one, Tool: f.call(int32(i)).ToolName,
+				Tick: f.machine.tick, Params: more.ran, Result: more.settlement.Output})
 		}
 	}
 }
@@ -130,7 +131,8 @@ func doneWithin(f *frame, i int32) []request.Settled {
 
 func delegateFailure(f *frame) *Failure {
 	first := sortedErrors(f.errors)[0]
-	failure := &Failure{Code: first.Code, Message: first.Message, Details: map[string]any{"delegate": f.site.Delegate, "call": first.Call}}
+	failure := &Failure{Code: first.Code, Message: first.Message,
+		Details: map[string]any{"delegate": f.site.Delegate, "call": first.Call}}
 	if first.Call != "" {
 		failure.Message = first.Call + ": " + first.Message
 	}
@@ -154,7 +156,8 @@ func cancelDelegate(f *frame) {
 }
 
 func settleCancelled(f *frame, i int32) {
-	f.settle(i, Settlement{Status: Cancelled, Reason: "the call that delegates was given up", Attempts: int(f.calls[i].attempt)})
+	f.settle(i, Settlement{Status: Cancelled, Reason: "the call that delegates was given up",
+		Attempts: int(f.calls[i].attempt)})
 }
 
 func releaseFrame(f *frame) {

@@ -53,9 +53,11 @@ func (r *resolver) enumerate(i int32, own map[string]any, given any) (map[string
 	list, isList := given.([]any)
 	switch {
 	case !isList:
-		return nil, &Failure{Code: "expression-type", Message: fmt.Sprintf("\"_each\" must be a list, and %s is none", call.Each.Text())}
+		return nil, &Failure{Code: "expression-type",
+			Message: fmt.Sprintf("\"_each\" must be a list, and %s is none", call.Each.Text())}
 	case len(list) > compiler.MaxItems:
-		return nil, &Failure{Code: codeLimit, Message: fmt.Sprintf("\"_each\" has %d items; the limit is %d", len(list), compiler.MaxItems)}
+		return nil, &Failure{Code: codeLimit,
+			Message: fmt.Sprintf("\"_each\" has %d items; the limit is %d", len(list), compiler.MaxItems)}
 	}
 	all, params := &items{list, make([]item, len(list))}, make([]any, len(list))
 	r.calls[i].details().items = all
@@ -161,7 +163,8 @@ func itemSettled(f *frame, i int32, s *Settlement) {
 	if (decided || done) && f.machine.loop != nil {
 		one := standingOf(f.plan.Calls[i], f.site.Instance, s)
 		params := f.parent.calls[f.under].more.items.of[i].params
-		f.items.ended = append(f.items.ended, endedItem{i, done, decided, request.Settled{Standing: one, Tool: f.plan.Calls[i].ToolName, Tick: f.machine.tick, Params: params, Result: s.Output}})
+		f.items.ended = append(f.items.ended, endedItem{i, done, decided, request.Settled{Standing: one,
+			Tool: f.plan.Calls[i].ToolName, Tick: f.machine.tick, Params: params, Result: s.Output}})
 	}
 	switch s.Status {
 	case Done:

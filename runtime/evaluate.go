@@ -78,7 +78,8 @@ func (r *resolver) value(t *plan.Template, v *readiness) any {
 		r.note(t, presence, v)
 		return value
 	case t.Expr != nil:
-		value, presence, failure := r.machine.compute(t, func(ref int) (any, expression.Presence) { return r.read(t.Reads[ref]) })
+		value, presence, failure := r.machine.compute(t,
+			func(ref int) (any, expression.Presence) { return r.read(t.Reads[ref]) })
 		if failure != nil {
 			if v.failure == nil {
 				v.failure = failure

@@ -282,7 +282,8 @@ const (
 )
 
 func (s Status) String() string {
-	return [...]string{"waiting", "queued", "asking", "running", "pausing", "writing", "done", "failed", "skipped", "rejected", "cancelled"}[s]
+	return [...]string{"waiting", "queued", "asking", "running", "pausing", "writing", "done", "failed", "skipped",
+		"rejected", "cancelled"}[s]
 }
 
 // Settled reports whether a status is final.
@@ -308,7 +309,8 @@ type Settlement struct {
 
 // A Failure is why a call failed. It is also the record that a failure route receives: {code, message, details}.
 type Failure struct {
-	Code    string `json:"code"` // "error", "timeout", "bad-output", the activity's own, or the name of the rule that a structural error breaks
+	// "error", "timeout", "bad-output", the activity's own, or the name of the rule that a structural error breaks
+	Code    string `json:"code"`
 	Message string `json:"message"`
 	Details any    `json:"details,omitempty"`
 	// After is how long the failed party asks to wait before another try; 0 is nothing.
@@ -346,17 +348,19 @@ type Reason string
 
 // The reasons for which a run stops that have a code.
 const (
-	ReasonInterrupted  Reason = "interrupted"      // it was told to
-	ReasonKilled       Reason = "killed"           // its process is gone; nobody told it to stop, and its journal doesn't say so
-	ReasonConfirmation Reason = "confirmation"     // a call has to be confirmed, and there is nobody to ask
-	ReasonPermit       Reason = "outside-envelope" // a call, or the run as a whole, leaves what was approved, and nobody has approved that
-	ReasonInFlight     Reason = "in-flight"        // there is nobody to ask what becomes of a call that was at work
-	ReasonStalled      Reason = "stalled"          // two ticks in a row have done nothing
-	ReasonCalls        Reason = "limits.calls"
-	ReasonTicks        Reason = "limits.ticks"
-	ReasonTime         Reason = "limits.time"
-	ReasonTokens       Reason = "limits.tokens"
-	ReasonCost         Reason = "limits.cost"
+	ReasonInterrupted Reason = "interrupted" // it was told to
+	// its process is gone; nobody told it to stop, and its journal doesn't say so
+	ReasonKilled       Reason = "killed"
+	ReasonConfirmation Reason = "confirmation" // a call has to be confirmed, and there is nobody to ask
+	// a call, or the run as a whole, leaves what was approved, and nobody has approved that
+	ReasonPermit   Reason = "outside-envelope"
+	ReasonInFlight Reason = "in-flight" // there is nobody to ask what becomes of a call that was at work
+	ReasonStalled  Reason = "stalled"   // two ticks in a row have done nothing
+	ReasonCalls    Reason = "limits.calls"
+	ReasonTicks    Reason = "limits.ticks"
+	ReasonTime     Reason = "limits.time"
+	ReasonTokens   Reason = "limits.tokens"
+	ReasonCost     Reason = "limits.cost"
 )
 
 // An Outcome is how a run ended.

@@ -35,7 +35,8 @@ func Wanting(p *plan.Plan, state map[string]any) (keys []string) {
 		if _, there := state[name]; there {
 			continue
 		}
-		if id, known := p.Paths.Lookup(stateRoot, expression.Segment{Key: name}); known && len(p.Writers(id)) > 0 || len(p.WritersAt(stateRoot)) > 0 {
+		if id, known := p.Paths.Lookup(stateRoot, expression.Segment{Key: name}); known && len(p.Writers(id)) > 0 ||
+			len(p.WritersAt(stateRoot)) > 0 {
 			continue
 		}
 		keys = append(keys, name)
@@ -46,7 +47,8 @@ func Wanting(p *plan.Plan, state map[string]any) (keys []string) {
 // missing says which key of the state [Wanting] finds first; nil if there is none.
 func missing(p *plan.Plan, state map[string]any) *schema.Violation {
 	if keys := Wanting(p, state); len(keys) > 0 {
-		return &schema.Violation{Keyword: "required", Message: fmt.Sprintf("%q is missing, and no call writes it", keys[0])}
+		return &schema.Violation{Keyword: "required",
+			Message: fmt.Sprintf("%q is missing, and no call writes it", keys[0])}
 	}
 	return nil
 }
@@ -110,7 +112,8 @@ func Lacking(p *plan.Plan, input, state map[string]any) (lacking []*plan.Read) {
 			}
 			certain[i] = certain[i] && slices.ContainsFunc(r.Writers, func(w int32) bool {
 				writer := p.Calls[w]
-				return certain[w] && len(writer.Output) == 1 && slices.ContainsFunc(writer.Output[0], func(path plan.Path) bool { return p.Paths.IsAbove(r.Path, path.ID) })
+				return certain[w] && len(writer.Output) == 1 && slices.ContainsFunc(writer.Output[0],
+					func(path plan.Path) bool { return p.Paths.IsAbove(r.Path, path.ID) })
 			})
 		}
 		if certain[i] {

@@ -102,7 +102,8 @@ func (f *Follower) consume(e *Event) error {
 		if fr := f.machine.frame(*e); fr != nil && e.Call != Run {
 			about = fmt.Sprintf("the call %q", fr.call(int32(e.Call)).Name)
 		}
-		return fmt.Errorf("the event %q of %s (try %d, frame %d, tick %d) answers nothing", e.Kind, about, e.Attempt, e.Frame, e.Tick)
+		return fmt.Errorf("the event %q of %s (try %d, frame %d, tick %d) answers nothing", e.Kind, about, e.Attempt,
+			e.Frame, e.Tick)
 	case e.Kind == Ended && (e.Route < -1 || e.Route >= max(1, one.routes)):
 		return fmt.Errorf("a result is for alternative %d of %d", e.Route, one.routes)
 	case e.Kind == Joined && len(e.Instances) > one.most:

@@ -52,7 +52,8 @@ type store struct {
 	machine *Machine
 	plan    *plan.Plan
 	program *program
-	judging *plan.Plan // the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
+	// the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
+	judging *plan.Plan
 	log     *Log
 }
 
@@ -88,10 +89,12 @@ type callState struct {
 	held     bool  // must wait for the whole plan
 	approved bool  // a person has said yes
 	open     int32 // its reads that aren't settled
-	order    int32 // how many there may still be of the calls that must settle first, for _after, for a choice, or for the order of writes
-	attempt  int32
-	params   map[string]any
-	more     *callDetails
+	// how many there may still be of the calls that must settle first, for _after, for a choice, or for the order of
+	// writes
+	order   int32
+	attempt int32
+	params  map[string]any
+	more    *callDetails
 }
 
 type callDetails struct {
@@ -100,16 +103,17 @@ type callDetails struct {
 	due         time.Duration // the end of a pause, or of the time for an answer
 	question    *Question     // that a person is asked
 	decision    *Decision
-	earlier     []*Decision       // taken before that
-	given       *Decision         // by which a person has it run with other values, or another call in its place
-	replacement *replacement      // what a person put in its place
-	settlement  *Settlement       // kept in ticks, for the next request
-	ran         map[string]any    // its parameters, kept in ticks once it has settled
-	resolved    string            // its parameters as canonical JSON, where it might repeat a done call
-	repeats     int32             // the number of the done call that it repeats, from 1; or 0
-	kept        *frame            // what has become of that of the last try, where it may be continued
-	again       bool              // it had failed for good, and runs again
-	refused     bool              // it isn't to be tried again, as a person rejected what is within it, or nobody knows what it did
+	earlier     []*Decision    // taken before that
+	given       *Decision      // by which a person has it run with other values, or another call in its place
+	replacement *replacement   // what a person put in its place
+	settlement  *Settlement    // kept in ticks, for the next request
+	ran         map[string]any // its parameters, kept in ticks once it has settled
+	resolved    string         // its parameters as canonical JSON, where it might repeat a done call
+	repeats     int32          // the number of the done call that it repeats, from 1; or 0
+	kept        *frame         // what has become of that of the last try, where it may be continued
+	again       bool           // it had failed for good, and runs again
+	// it isn't to be tried again, as a person rejected what is within it, or nobody knows what it did
+	refused     bool
 	child       *frame            // its delegate, or its items, at work
 	items       *items            // of a call with "_each", until it settles
 	results     *results          // of its items, once they have settled
@@ -259,7 +263,8 @@ func (r *resolver) undone(call *plan.Call) int {
 	return -1
 }
 
-var cameTo = map[Status]string{Failed: "failed", Skipped: "was skipped", Rejected: "was rejected", Cancelled: "was cancelled"}
+var cameTo = map[Status]string{Failed: "failed", Skipped: "was skipped", Rejected: "was rejected",
+	Cancelled: "was cancelled"}
 
 func (f *frame) ready(i int32, params map[string]any) {
 	if given := f.chosen(i); given != nil {
@@ -480,7 +485,8 @@ func (f *frame) release(i int32) {
 }
 
 func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, value any, failure bool) {
-	message := Message{Path: path, Method: method, Value: value, Tick: f.machine.tick, Call: call.Index, At: f.machine.now, Failure: failure}
+	message := Message{Path: path, Method: method, Value: value, Tick: f.machine.tick, Call: call.Index,
+		At: f.machine.now, Failure: failure}
 	if f.machine.loop != nil && f.parent == nil {
 		f.machine.loop.changed = true
 		f.machine.loop.written.Add(path)

@@ -24,7 +24,8 @@ func keepHistory(f *frame, numbers map[int]int32) {
 			}
 		}
 		paths := f.program.Paths
-		f.history = append(f.history, request.Written{Path: paths.Segments(m.Path), At: paths.String(m.Path), Method: m.Method, Value: m.Value, Call: calls[m.Call], When: m.At})
+		f.history = append(f.history, request.Written{Path: paths.Segments(m.Path), At: paths.String(m.Path),
+			Method: m.Method, Value: m.Value, Call: calls[m.Call], When: m.At})
 	}
 	for i, call := range f.plan.Calls {
 		more := f.calls[i].more
@@ -63,7 +64,8 @@ func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
 // recordedCall is a call as a record holds it; number is that of a done call, from 1, or 0.
 func recordedCall(f *frame, i int, number int32) request.Object {
 	call := f.plan.Calls[i]
-	out := request.Object{{Key: "_tool", Value: call.ToolName}, {Key: "_id", Value: call.Name}, {Key: "_tick", Value: float64(f.machine.tick)}}
+	out := request.Object{{Key: "_tool", Value: call.ToolName}, {Key: "_id", Value: call.Name},
+		{Key: "_tick", Value: float64(f.machine.tick)}}
 	params := f.calls[i].more.ran
 	if number > 0 { // what the plan resolved them to, whatever a person made of them
 		params = nil
@@ -75,7 +77,8 @@ func recordedCall(f *frame, i int, number int32) request.Object {
 		out = out.With(key, params[key])
 	}
 	for _, one := range []request.Member{
-		{Key: "_activity", Value: call.Activity}, {Key: "_delegate", Value: call.Delegate}, {Key: "_instance", Value: call.Instance},
+		{Key: "_activity", Value: call.Activity}, {Key: "_delegate", Value: call.Delegate},
+		{Key: "_instance", Value: call.Instance},
 		{Key: "_outputPath", Value: strings.Join(compiler.Offered(f.plan, call), " || ")},
 	} {
 		if one.Value != "" {
@@ -124,7 +127,8 @@ func recall(f *frame, history []plan.Written) {
 		said, _ := request.Of(w.Call).(request.Object)
 		kept := request.Written{Call: said, Date: w.Date}
 		if w.Path != pathtree.Root {
-			kept.Path, kept.At, kept.Method, kept.Value = paths.Segments(w.Path), paths.String(w.Path), w.Method, w.Value
+			kept.Path, kept.At, kept.Method, kept.Value = paths.Segments(w.Path), paths.String(w.Path),
+				w.Method, w.Value
 			f.machine.loop.written.Add(w.Path)
 			if !isGivenAnew(f, w.Path) {
 				f.log.Append(Message{

@@ -37,7 +37,8 @@ func isStuck(m *Machine) bool {
 
 // endInconsistent ends the run as failed. What is at work is cancelled.
 func endInconsistent(m *Machine, why string) {
-	e := CallError{Code: codeInternal, Message: "internal error: " + why + "; this is a fault of obelus, please report it with the plan"}
+	e := CallError{Code: codeInternal,
+		Message: "internal error: " + why + "; this is a fault of obelus, please report it with the plan"}
 	m.errors = append(m.errors, runError{e, m.tick, atLast, 0})
 	m.inconsistency = ""
 	outcome := m.outcome(RunFailed, Reason(e.Message))

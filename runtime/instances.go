@@ -183,7 +183,8 @@ func failCycles(f *frame) {
 	}
 	for i := range f.calls {
 		if members[graph.Component(i)] > 1 && f.calls[i].status == Waiting {
-			f.settle(int32(i), Settlement{Status: Failed, Failure: &Failure{Code: diag.Cycle.Name, Message: "it waits for itself in this instance"}})
+			f.settle(int32(i), Settlement{Status: Failed,
+				Failure: &Failure{Code: diag.Cycle.Name, Message: "it waits for itself in this instance"}})
 		}
 	}
 }
@@ -191,7 +192,8 @@ func failCycles(f *frame) {
 // rejectInstance ends an instance whose values don't fit the plan before any of its
 // calls has begun. The others aren't concerned.
 func rejectInstance(f *frame, what string, v *schema.Violation) {
-	f.recordError(CallError{Code: "bad-instance", Message: "the " + what + " of the instance doesn't fit its schema" + misfit(v)}, atFirst)
+	f.recordError(CallError{Code: "bad-instance",
+		Message: "the " + what + " of the instance doesn't fit its schema" + misfit(v)}, atFirst)
 	for i := range f.calls {
 		f.settle(int32(i), Settlement{Status: Skipped, Reason: "the " + what + " of its instance doesn't fit"})
 	}
@@ -230,7 +232,8 @@ func shareValues(m *Machine) {
 	if m.loop != nil {
 		began = p.Began() // what was written since is recalled
 	}
-	m.shared = shared{state.Over(p.Input, m.options.Input), state.Over(began.State, m.options.State), state.Over(began.Data)}
+	m.shared = shared{state.Over(p.Input, m.options.Input), state.Over(began.State, m.options.State),
+		state.Over(began.Data)}
 }
 
 func mapping(value any) map[string]any {
@@ -247,5 +250,6 @@ func laid(shared, own map[string]any) map[string]any {
 }
 
 func instanceEnd(f *frame, status RunStatus, output any) InstanceEnd {
-	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given.Input, State: f.log.Value("state"), Output: output, Errors: sortedErrors(f.errors)}
+	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given.Input, State: f.log.Value("state"),
+		Output: output, Errors: sortedErrors(f.errors)}
 }

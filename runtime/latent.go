@@ -9,8 +9,10 @@ import (
 
 func composeRequest(m *Machine) *Request {
 	l := m.loop
-	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: l.carried, Held: l.recorded, Past: l.past, Said: l.opinions()}
-	s.Started = request.Started{Input: declared(m.shared.input, l.base.Input), State: declared(m.shared.state, l.base.State), Data: m.shared.data}
+	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: l.carried, Held: l.recorded,
+		Past: l.past, Said: l.opinions()}
+	s.Started = request.Started{Input: declared(m.shared.input, l.base.Input),
+		State: declared(m.shared.state, l.base.State), Data: m.shared.data}
 	s.Input, s.State, s.Data, s.Advisors = l.setting.Input, l.setting.State, l.setting.Data, l.speakers()
 	if m.instances == nil {
 		s.Errors, s.History = m.frames[0].readable, m.frames[0].history
@@ -20,8 +22,10 @@ func composeRequest(m *Machine) *Request {
 	for at, f := range m.roots() {
 		one := &l.setting.Instances[at]
 		s.Instances = append(s.Instances, request.Instance{
-			ID: f.site.Instance, Input: mapping(one.Input), State: mapping(one.State), Data: one.Data, Errors: f.readable,
-			Started: request.Started{Input: f.given.Input, State: f.given.State, Data: f.given.Data}, History: f.history,
+			ID: f.site.Instance, Input: mapping(one.Input), State: mapping(one.State), Data: one.Data,
+			Errors:  f.readable,
+			Started: request.Started{Input: f.given.Input, State: f.given.State, Data: f.given.Data},
+			History: f.history,
 		})
 	}
 	return request.Compose(s)
@@ -31,7 +35,8 @@ func composeRequest(m *Machine) *Request {
 // own reads are bound to; or, if it has scopes, what these hand on.
 func latentRequest(f *frame, i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
-	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.Given("input"), Only: f.context(i), Offered: compiler.Offered(f.plan, call)}
+	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.Given("input"), Only: f.context(i),
+		Offered: compiler.Offered(f.plan, call)}
 	seen := func(message *Message) bool {
 		return message.Tick < f.machine.tick || slices.ContainsFunc(call.Reads, func(r int) bool {
 			_, binds := slices.BinarySearch(f.plan.Reads[r].Writers, int32(message.Call))

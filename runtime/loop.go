@@ -62,7 +62,8 @@ type advice struct {
 }
 
 func newLoop(m *Machine, base *plan.Plan) *loop {
-	l := &loop{Machine: m, base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{}, wanted: map[string]bool{}}
+	l := &loop{Machine: m, base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{},
+		wanted: map[string]bool{}}
 	l.said = map[opinionKey]plan.Opinion{}
 	for _, tool := range compiler.ConfirmedTools(base) {
 		l.wanted[tool] = true
@@ -140,7 +141,8 @@ func (s *store) setPlan(p *plan.Plan) {
 }
 
 func (l *loop) emptyPlan() *plan.Plan {
-	plan, _ := compiler.Setting{Plan: l.base, Paths: l.paths}.Solve(source.NewFile("tick.json", []byte(`{"calls":[]}`)), compiler.Options{})
+	plan, _ := compiler.Setting{Plan: l.base, Paths: l.paths}.Solve(source.NewFile("tick.json", []byte(`{"calls":[]}`)),
+		compiler.Options{})
 	return plan
 }
 
@@ -162,7 +164,8 @@ func settingFor(m *Machine, visible func(*frame, *Message) bool) compiler.Settin
 			s.Input, s.State, s.Data = input, state, data
 			break
 		}
-		s.Instances = append(s.Instances, plan.Instance{ID: f.site.Instance, Values: plan.Values{Input: input, State: state, Data: data}})
+		s.Instances = append(s.Instances,
+			plan.Instance{ID: f.site.Instance, Values: plan.Values{Input: input, State: state, Data: data}})
 		s.Data = m.shared.data
 	}
 	return s
@@ -215,7 +218,8 @@ func (l *loop) closed(e Event) {
 		if problem.Code == diag.Limit.Code {
 			rule = diag.Limit
 		}
-		l.addTickError(CallError{Code: rule.Name, Message: fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, problem.Message)})
+		l.addTickError(CallError{Code: rule.Name,
+			Message: fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, problem.Message)})
 	case e.Failure != nil:
 		l.addTickError(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
 	}
@@ -347,7 +351,8 @@ func refuseCall(f *frame, i int32, faults []diag.Diagnostic) {
 	for k := range faults {
 		words = append(words, structural(&faults[k]))
 	}
-	f.settle(i, Settlement{Status: Failed, Failure: &Failure{Code: faults[0].Rule.Name, Message: strings.Join(words, "; ")}})
+	f.settle(i, Settlement{Status: Failed,
+		Failure: &Failure{Code: faults[0].Rule.Name, Message: strings.Join(words, "; ")}})
 }
 
 // structural says what is wrong in words that a planner can act on.
@@ -428,7 +433,8 @@ func (l *loop) endTick() {
 func showTickErrors(f *frame, problems []CallError) {
 	for _, e := range problems {
 		if e.Instance == "" || e.Instance == f.site.Instance {
-			f.readable = append(slices.Clip(f.readable), map[string]any{"call": nil, "error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
+			f.readable = append(slices.Clip(f.readable), map[string]any{"call": nil,
+				"error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
 		}
 	}
 	showFailures(f)

@@ -427,7 +427,8 @@ func (m *Machine) roots() []*frame {
 func (m *Machine) program(p *plan.Plan) *program {
 	known := m.programs[p]
 	if known == nil {
-		known = &program{facts: map[*plan.Call]*facts.Call{}, Layout: state.Layout{Plan: p, Paths: p.Paths, Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
+		known = &program{facts: map[*plan.Call]*facts.Call{}, Layout: state.Layout{Plan: p, Paths: p.Paths,
+			Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
 		if m.loop != nil && p.Form == plan.Replan {
 			known.Before, known.Settled = m.loop.written, !m.loop.isStreaming
 		}

@@ -135,10 +135,12 @@ func questionOf(f *frame, i int32) *Question {
 	q := &Question{
 		Call: call.Name, Tool: call.ToolName, Activity: call.Activity, Site: f.site, Reason: call.Reason,
 		Params: f.calls[i].params, Runs: executionOf(f, call, f.calls[i].params), Context: f.context(i),
-		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, ClaimedBy: effect.ClaimedBy, Untrusted: effect.Untrusted, OpenWorld: effect.OpenWorld,
+		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, ClaimedBy: effect.ClaimedBy,
+		Untrusted: effect.Untrusted, OpenWorld: effect.OpenWorld,
 		Writes:   compiler.Offered(f.plan, compiler.RepeatedCall(call)),
 		Occasion: Occasion{Advice: f.root().ranking, Uncertainty: uncertainty(f, call), Wanted: wantsPerson(f, i)},
-		subject:  subject{takers: []*plan.Tool{call.Tool, compiler.Interface(f.plan.Delegates[call.Plan()])}, plan: f.plan, of: call},
+		subject: subject{takers: []*plan.Tool{call.Tool, compiler.Interface(f.plan.Delegates[call.Plan()])},
+			plan: f.plan, of: call},
 	}
 	q.Cost, _ = compiler.CostOf(call.Tool)
 	if call.Retry.Attempts > 1 {
@@ -290,5 +292,6 @@ func unanswered(f *frame, i int32) {
 		verdict = Reject
 	}
 	f.emit(i, Cancel)
-	takeDecision(f, Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict, By: ByTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.machine.options.Confirm.Timeout)}})
+	takeDecision(f, Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict,
+		By: ByTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.machine.options.Confirm.Timeout)}})
 }

@@ -41,7 +41,8 @@ func detailsOf(f *frame, i int32, of *guard.Call) *guard.Details {
 		},
 	}
 	c.Cost, _ = compiler.CostOf(f.call(i).Tool)
-	c.In, c.Subject.Call, c.Values, c.Wrote = f.site.Delegate, factsOfCall(f, i), state.params, writersByPath(reader, listedCall(f, i))
+	c.In, c.Subject.Call, c.Values, c.Wrote = f.site.Delegate, factsOfCall(f, i), state.params,
+		writersByPath(reader, listedCall(f, i))
 	if more := state.more; more != nil {
 		c.Subject.IsReplacement = more.permitState.replaced != nil
 		c.IsAgain, c.Approved = more.permitState.again, more.permitState.approved
@@ -148,11 +149,14 @@ func decidedOutside(f *frame, i int32, d *Decision) bool {
 	q, a := state.more.question, &state.more.permitState
 	switch {
 	case d.Verdict == Approve && d.Beyond != q.Beyond:
-		f.put(i, "it leaves what was approved, and an approval of that names what it is about: \"beyond\": \""+q.Beyond+"\"")
+		f.put(i, "it leaves what was approved, and an approval of that names what it is about: \"beyond\": \""+
+			q.Beyond+"\"")
 		return true
 	case d.Verdict == Approve && f.machine.options.Signed && d.Signed == "":
-		f.put(i, "the approval that it leaves is signed, and so has to be an approval of that, by people whose signatures count: "+
-			"\"obelus decide\" signs one")
+		f.put(i,
+			"the approval that it leaves is signed, and so has to be an approval of that, by people whose "+
+				"signatures count: "+
+				"\"obelus decide\" signs one")
 		return true
 	case d.Verdict == Approve:
 		a.approved = append(a.approved, q.Outside...)

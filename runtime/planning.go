@@ -50,8 +50,9 @@ type Question struct {
 	Untrusted bool     `json:"untrusted,omitzero"`
 	OpenWorld bool     `json:"openWorld"`
 	Writes    []string `json:"writes,omitzero"` // the alternatives of its output path, as text
-	Method    string   `json:"method,omitzero"` // how it is written there: "merge", "push", …; "" to take the place of what is there
-	Cost      float64  `json:"cost,omitzero"`   // the declared cost of one try ("x-simulate"); 0 when undeclared
+	// how it is written there: "merge", "push", …; "" to take the place of what is there
+	Method string  `json:"method,omitzero"`
+	Cost   float64 `json:"cost,omitzero"` // the declared cost of one try ("x-simulate"); 0 when undeclared
 	Occasion
 	// ID names the question: an answer that was given to it answers no other, and none about what would run otherwise.
 	// What the machine doesn't see of that is added by [Question.Pin].
@@ -103,7 +104,8 @@ func (q *Question) Answered(d *Decision) Event {
 // is defined doesn't count: it is identified by the paths of the process that asks.
 func (q *Question) identify() {
 	same := *q
-	same.Problem, same.Advice, same.ID, same.EffectsBy, same.ClaimedBy, same.Runs.Defined, same.Runs.Folder = "", nil, "", "", "", "", ""
+	same.Problem, same.Advice, same.ID, same.EffectsBy, same.ClaimedBy, same.Runs.Defined, same.Runs.Folder = "", nil,
+		"", "", "", "", ""
 	text, _ := json.Marshal(same) // its values come from JSON
 	sum := sha256.Sum256(fmt.Appendf(text, "%v%s", q.at, q.Runs.hides))
 	q.ID = hex.EncodeToString(sum[:8])
@@ -161,16 +163,18 @@ type Execution struct {
 
 // ScopeSource is a part of the context that a call's scopes hand over.
 type ScopeSource struct {
-	Scope string   `json:"scope"` // as in the plan
-	From  []string `json:"from"`  // the calls that wrote what it holds; "input", "state" for what was there from the start
+	Scope string `json:"scope"` // as in the plan
+	// the calls that wrote what it holds; "input", "state" for what was there from the start
+	From []string `json:"from"`
 }
 
 // A Source is where a part of a parameter comes from.
 type Source struct {
-	Param     string   `json:"param"`       // a path into the parameters: "user.name", "items[0]"
-	Reference string   `json:"reference"`   // the expression, as in the plan
-	From      []string `json:"from"`        // the calls that wrote what it reads, or may yet; "input", "state" for what was there from the start
-	By        string   `json:"by,omitzero"` // who gave the value in the place of all that, or "" for nobody
+	Param     string `json:"param"`     // a path into the parameters: "user.name", "items[0]"
+	Reference string `json:"reference"` // the expression, as in the plan
+	// the calls that wrote what it reads, or may yet; "input", "state" for what was there from the start
+	From []string `json:"from"`
+	By   string   `json:"by,omitzero"` // who gave the value in the place of all that, or "" for nobody
 }
 
 // Verdict is how a person answers a [Question].

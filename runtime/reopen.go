@@ -114,7 +114,8 @@ func reopenFrame(f *frame) bool {
 			isOpen := f.calls[i].status == Skipped || f.lacksItems(i)
 			again[i] = again[i] || isOpen && slices.ContainsFunc(f.plan.Graph.Deps(int(i)), waits)
 		}
-		f.errors = slices.DeleteFunc(f.errors, func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
+		f.errors = slices.DeleteFunc(f.errors,
+			func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
 		all := slices.Concat(f.shownErrors, f.unrouted)
 		f.unrouted = slices.DeleteFunc(all, func(e errorMessage) bool { return again[e.call] })
 		forgetFailures(f)

@@ -22,7 +22,8 @@ func appendErrors(f *frame) {
 	slices.SortFunc(f.unrouted, func(a, b errorMessage) int { return a.call - b.call })
 	f.readable = slices.Clip(f.readable)
 	for _, e := range f.unrouted {
-		f.readable = append(f.readable, map[string]any{"call": f.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
+		f.readable = append(f.readable,
+			map[string]any{"call": f.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
 	}
 	f.shownErrors, f.unrouted = f.unrouted, nil
 	showFailures(f)
@@ -110,7 +111,8 @@ func (m *Machine) Stands() *Outcome {
 }
 
 func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
-	o := &Outcome{Status: status, Reason: reason, Why: m.why, Errors: sortedErrors(m.errors), Counts: m.counts, Usage: m.usage}
+	o := &Outcome{Status: status, Reason: reason, Why: m.why, Errors: sortedErrors(m.errors),
+		Counts: m.counts, Usage: m.usage}
 	if m.options.Planned {
 		o.Ticks = m.tick
 	}
@@ -146,8 +148,10 @@ func outputOf(f *frame) (any, *CallError) {
 	}
 	switch {
 	case planned:
-		held = value != nil || f.machine.loop.base.Terminate == plan.TerminateCalls && len(f.machine.plan.Calls) == 0 && !f.machine.loop.refused
-	case r.problem == nil && f.parent == nil && f.plan.Output != nil && f.plan.Output.Live() && (r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()):
+		held = value != nil || f.machine.loop.base.Terminate == plan.TerminateCalls && len(f.machine.plan.Calls) == 0 &&
+			!f.machine.loop.refused
+	case r.problem == nil && f.parent == nil && f.plan.Output != nil && f.plan.Output.Live() &&
+		(r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()):
 		r.problem = noOutput(f)
 	}
 	if r.problem == nil && f.plan.OutputSchema != nil && held {
@@ -177,7 +181,8 @@ func noOutput(f *frame) *CallError {
 				switch f.calls[i].status {
 				case Skipped:
 					_, v := f.verdict(i)
-					skipped = append(skipped, fmt.Sprintf("%q was skipped: %s", call.Name, cmp.Or(v.skip, alreadyThere)))
+					skipped = append(skipped,
+						fmt.Sprintf("%q was skipped: %s", call.Name, cmp.Or(v.skip, alreadyThere)))
 				case Rejected, Cancelled:
 					skipped = append(skipped, fmt.Sprintf("%q was %s", call.Name, f.calls[i].status))
 				case Done:
@@ -206,7 +211,8 @@ func noOutput(f *frame) *CallError {
 	if more := len(entries) - most; more > 0 {
 		entries = append(entries[:most], fmt.Sprintf("and %d more", more))
 	}
-	return &CallError{Code: "no-output", Message: strings.TrimSuffix("the plan's output has no value: "+strings.Join(entries, "; "), ": ")}
+	return &CallError{Code: "no-output",
+		Message: strings.TrimSuffix("the plan's output has no value: "+strings.Join(entries, "; "), ": ")}
 }
 
 // The bounds of a plan's output, which may hold one value in many places: those of any result.
@@ -231,7 +237,8 @@ func (r *resolution) value(t *plan.Template) (any, bool) {
 	}
 	switch {
 	case t.Expr != nil:
-		value, presence, failure := r.machine.compute(t, func(ref int) (any, expression.Presence) { return r.read(t.Reads[ref]) })
+		value, presence, failure := r.machine.compute(t,
+			func(ref int) (any, expression.Presence) { return r.read(t.Reads[ref]) })
 		if failure != nil {
 			r.problem = &CallError{Code: failure.Code, Message: "the output " + failure.Message}
 			return nil, false
@@ -295,7 +302,8 @@ func (r *resolution) fits(value any) bool {
 	if r.count(value) {
 		return true
 	}
-	r.problem = &CallError{Code: codeLimit, Message: fmt.Sprintf("the plan's output is too large: it may have %d MiB of text and %d values", maxOutputText>>20, maxOutputValues)}
+	r.problem = &CallError{Code: codeLimit, Message: fmt.Sprintf(
+		"the plan's output is too large: it may have %d MiB of text and %d values", maxOutputText>>20, maxOutputValues)}
 	return false
 }
 

@@ -17,10 +17,13 @@ func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
 	if f.tries(i) < call.Retry.Attempts && failure.After > longestPause && call.Each == nil {
 		shown := *failure
-		shown.Message += fmt.Sprintf("; it isn't tried again, as it asks for a pause of %s, and none is longer than %s", wording.Duration(failure.After), wording.Duration(longestPause))
+		shown.Message += fmt.Sprintf("; it isn't tried again, as it asks for a pause of %s, and none is longer than %s",
+			wording.Duration(failure.After), wording.Duration(longestPause))
 		failure = &shown
 	}
-	if f.tries(i) < call.Retry.Attempts && failure.After <= longestPause && call.Each == nil && !f.exhausted(i) && forbidden(f, i, call, f.calls[i].params) == nil { // of items each was tried again
+	// of items each was tried again
+	if f.tries(i) < call.Retry.Attempts && failure.After <= longestPause && call.Each == nil && !f.exhausted(i) &&
+		forbidden(f, i, call, f.calls[i].params) == nil {
 		if f.transition(i, Pausing) {
 			pause := max(failure.After, backoff(call.Retry, f.tries(i)))
 			f.tried(i, failure, pause)
@@ -40,7 +43,8 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	}
 	state := &f.calls[i]
 	failure = withoutSecrets(f, i, failure)
-	s := Settlement{Status: Failed, Failure: failure, Routed: routeFailure(f, call, failure), Attempts: int(state.attempt), redacted: true}
+	s := Settlement{Status: Failed, Failure: failure, Routed: routeFailure(f, call, failure),
+		Attempts: int(state.attempt), redacted: true}
 	if more := state.more; more != nil && more.decision != nil && more.decision.Verdict == Reject {
 		s.Status, s.Reason, s.Failure = Rejected, failure.Message, nil
 		if !s.Routed && f.items == nil && (f.machine.loop == nil || f.parent != nil) {
@@ -107,7 +111,8 @@ func decideInFlight(f *frame, i int32, how InFlight) {
 
 func interrupted(f *frame, i int32) {
 	f.calls[i].details().refused = true
-	f.failedForGood(i, &Failure{Code: "interrupted", Message: "the run broke off while this call was at work, and it isn't known whether it took effect"})
+	f.failedForGood(i, &Failure{Code: "interrupted",
+		Message: "the run broke off while this call was at work, and it isn't known whether it took effect"})
 }
 
 // repeatable reports whether running a call twice does no more than running it

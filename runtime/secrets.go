@@ -72,13 +72,15 @@ func (f *frame) learned() *redact.Set {
 		f.secrets.set = &redact.Set{}
 		own := f.given
 		if f.parent != nil {
-			own = Instance{Input: mapping(f.log.Given("input")), State: mapping(f.log.Given("state")), Data: mapping(f.log.Given("data"))}
+			own = Instance{Input: mapping(f.log.Given("input")), State: mapping(f.log.Given("state")),
+				Data: mapping(f.log.Given("data"))}
 		}
 		learn(f.secrets.set, cmp.Or(f.judging, f.plan), own)
 	}
 	for messages := f.log.Messages(); f.secrets.seen < len(messages); f.secrets.seen++ {
 		m := &messages[f.secrets.seen]
-		if record, ok := m.Value.(map[string]any); ok && m.Failure && record["code"] != nil && record["message"] != nil {
+		if record, ok := m.Value.(map[string]any); ok && m.Failure && record["code"] != nil &&
+			record["message"] != nil {
 			compiler.LearnSecrets(f.secrets.set, nil, m.Value, nil) // it is known already, whatever the path is called
 			continue
 		}

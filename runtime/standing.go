@@ -11,7 +11,8 @@ import (
 )
 
 func standingOf(call *plan.Call, instance string, s *Settlement) request.Standing {
-	one := request.Standing{Call: call.Node, Name: call.Name, Instance: instance, Status: s.Status.String(), Reason: s.Reason, Decision: s.Decision.report()}
+	one := request.Standing{Call: call.Node, Name: call.Name, Instance: instance, Status: s.Status.String(),
+		Reason: s.Reason, Decision: s.Decision.report()}
 	if s.Failure != nil {
 		one.Reason = s.Failure.Error()
 	}
@@ -60,14 +61,16 @@ func (l *loop) dropped() (names []string) {
 		if id := call.Get("_id").AsText(); id != "" {
 			return id
 		}
-		return strings.Join([]string{call.Get("_tool").AsText(), call.Get("_outputPath").AsText(), call.Get("_instance").AsText()}, "\x00")
+		return strings.Join([]string{call.Get("_tool").AsText(), call.Get("_outputPath").AsText(),
+			call.Get("_instance").AsText()}, "\x00")
 	}
 	listed := map[string]int{}
 	for _, call := range l.plan.Calls {
 		listed[key(call.Node)]++
 	}
 	for _, one := range l.carried {
-		if listed[key(one.Call)]--; listed[key(one.Call)] >= 0 || len(one.Each) > 0 || one.Status != "" && one.Status != Skipped.String() {
+		if listed[key(one.Call)]--; listed[key(one.Call)] >= 0 || len(one.Each) > 0 ||
+			one.Status != "" && one.Status != Skipped.String() {
 			continue
 		}
 		names = append(names, cmp.Or(one.Name, one.Call.Get("_tool").AsText()))
@@ -112,7 +115,8 @@ func tellItems(f *frame, i int32) {
 func fold(one *request.Standing) {
 	differs := func(other request.Standing) bool {
 		first := one.Each[0]
-		return other.Status != first.Status || other.Reason != first.Reason || request.JSON(other.Decision) != request.JSON(first.Decision)
+		return other.Status != first.Status || other.Reason != first.Reason ||
+			request.JSON(other.Decision) != request.JSON(first.Decision)
 	}
 	if len(one.Each) > 0 && !slices.ContainsFunc(one.Each, differs) {
 		first := one.Each[0]

@@ -174,7 +174,8 @@ func resumeFrame(f *frame, how Resumption) {
 			}
 		case Running:
 			switch {
-			case f.child(i) == nil && (f.givenUp || state.more != nil && state.more.overdue): // it was given up before, and nothing of it is left
+			// it was given up before, and nothing of it is left
+			case f.child(i) == nil && (f.givenUp || state.more != nil && state.more.overdue):
 				f.machine.running--
 				f.complete(i, nil, -1, nil)
 			case f.child(i) == nil:
@@ -184,7 +185,8 @@ func resumeFrame(f *frame, how Resumption) {
 					tellGuards(f, i, guard.Interrupted)
 				}
 				decideInFlight(f, i, how.InFlight)
-			case f.call(i).Each == nil && f.call(i).Timeout > 0 && !state.more.overdue: // a delegate's calls see to themselves
+			// a delegate's calls see to themselves
+			case f.call(i).Each == nil && f.call(i).Timeout > 0 && !state.more.overdue:
 				f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
 			}
 		case Pausing:

@@ -137,8 +137,10 @@ func namesOf(all []*Call, uses map[string]int) []string {
 	return tools
 }
 
-// list adds a row for the calls that pass a test: with all names, or above a row for each key that calls have in common.
-func (d *dealer) list(sign, head string, test func(*Call) bool, key func(*Call) string, text func(string, []*Call) string) {
+// list adds a row for the calls that pass a test: with all names, or above a row for each key that calls have in
+// common.
+func (d *dealer) list(sign, head string, test func(*Call) bool, key func(*Call) string,
+	text func(string, []*Call) string) {
 	all := slices.DeleteFunc(slices.Clone(d.calls), func(c *Call) bool { return !test(c) })
 	if len(all) == 0 {
 		return
@@ -241,7 +243,8 @@ func (d *dealer) bounds() {
 		case b.Most != nil:
 			text += fmt.Sprintf(" ≤ %.6g", *b.Most)
 		case b.silent > 0:
-			text += fmt.Sprintf(" known ≤ %.6g; %s nothing", b.known, wording.Counted(b.silent, "call declares", "calls declare"))
+			text += fmt.Sprintf(" known ≤ %.6g; %s nothing", b.known,
+				wording.Counted(b.silent, "call declares", "calls declare"))
 		default:
 			text += " unbounded"
 		}

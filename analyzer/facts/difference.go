@@ -296,7 +296,8 @@ func (p *pair) carriers(a, b *Call) {
 		d.Was = from
 	}
 	parts := func(side int, e *Execution) []part {
-		return []part{{"definition", leafLiteral(e.Definition), acts | gives}, {"folder", p.place(side, e.Folder), acts | gives}}
+		return []part{{"definition", leafLiteral(e.Definition), acts | gives},
+			{"folder", p.place(side, e.Folder), acts | gives}}
 	}
 	p.things(d, parts(oldSide, &a.Runs), parts(newSide, &b.Runs), calls...)
 }
@@ -351,7 +352,8 @@ func (p *pair) programs() {
 		old, new := p.old.Programs[file], p.new.Programs[file]
 		calls := p.new.callsOf(file)
 		if old != "" && new != "" || len(p.old.callsOf(file)) > 0 && len(calls) > 0 {
-			p.compare(Difference{Of: ItemProgram, Name: file}, part{weight: acts | gives}, leafOf(old), leafOf(new), calls...)
+			p.compare(Difference{Of: ItemProgram, Name: file}, part{weight: acts | gives}, leafOf(old),
+				leafOf(new), calls...)
 		}
 	}
 }

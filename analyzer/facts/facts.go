@@ -1,6 +1,7 @@
 // Package facts reports what a compiled plan may do: every call with its effect, what carries it out, its values and
-// their sources, its conditions, and the worst case. If the plan doesn't declare something, facts assume the worst. They hold no
-// secret of the plan. People are shown them before they approve a plan, and two plans are compared by them.
+// their sources, its conditions, and the worst case. If the plan doesn't declare something, facts assume the worst.
+// They hold no secret of the plan. People are shown them before they approve a plan, and two plans are compared by
+// them.
 package facts
 
 import (
@@ -15,12 +16,13 @@ import (
 
 // Facts are what a plan may do. Their JSON form reads back as the same facts.
 type Facts struct {
-	Plan     string             `json:"plan"`             // its name
-	Form     string             `json:"form"`             // [plan.Form]
-	Folder   string             `json:"folder,omitempty"` // that it lies in, from the workspace root
-	Calls    []Call             `json:"calls"`            // in the order of the text
-	Output   []Value            `json:"output,omitempty"`
-	Tools    []Tool             `json:"tools,omitempty"`    // those that it defines, whether something calls them or not; by name
+	Plan   string  `json:"plan"`             // its name
+	Form   string  `json:"form"`             // [plan.Form]
+	Folder string  `json:"folder,omitempty"` // that it lies in, from the workspace root
+	Calls  []Call  `json:"calls"`            // in the order of the text
+	Output []Value `json:"output,omitempty"`
+	// those that it defines, whether something calls them or not; by name
+	Tools    []Tool             `json:"tools,omitempty"`
 	Advisors []string           `json:"advisors,omitempty"` // models that are asked for opinions
 	Planned  bool               `json:"planned,omitempty"`  // a model writes calls of its own; see [Options]
 	Orders   []Order            `json:"orders,omitempty"`
@@ -87,18 +89,20 @@ type Effect = effects.Effect
 
 // An Execution is what carries a call out.
 type Execution struct {
-	Kind       string   `json:"kind"` // exec, http, mcp, expr, go; plan; model; produced; unknown
-	Activity   string   `json:"activity,omitempty"`
-	Defined    *Place   `json:"defined,omitempty"`
-	Program    []string `json:"program,omitempty"` // exec, mcp: the argv, with {name} for parameters and {$NAME} for the environment
-	Folder     string   `json:"folder,omitempty"`  // exec, mcp: where it is started, from the workspace root
-	Files      []string `json:"files,omitempty"`   // exec: patterns of further files that the digest covers
-	Unseen     []string `json:"unseen,omitempty"`  // exec, mcp: the argv, if a shell in it runs code that may use files which the digest doesn't cover
-	Method     string   `json:"method,omitempty"`  // http
-	URL        string   `json:"url,omitempty"`     // http, mcp
-	Text       string   `json:"text,omitempty"`    // expr; mcp: the tool's name there
-	Plan       string   `json:"plan,omitempty"`    // plan: see [Facts.Delegates]
-	Alone      bool     `json:"alone,omitempty"`   // in a context of its own
+	Kind     string `json:"kind"` // exec, http, mcp, expr, go; plan; model; produced; unknown
+	Activity string `json:"activity,omitempty"`
+	Defined  *Place `json:"defined,omitempty"`
+	// exec, mcp: the argv, with {name} for parameters and {$NAME} for the environment
+	Program []string `json:"program,omitempty"`
+	Folder  string   `json:"folder,omitempty"` // exec, mcp: where it is started, from the workspace root
+	Files   []string `json:"files,omitempty"`  // exec: patterns of further files that the digest covers
+	// exec, mcp: the argv, if a shell in it runs code that may use files which the digest doesn't cover
+	Unseen     []string `json:"unseen,omitempty"`
+	Method     string   `json:"method,omitempty"` // http
+	URL        string   `json:"url,omitempty"`    // http, mcp
+	Text       string   `json:"text,omitempty"`   // expr; mcp: the tool's name there
+	Plan       string   `json:"plan,omitempty"`   // plan: see [Facts.Delegates]
+	Alone      bool     `json:"alone,omitempty"`  // in a context of its own
 	Definition Literal  `json:"definition,omitzero"`
 }
 
@@ -120,7 +124,8 @@ type Source struct {
 	Calls []string `json:"calls,omitempty"` // in the order of the text; the first of them where they are many
 	More  int      `json:"more,omitempty"`  // how many others
 	Tools []string `json:"tools,omitempty"` // those of all these calls, by name
-	Start bool     `json:"start,omitempty"` // it may be there from the start: input, initial state, messages of the context
+	// it may be there from the start: input, initial state, messages of the context
+	Start bool `json:"start,omitempty"`
 
 	writers []int32
 }

@@ -30,7 +30,8 @@ func newGatherer(p *plan.Plan) *gatherer {
 
 func (g *gatherer) facts() *Facts {
 	p := g.plan
-	f := &Facts{Plan: g.shown(p.Name), Form: p.Form.String(), Folder: p.Folder, Calls: make([]Call, len(p.Calls)), Settings: g.settings()}
+	f := &Facts{Plan: g.shown(p.Name), Form: p.Form.String(), Folder: p.Folder, Calls: make([]Call, len(p.Calls)),
+		Settings: g.settings()}
 	for i, c := range p.Calls {
 		f.Calls[i] = g.call(c)
 	}

@@ -23,7 +23,8 @@ type matching struct {
 // what it receives and writes, then by its tool.
 func match(old, new *Facts) matching {
 	m := matching{
-		old, new, slices.Repeat([]int{-1}, len(old.Calls)), slices.Repeat([]int{-1}, len(new.Calls)), byName(old), byName(new),
+		old, new, slices.Repeat([]int{-1}, len(old.Calls)), slices.Repeat([]int{-1}, len(new.Calls)),
+		byName(old), byName(new),
 	}
 	// By all of some traits, of which one that a call lacks is "".
 	const id, tool, given, paths, names, instance, rest = 0, 1, 2, 3, 4, 5, 6
@@ -97,7 +98,8 @@ func (c *Call) inputs() iter.Seq[*Value] {
 				return
 			}
 		}
-		_ = (c.When == nil || yield(c.When)) && (c.Each == nil || yield(&c.Each.List)) && (len(c.Context) == 0 || yield(&Value{Sources: c.Context}))
+		_ = (c.When == nil || yield(c.When)) && (c.Each == nil || yield(&c.Each.List)) &&
+			(len(c.Context) == 0 || yield(&Value{Sources: c.Context}))
 	}
 }
 

@@ -34,7 +34,8 @@ func (p *pair) compare(d Difference, of part, old, new []leaf, calls ...int) {
 		case !both:
 			found(y.at, nil, y.Value)
 		case x.means != "" && x.means == y.means || !x.Literal.IsZero() && x.Literal.Equal(y.Literal):
-		case x.Literal.IsZero() || y.Literal.IsZero() || bytes.Equal(x.Literal.Text, y.Literal.Text): // at least by a secret
+		// at least by a secret
+		case x.Literal.IsZero() || y.Literal.IsZero() || bytes.Equal(x.Literal.Text, y.Literal.Text):
 			found(y.at, x.Value, y.Value)
 		default:
 			literals(y.at, x.Literal.Text, y.Literal.Text, found)
@@ -214,7 +215,8 @@ type namedBound struct {
 }
 
 func (w *Worst) bounds() []namedBound {
-	return []namedBound{{"calls", w.Calls}, {"tries", w.Tries}, {"ticks", w.Ticks}, {"cost", w.Cost}, {"seconds", w.Time}}
+	return []namedBound{{"calls", w.Calls}, {"tries", w.Tries}, {"ticks", w.Ticks}, {"cost", w.Cost},
+		{"seconds", w.Time}}
 }
 
 // shown is the bound as a leaf.

@@ -38,8 +38,8 @@ func (h impact) risk() Risk {
 	return ""
 }
 
-// A graph is which calls of a plan, and of those that it runs, receive what others give. Besides the calls its nodes are
-// the lists of writers, which many reads share, and the ends of plans.
+// A graph is which calls of a plan, and of those that it runs, receive what others give. Besides the calls its nodes
+// are the lists of writers, which many reads share, and the ends of plans.
 type graph struct {
 	first   map[string]int    // by path: the number of its first call
 	paths   []string          // by call
@@ -165,7 +165,8 @@ func (g *graph) follow(d *Difference, plan, from string, calls []int) (h impact)
 		}
 	}
 	for call := g.first[plan]; from != "" && call < len(g.calls) && g.paths[call] == plan; call++ {
-		if slices.ContainsFunc(g.calls[call].reads(true), func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
+		if slices.ContainsFunc(g.calls[call].reads(true),
+			func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
 			visit(call)
 		}
 	}
@@ -222,7 +223,8 @@ func (f *Facts) callsOf(file string) (all []int) {
 	matches := func(pattern string) bool { return workspace.Pattern(path.Base(pattern)).MatchString(base) }
 	for _, p := range f.plans() {
 		for i := range p.facts.Calls {
-			if e := &p.facts.Calls[i].Runs; slices.ContainsFunc(e.Program, holds) || slices.ContainsFunc(e.Files, matches) {
+			if e := &p.facts.Calls[i].Runs; slices.ContainsFunc(e.Program, holds) ||
+				slices.ContainsFunc(e.Files, matches) {
 				all = append(all, call)
 			}
 			call++

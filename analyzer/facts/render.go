@@ -179,7 +179,8 @@ func (s *sheet) body(c *Call) (all Rows) {
 		}
 	}
 	if len(c.Runs.Unseen) > 0 {
-		all = append(all, Row{Text: "runs shell code without \"files\": the digest doesn't cover the files that it uses"})
+		all = append(all,
+			Row{Text: "runs shell code without \"files\": the digest doesn't cover the files that it uses"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Labels)) {
 		all = append(all, s.row("label", name, c.Labels[name]))

@@ -14,7 +14,8 @@ import (
 
 func (g *gatherer) tool(t *plan.Tool) Tool {
 	use := &plan.Call{Use: plan.Use{ToolName: t.Name, Tool: t, Activity: t.Activity, Delegate: t.Delegate}}
-	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)), Effect: effects.Of(g.plan, use, nil), Runs: g.execution(use)}
+	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)),
+		Effect: effects.Of(g.plan, use, nil), Runs: g.execution(use)}
 	if t.Parameters != nil {
 		parameters := t.Parameters.Raw()
 		if all, ok := parameters.(map[string]any); ok { // the schema may be the tool itself

@@ -126,7 +126,8 @@ func (g *gatherer) most(list *plan.Template) (most int, bounded bool) {
 	case !list.Live():
 		items, _ := list.Value.([]any)
 		return len(items), true
-	case slices.ContainsFunc(g.plan.Instances, func(one plan.Instance) bool { return one.InputSchema != nil || one.StateSchema != nil }):
+	case slices.ContainsFunc(g.plan.Instances,
+		func(one plan.Instance) bool { return one.InputSchema != nil || one.StateSchema != nil }):
 	case list.Expr != nil && list.Expr.Plain():
 		r := &g.plan.Reads[list.Reads[0]]
 		segments := g.plan.Paths.Segments(r.Path)

@@ -115,7 +115,8 @@ func (b *Branches) comes(v *Variant) bool {
 			continue
 		}
 		for i, route := range later.Output {
-			if slices.ContainsFunc(route, func(path plan.Path) bool { return b.of.Plan.Paths.IsAbove(path.ID, r.Path) }) {
+			if slices.ContainsFunc(route,
+				func(path plan.Path) bool { return b.of.Plan.Paths.IsAbove(path.ID, r.Path) }) {
 				goal = e.And(goal, e.Writes(later, i).Not())
 			}
 		}

@@ -42,7 +42,8 @@ func (f *Facts) Accepts(call *plan.Call, variants []Variant, to *schema.Schema) 
 				first = Fit{Relation: schema.Never, Variant: *v, Witness: witness}
 			}
 		}
-		if some.Relation == schema.MayNotFit || v.Rare || v.Wide || relation != schema.Never && relation != schema.MayNotFit {
+		if some.Relation == schema.MayNotFit || v.Rare || v.Wide ||
+			relation != schema.Never && relation != schema.MayNotFit {
 			continue
 		}
 		if f.canCome(v, witness, call) {

@@ -71,7 +71,8 @@ func (s *Start) MayBeThere(r *plan.Read) bool {
 // mayBeCalled reports whether a tool of some name may exist.
 func (s *Start) mayBeCalled(tool string) bool {
 	p := s.Plan
-	return !p.ToolsDeclared || s.Unknown(diag.Tools) || p.Tool(tool) != nil || p.Activities[tool] != nil || s.Defines(tool)
+	return !p.ToolsDeclared || s.Unknown(diag.Tools) || p.Tool(tool) != nil ||
+		p.Activities[tool] != nil || s.Defines(tool)
 }
 
 // Defines reports whether the document's own text defines a tool of some name,
@@ -136,7 +137,8 @@ func (s *Start) BelowNull(r *plan.Read) bool {
 // document has no value for it.
 func (s *Start) required(r *plan.Read) bool {
 	path := s.Plan.Paths.Segments(r.Path)
-	if _, given := pathtree.Walk(s.Plan.State, path[1:min(2, len(path))]); given || path[0].Key != "state" || len(path) < 2 {
+	if _, given := pathtree.Walk(s.Plan.State, path[1:min(2, len(path))]); given ||
+		path[0].Key != "state" || len(path) < 2 {
 		return false
 	}
 	return s.Plan.StateSchema.At([]schema.Step{schema.Key(path[1].Key)}).Required

@@ -98,7 +98,8 @@ func (p *Permit) allow(f *facts.Facts, name string, rule map[string]any) error {
 			e.Allow[key] = text
 			e.Needs = append(e.Needs, writersOf(f, text)...)
 		default:
-			if e.Allow[key] = schemaOf(v); schema.New(e.Allow[key].(map[string]any), schema.Options{}).Compile() != nil {
+			if e.Allow[key] = schemaOf(v); schema.New(e.Allow[key].(map[string]any), schema.Options{}).
+				Compile() != nil {
 				return fmt.Errorf("%q: it isn't a JSON Schema: %s", key, short(v))
 			}
 		}
@@ -215,10 +216,12 @@ func (s *Subject) wroteOthers(e *Entry, sources []facts.Source, differ func(is R
 func (s *Subject) permits(allowed any, name string, v *facts.Value) bool {
 	expected, ok := allowed.(map[string]any)
 	if !ok {
-		return v.Expression == allowed && v.Path == facts.Step("", name) && len(v.Sources) == 1 && v.Sources[0].Path == allowed
+		return v.Expression == allowed && v.Path == facts.Step("", name) && len(v.Sources) == 1 &&
+			v.Sources[0].Path == allowed
 	}
 	value, known := s.Values[name]
-	if !known && (v.Path != facts.Step("", name) || v.Literal.Sum() != "" || json.Unmarshal(v.Literal.Text, &value) != nil) {
+	if !known && (v.Path != facts.Step("", name) || v.Literal.Sum() != "" ||
+		json.Unmarshal(v.Literal.Text, &value) != nil) {
 		return len(expected) == 0 || s.Arrives
 	}
 	of := schema.New(expected, schema.Options{})

@@ -44,7 +44,8 @@ func (d Difference) String() string {
 // Without are the differences that aren't among those that were approved, wherever they are.
 func Without(all, approved []Difference) (left []Difference) {
 	for _, d := range all {
-		if !slices.ContainsFunc(approved, func(o Difference) bool { return d.Row == o.Row && d.Approved == o.Approved }) {
+		if !slices.ContainsFunc(approved,
+			func(o Difference) bool { return d.Row == o.Row && d.Approved == o.Approved }) {
 			left = append(left, d)
 		}
 	}
@@ -224,7 +225,8 @@ func Changed(c *facts.Call, params map[string]any, names []string) *facts.Call {
 	out := *c
 	for _, name := range names {
 		at := facts.Step("", name)
-		out.Values = slices.DeleteFunc(slices.Clone(out.Values), func(v facts.Value) bool { return atOrBelow(v.Path, at) })
+		out.Values = slices.DeleteFunc(slices.Clone(out.Values),
+			func(v facts.Value) bool { return atOrBelow(v.Path, at) })
 		if v, there := params[name]; there {
 			out.Values = append(out.Values, facts.Value{Path: at, Literal: facts.Literal{Text: facts.Compact(v)}})
 		}

@@ -44,9 +44,11 @@ func (b Budget) Lines() (all []string) {
 // Number is a number in words.
 func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// An Entry is a permitted call: one of the approved plan, which has rows, or one that a reviewer added, which has Allow.
+// An Entry is a permitted call: one of the approved plan, which has rows, or one that a reviewer added, which has
+// Allow.
 type Entry struct {
-	In   string `json:"in,omitempty"`   // the delegate whose call it is, by path from the workspace root; "" is the plan itself
+	// the delegate whose call it is, by path from the workspace root; "" is the plan itself
+	In   string `json:"in,omitempty"`
 	Call string `json:"call,omitempty"` // the name of the first call of the plan that it is
 	Tool string `json:"tool"`
 	// Effect is the worst that it may do: read-only, writes, unknown or destructive.
@@ -82,12 +84,13 @@ const (
 	Tool       = "tool"      // no entry is of it
 	CarriedOut = "execution" // by which activity, delegate or model
 	Effect     = "effect"
-	Parameter  = "parameter"  // a value, or a leaf of it
-	List       = "list"       // for whose items it runs
-	Context    = "context"    // a path that it is given besides
-	Condition  = "condition"  // _when
-	After      = "after"      // an entry that it waits for: done, or ended
-	Writers    = "writers"    // who has written at a path that it reads: "call NAME" of an entry, "every TOOL", or "†start"
+	Parameter  = "parameter" // a value, or a leaf of it
+	List       = "list"      // for whose items it runs
+	Context    = "context"   // a path that it is given besides
+	Condition  = "condition" // _when
+	After      = "after"     // an entry that it waits for: done, or ended
+	// who has written at a path that it reads: "call NAME" of an entry, "every TOOL", or "†start"
+	Writers    = "writers"
 	Tries      = "attempts"   // if more than one
 	Timeout    = "timeout"    // of an attempt
 	Confirm    = "confirm"    // a reviewer is asked
@@ -185,7 +188,8 @@ func timesOf(c *facts.Call, times int) int {
 func (s *Subject) rows() (all, needs []Row) {
 	c := s.Call
 	add := func(what, of, is string) { all = append(all, Row{what, of, is}) }
-	add(CarriedOut, "", strings.TrimSpace(c.Runs.Kind+" "+cmp.Or(c.Runs.Plan, c.Runs.Activity))) // no kind holds a space
+	// no kind holds a space
+	add(CarriedOut, "", strings.TrimSpace(c.Runs.Kind+" "+cmp.Or(c.Runs.Plan, c.Runs.Activity)))
 	add(Instance, "", c.Instance)
 	add(Timeout, "", c.Timeout)
 	add(Tries, "", strconv.Itoa(max(1, c.Tries)))
@@ -312,7 +316,8 @@ func (p *Permit) Check() error {
 	for i := range p.Calls {
 		e := &p.Calls[i]
 		if e.Tool == "" || effects.Risk(e.Effect) < 0 || e.Times < 1 || e.Rows == nil && e.Allow == nil {
-			return fmt.Errorf("call %d of the permit is incomplete: expected tool, effect (%s), times from 1, and rows or allow",
+			return fmt.Errorf(
+				"call %d of the permit is incomplete: expected tool, effect (%s), times from 1, and rows or allow",
 				i+1, wording.Or(effects.Kinds))
 		}
 	}

@@ -93,7 +93,8 @@ func dangling(p *Pass, r *plan.Read) *diag.Diagnostic {
 	}
 	if p.Flow.MayBeThere(r) {
 		if f.As(diag.Warning); kind != "error" {
-			f.Message = fmt.Sprintf("%q never has a value: the initial state has null above it, and no call writes it", name)
+			f.Message = fmt.Sprintf("%q never has a value: the initial state has null above it, and no call writes it",
+				name)
 		}
 		return f
 	}

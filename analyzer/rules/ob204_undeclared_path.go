@@ -27,7 +27,8 @@ func undeclaredPaths(p *Pass) {
 	undeclared := func(id pathtree.ID) bool {
 		if verdicts[id] == 0 {
 			verdicts[id] = 1
-			if path := p.Plan.Paths.Segments(id); len(path) > 1 && path[0].Key == "state" && !s.At(compiler.SchemaPath(path[1:])).Possible {
+			if path := p.Plan.Paths.Segments(id); len(path) > 1 && path[0].Key == "state" &&
+				!s.At(compiler.SchemaPath(path[1:])).Possible {
 				verdicts[id] = -1
 			}
 		}
@@ -44,7 +45,8 @@ func undeclaredPaths(p *Pass) {
 				p.Suggested.Paths[path.ID] = true // that nothing reads it follows from it
 				if suggested, ok := offerDeclared(p, f, path.ID, node, path.Start, path.End); ok {
 					for i := range p.Plan.Reads {
-						if r := &p.Plan.Reads[i]; len(r.Writers) == 0 && r.Ref.Kind == "state" && r.Ref.String() == suggested.String() {
+						if r := &p.Plan.Reads[i]; len(r.Writers) == 0 && r.Ref.Kind == "state" &&
+							r.Ref.String() == suggested.String() {
 							analysis.Misreads(p, r.Call)
 						}
 					}
@@ -71,7 +73,8 @@ func reportUndeclared(p *Pass, id pathtree.ID, at source.Span, done string) *dia
 	f := p.Report(at, "%q can't be %s: the state schema allows no %q in %q", p.Path(id), done, step.Key, above.String())
 	known := declared(p, id, place)
 	if place.Depth > 0 && known.List == "" {
-		f.Message = "\"" + p.Path(id) + "\" can't be " + done + ": the state schema says that \"" + above.String() + "\" has no parts"
+		f.Message = "\"" + p.Path(id) + "\" can't be " + done + ": the state schema says that \"" + above.String() +
+			"\" has no parts"
 	}
 	if step.IsIndex && slices.Contains(place.Known(), step.Key) {
 		return f.Advise("%q is an object: write [%q]", above.String(), step.Key)
@@ -81,7 +84,8 @@ func reportUndeclared(p *Pass, id pathtree.ID, at source.Span, done string) *dia
 
 // offerDeclared offers the path that the state schema names and that comes nearest to one that it doesn't, in the place
 // of the bytes [from, to) of a string, if that is the plan's own.
-func offerDeclared(p *Pass, f *diag.Diagnostic, id pathtree.ID, n *source.Node, from, to int) (suggested expression.Reference, ok bool) {
+func offerDeclared(p *Pass, f *diag.Diagnostic, id pathtree.ID, n *source.Node, from,
+	to int) (suggested expression.Reference, ok bool) {
 	path := p.Plan.Paths.Segments(id)
 	place := p.Plan.StateSchema.At(compiler.SchemaPath(path[1:]))
 	step := &path[1+place.Depth]

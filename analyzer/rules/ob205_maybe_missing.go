@@ -45,7 +45,8 @@ func missingOutputs(p *Pass) {
 	missing, present := e.Solve(lacks, true), e.Solve(there, true)
 	for i := range leaves {
 		// That no value was found with which it is there doesn't show that none comes.
-		tried := missing[i].Beyond || missing[i].Possible && !present[i].Possible && !present[i].Impossible && !e.Exhausted()
+		tried := missing[i].Beyond ||
+			missing[i].Possible && !present[i].Possible && !present[i].Impossible && !e.Exhausted()
 		instead := false
 		if (tried || missing[i].Possible && present[i].Possible) && !requiredInOutput(p, leaves[i]) {
 			if other := missingInstead(e, there, i); other != lacks[i] {
@@ -93,7 +94,8 @@ const maxLeaves = 50
 func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic.Literal {
 	lacks := there[leaf].Not()
 	for i, other := range there[:min(len(there), maxLeaves)] {
-		if both := e.And(there[leaf], other); i != leaf && (e.SolveOne(both, true).Impossible || e.SolveOne(both, false).Impossible) {
+		if both := e.And(there[leaf], other); i != leaf &&
+			(e.SolveOne(both, true).Impossible || e.SolveOne(both, false).Impossible) {
 			lacks = e.And(lacks, other.Not())
 		}
 	}
@@ -101,12 +103,14 @@ func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic
 }
 
 func ReportMissing(p *Pass, leaf *plan.Template, branch []choice, alone bool) {
-	f := p.Report(leaf.Node.Span(), "the output lacks %q when %s", short(leaf.Node.Text), analysis.DescribeBranch(branch)).
+	f := p.Report(leaf.Node.Span(), "the output lacks %q when %s", short(leaf.Node.Text),
+		analysis.DescribeBranch(branch)).
 		Advise("add a fallback (\"… || null\"), or write it on every branch")
 	f.Witness = evidence{Branch: branch}
 	if leaf == p.Plan.Output { // a run whose whole output is null has failed
 		f.Advise("write it on every branch, or join the branches with \"||\": without a value the run has no output")
-	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !requiredInOutput(p, leaf) { // whether null will do is for the author to say
+		// whether null will do is for the author to say
+	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !requiredInOutput(p, leaf) {
 		f.Offer("use null if it is missing", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
 	}
 	analysis.NoteWriters(p, f, leaf)
@@ -130,7 +134,8 @@ func missingInSomeInstances(p *Pass) {
 	}
 	for i := range p.Plan.Reads {
 		r := &p.Plan.Reads[i]
-		if len(r.Writers) > 0 || r.Start || !r.Ref.Required || r.Path == pathtree.Root || r.Call >= 0 && p.Plan.Calls[r.Call].Instance != "" {
+		if len(r.Writers) > 0 || r.Start || !r.Ref.Required || r.Path == pathtree.Root ||
+			r.Call >= 0 && p.Plan.Calls[r.Call].Instance != "" {
 			continue
 		}
 		path := p.Plan.Paths.Segments(r.Path)

@@ -23,11 +23,13 @@ var _ = Register(Rule{Rule: diag.LookalikeRef, Scope: document, Run: Lookalikes}
 func Lookalikes(p *Pass) {
 	for _, call := range p.Plan.Calls {
 		for _, f := range call.Params.Fields {
-			eachText(f.Value.Node, []schema.Step{schema.Key(f.Key)}, func(n *source.Node, steps []schema.Step) { lookalike(p, call, n, steps) })
+			eachText(f.Value.Node, []schema.Step{schema.Key(f.Key)},
+				func(n *source.Node, steps []schema.Step) { lookalike(p, call, n, steps) })
 		}
 	}
 	if p.Plan.Output != nil {
-		eachText(p.Plan.Output.Node, []schema.Step{}, func(n *source.Node, steps []schema.Step) { lookalike(p, nil, n, steps) })
+		eachText(p.Plan.Output.Node, []schema.Step{},
+			func(n *source.Node, steps []schema.Step) { lookalike(p, nil, n, steps) })
 	}
 	carriedOut(p, func(known *parameters, a *plan.Activity, _ []*plan.Call) {
 		for _, one := range []struct {
@@ -67,9 +69,11 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 	if a.HTTP != nil {
 		for _, at := range variableLike.FindAllStringSubmatchIndex(n.Text, -1) {
 			from := max(at[2], at[4])
-			if name := n.Text[from:max(at[3], at[5])]; !known.Declares(name) && !strings.HasSuffix(n.Text[:at[0]], "{") {
+			if name := n.Text[from:max(at[3], at[5])]; !known.Declares(name) &&
+				!strings.HasSuffix(n.Text[:at[0]], "{") {
 				// What stands behind "Bearer" isn't shown by its name.
-				f := p.Report(n.Within(at[0], at[1]), "this is sent as text, but it looks like an environment variable").
+				f := p.Report(n.Within(at[0], at[1]),
+					"this is sent as text, but it looks like an environment variable").
 					Advise("write {$NAME} for an environment variable")
 				f.Offer("make it the variable", n, at[0], at[1], "{$"+name+"}", false)
 			}
@@ -107,7 +111,8 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 		case isReference:
 			f.Advise("%s", parametersAlone)
 		case !places:
-			f.Advise("use parameters in \"argv\" or \"stdin\"; here only environment variables are inserted, as {$NAME}")
+			f.Advise(
+				"use parameters in \"argv\" or \"stdin\"; here only environment variables are inserted, as {$NAME}")
 		case isPart:
 			f.Advise("a text can't insert a part of a parameter: give the tool a parameter for it")
 		case !kinds.IsParameter(place):
@@ -125,7 +130,8 @@ func isKnownKind(ref expression.Reference) bool {
 }
 
 // parametersAlone is what to do about a reference in an activity.
-const parametersAlone = "an activity receives only parameters: pass the value in the call, and write the parameter's name in braces"
+const parametersAlone = "an activity receives only parameters: pass the value in the call, " +
+	"and write the parameter's name in braces"
 
 // eachText visits the texts of a value, and the keys of its objects: these without steps.
 func eachText(n *source.Node, steps []schema.Step, visit func(n *source.Node, steps []schema.Step)) {
@@ -154,14 +160,17 @@ func lookalike(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) {
 		return
 	}
 	if start, end, ok := reference.Unfilled(n.Text); ok {
-		p.Report(n.Within(start, end), "this text is inside an expression, so its †{ … } isn't evaluated").About(call.Label()).
+		p.Report(n.Within(start, end), "this text is inside an expression, so its †{ … } isn't evaluated").
+			About(call.Label()).
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
-	m, ok := expression.Lookalike(n.Text, func(ref expression.Reference) bool { return isNamed(p, ref) || inItem(p, call, ref) })
+	m, ok := expression.Lookalike(n.Text,
+		func(ref expression.Reference) bool { return isNamed(p, ref) || inItem(p, call, ref) })
 	if !ok {
 		return
 	}
-	f := p.Report(n.Within(m.Start, m.End), "this is text, but %q looks like a reference", n.Text[m.Start:m.End]).About(call.Label())
+	f := p.Report(n.Within(m.Start, m.End), "this is text, but %q looks like a reference", n.Text[m.Start:m.End]).
+		About(call.Label())
 	from, to, tail := 0, len(n.Text), len(m.Intended)
 	if reference.IsExpression(m.Intended) {
 		f.Advise("an expression begins with †: write %q", m.Intended)
@@ -185,7 +194,8 @@ func isNamed(p *Pass, ref expression.Reference) bool {
 	if p.Flow.IsKind(ref.Kind) {
 		path = append([]expression.Segment{{Key: "data"}}, path...)
 	}
-	if id, ok := analysis.Lookup(p, path); ok && analysis.Children(p, id).Has(ref.Path[0]) || !p.Flow.IsKind(ref.Kind) && p.Flow.Begins(ref.Kind, ref.Path[:1]) {
+	if id, ok := analysis.Lookup(p, path); ok && analysis.Children(p, id).Has(ref.Path[0]) ||
+		!p.Flow.IsKind(ref.Kind) && p.Flow.Begins(ref.Kind, ref.Path[:1]) {
 		return true
 	}
 	if ref.Kind != "input" {
@@ -207,6 +217,7 @@ func bareReference(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step
 		return false
 	}
 	p.Report(n.Span(), "this is the text %q, but %q expects %s", n.Text, call.ToolName, kinds).About(call.Label()).
-		Advise("a reference begins with †: write %q", "†"+n.Text).Offer("make it a reference", n, 0, 0, string(expression.Mark), true)
+		Advise("a reference begins with †: write %q", "†"+n.Text).
+		Offer("make it a reference", n, 0, 0, string(expression.Mark), true)
 	return true
 }

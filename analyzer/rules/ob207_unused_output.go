@@ -36,8 +36,11 @@ func unusedOutputs(p *Pass) {
 			}
 			for _, path := range route {
 				if !read(plan.Route{path}) && !p.Suggested.Paths[path.ID] {
-					p.Report(path.Span(), "nothing reads %q, and it isn't part of the plan's output", p.Path(path.ID)).About(call.Label()).
-						Advise("read it, add it to \"output\", or remove \"_outputPath\" if the call is made for its effect")
+					p.Report(path.Span(), "nothing reads %q, and it isn't part of the plan's output", p.Path(path.ID)).
+						About(call.Label()).
+						Advise(
+							"read it, add it to \"output\", or remove \"_outputPath\" if the call is made for " +
+								"its effect")
 				}
 			}
 		}

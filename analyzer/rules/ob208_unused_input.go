@@ -39,7 +39,8 @@ func unusedInputs(p *Pass) {
 		for _, f := range n.Fields {
 			if name := f.Key.Text; !used[name] && !reported[name] && !p.Suggested.Inputs[name] {
 				reported[name] = true
-				p.Report(f.Key.Span(), "nothing reads the input %q", name).Advise("read it as †input.%s, or remove it", name)
+				p.Report(f.Key.Span(), "nothing reads the input %q", name).
+					Advise("read it as †input.%s, or remove it", name)
 			}
 		}
 	}

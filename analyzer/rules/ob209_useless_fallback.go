@@ -37,9 +37,10 @@ func uselessFallbacks(p *Pass) {
 		}
 		for at, fallback := range fallbacks(t) {
 			// A condition is OB210's. Without branches any tool may fail, and little else decides.
-			if (at > 0 || call == nil || t != call.When) && (p.Flow.HasBranches() || slices.ContainsFunc(fallback.Args[:len(fallback.Args)-1], func(a *expression.Node) bool {
-				return a.Op != expression.OpRef || sure(p, call, &p.Plan.Reads[t.Reads[a.Index]])
-			})) {
+			if (at > 0 || call == nil || t != call.When) && (p.Flow.HasBranches() ||
+				slices.ContainsFunc(fallback.Args[:len(fallback.Args)-1], func(a *expression.Node) bool {
+					return a.Op != expression.OpRef || sure(p, call, &p.Plan.Reads[t.Reads[a.Index]])
+				})) {
 				uselessOperands(p, call, t, fallback)
 			}
 		}
@@ -68,11 +69,13 @@ func unwrittenOperands(p *Pass) {
 		chains := fallbacks(t)
 		for _, i := range t.Reads {
 			r := &p.Plan.Reads[i]
-			if !never[i] || !slices.ContainsFunc(chains, func(f *expression.Node) bool { return f.Start <= r.Ref.Start && r.Ref.End <= f.End }) {
+			if !never[i] || !slices.ContainsFunc(chains,
+				func(f *expression.Node) bool { return f.Start <= r.Ref.Start && r.Ref.End <= f.End }) {
 				continue
 			}
 			kind := p.Plan.Paths.Kind(r.Path)
-			f := p.Report(r.Span(), "%q never has a value: %s; the operand of \"||\" has no effect", r.Ref.String(), analysis.WhyNever[kind]).About(call.Label()).
+			f := p.Report(r.Span(), "%q never has a value: %s; the operand of \"||\" has no effect", r.Ref.String(),
+				analysis.WhyNever[kind]).About(call.Label()).
 				Advise("%s, or remove the operand", operandFrom[kind])
 			analysis.ExplainNever(p, f, r, call)
 		}
@@ -96,7 +99,8 @@ func sure(p *Pass, call *plan.Call, r *plan.Read) bool {
 // onlyDeadWrite reports whether all that could write what a read reads are calls that never
 // run, which is a finding of their own.
 func onlyDeadWrite(p *Pass, e *branch.Conditions, r *plan.Read) bool {
-	return len(r.Writers) > 0 && !r.Start && !slices.ContainsFunc(r.Writers, func(w int32) bool { return !e.SolveOne(e.Runs(p.Plan.Calls[w]), false).Impossible })
+	return len(r.Writers) > 0 && !r.Start && !slices.ContainsFunc(r.Writers,
+		func(w int32) bool { return !e.SolveOne(e.Runs(p.Plan.Calls[w]), false).Impossible })
 }
 
 // uselessOperands reports operands of one fallback.
@@ -118,7 +122,8 @@ func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expre
 			last = i
 		}
 		if !a.Possible && !a.Impossible && !a.Beyond && !e.Exhausted() {
-			analysis.Unanswered(p, t.Node.Within(fallback.Start, fallback.End), call, "whether every operand of "+quote(short(t.Node.Text))+" is needed")
+			analysis.Unanswered(p, t.Node.Within(fallback.Start, fallback.End), call,
+				"whether every operand of "+quote(short(t.Node.Text))+" is needed")
 			return
 		}
 	}

@@ -56,7 +56,8 @@ func booleanFallback(p *Pass, call *plan.Call, t *plan.Template, part *expressio
 	}
 	f := p.Report(at, "%q between booleans tests whether they have a value, not whether they are true: %s", operator,
 		result).About(call.Label()).Advise("write %q to test whether they are true", word)
-	if part.Op == expression.OpGate || (t.Reads == nil || call != nil && t == call.When) && alwaysThere(p, t, part.Args[0]) {
+	if part.Op == expression.OpGate ||
+		(t.Reads == nil || call != nil && t == call.When) && alwaysThere(p, t, part.Args[0]) {
 		f.As(diag.Error) // the last alone decides, or the first alone
 	}
 	var edits []diag.Edit

@@ -34,7 +34,8 @@ func lateWriters(p *Pass) {
 			continue
 		}
 		writers := compiled.Writers(r.Path)
-		from, _ := slices.BinarySearchFunc(writers, int32(r.Call)+1, func(w plan.Writer, call int32) int { return int(w.Call - call) })
+		from, _ := slices.BinarySearchFunc(writers, int32(r.Call)+1,
+			func(w plan.Writer, call int32) int { return int(w.Call - call) })
 		for _, w := range writers[from:] {
 			budget--
 			if _, direct := slices.BinarySearch(compiled.Graph.Deps(int(w.Call)), int32(r.Call)); direct || w.Failure {
@@ -55,7 +56,8 @@ func lateWriters(p *Pass) {
 				continue
 			}
 			path, _ := flow.OutputOver(p.Plan, late, w.Path)
-			p.Report(r.Span(), "this reads %q as the earlier calls wrote it; %q, listed later, writes it as well", r.Ref.String(), late.Name).About(p.Flow.Caller(r).Label()).
+			p.Report(r.Span(), "this reads %q as the earlier calls wrote it; %q, listed later, writes it as well",
+				r.Ref.String(), late.Name).About(p.Flow.Caller(r).Label()).
 				Note(path.Span(), "%q writes %q here", late.Name, p.Path(path.ID)).
 				Advise("list the reader after %q, or let %q wait for the reader with \"_after\"", late.Name, late.Name)
 			break

@@ -28,7 +28,8 @@ func constantConditions(p *Pass) {
 	constant, left := constantTemplates(p), emptyBudget
 	analysis.Calculations(p, func(call *plan.Call, t *plan.Template) {
 		if !constant[t] {
-			comparisons(t.Expr, func(ref int, with *expression.Node) { comparison(p, call, t, t.Reads[ref], with, &left) })
+			comparisons(t.Expr,
+				func(ref int, with *expression.Node) { comparison(p, call, t, t.Reads[ref], with, &left) })
 		}
 	})
 }
@@ -104,7 +105,8 @@ func constantTemplates(p *Pass) map[*plan.Template]bool {
 			continue
 		}
 		if !t.Live() || t.Expr != nil && len(t.Reads) == 0 {
-			p.Report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).About(call.Label()).
+			p.Report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).
+				About(call.Label()).
 				Advise("read a value in it, or remove it")
 			continue
 		}
@@ -146,9 +148,10 @@ func mayBeMissing(p *Pass, condition *plan.Template) bool {
 		r := &p.Plan.Reads[read]
 		if compiler.ReadsItem(p.Plan, r) {
 			call := p.Flow.Caller(r)
-			return r.Ref.Kind == "item" && call != nil && call.Each != nil && slices.ContainsFunc(p.Flow.Elements(call.Each.List), func(v flow.Variant) bool {
-				return v.Schema != nil && !v.Schema.At(compiler.SchemaPath(r.Ref.Path)).Required
-			})
+			return r.Ref.Kind == "item" && call != nil && call.Each != nil &&
+				slices.ContainsFunc(p.Flow.Elements(call.Each.List), func(v flow.Variant) bool {
+					return v.Schema != nil && !v.Schema.At(compiler.SchemaPath(r.Ref.Path)).Required
+				})
 		}
 		return MayBeOmitted(p, r) || slices.ContainsFunc(r.Writers, func(w int32) bool {
 			call := p.Plan.Calls[w]

@@ -56,7 +56,8 @@ func selfCycle(p *Pass, call *plan.Call) {
 		if !yes {
 			continue
 		}
-		p.Report(r.Span(), "%q waits for itself: it reads %q, which only it writes", call.Name, r.Ref.String()).About(call.Label()).
+		p.Report(r.Span(), "%q waits for itself: it reads %q, which only it writes", call.Name, r.Ref.String()).
+			About(call.Label()).
 			Note(own.Span(), "its own result goes to %q", p.Path(own.ID)).
 			Advise("read the result of another call, or give the path an initial value under \"state\"")
 	}
@@ -79,7 +80,8 @@ func reportCycle(p *Pass, calls []int32, together int) {
 		chain = append(chain, "…")
 	}
 	chain = append(chain, quote(closing.from.Name))
-	f := p.Report(closing.at, "%d calls wait for each other: %s", len(calls), strings.Join(chain, " → ")).About(closing.from.Label())
+	f := p.Report(closing.at, "%d calls wait for each other: %s", len(calls), strings.Join(chain, " → ")).
+		About(closing.from.Label())
 	if more := together - len(calls); more > 0 {
 		f.Message += "; " + wording.Counted(more, "more call is", "more calls are") + " in a circle with them"
 	}

@@ -107,7 +107,8 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 				continue
 			}
 			f := report(parts[j].words + " and " + parts[i].words + " exclude each other")
-			one, other := e.Decisions(parts[j].holds, alone[j].Assignment), e.Decisions(parts[i].holds, alone[i].Assignment)
+			one, other := e.Decisions(parts[j].holds, alone[j].Assignment),
+				e.Decisions(parts[i].holds, alone[i].Assignment)
 			needs(f, parts[j].node, one)
 			if parts[i].node != parts[j].node {
 				needs(f, parts[i].node, other)

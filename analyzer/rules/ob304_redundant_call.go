@@ -25,12 +25,14 @@ func redundantCalls(p *Pass) {
 	first := map[string]*plan.Call{}
 	for _, call := range p.Plan.Calls {
 		tool := call.Tool
-		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil || effects.Declared(p.Plan, call).Kind != effects.ReadOnly || call.Produced != nil || call.Method != plan.Set {
+		if tool == nil || tool.Volatile || tool.Hints.ReadOnly == nil ||
+			effects.Declared(p.Plan, call).Kind != effects.ReadOnly || call.Produced != nil || call.Method != plan.Set {
 			continue
 		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%q %q %q ", call.ToolName, call.Activity, call.Delegate)
-		for _, f := range slices.SortedFunc(slices.Values(call.Params.Fields), func(x, y plan.TemplateField) int { return strings.Compare(x.Key, y.Key) }) {
+		for _, f := range slices.SortedFunc(slices.Values(call.Params.Fields),
+			func(x, y plan.TemplateField) int { return strings.Compare(x.Key, y.Key) }) {
 			b.WriteString(strconv.Quote(f.Key))
 			Fingerprint(p, &b, f.Value)
 		}
@@ -49,12 +51,16 @@ func redundantCalls(p *Pass) {
 			first[key] = call
 			continue
 		}
-		f := p.Report(call.ToolNode.Span(), "%q calls %q with the same parameters as %q", call.Name, call.ToolName, earlier.Name).About(call.Label()).
+		f := p.Report(call.ToolNode.Span(), "%q calls %q with the same parameters as %q", call.Name, call.ToolName,
+			earlier.Name).About(call.Label()).
 			Note(earlier.ToolNode.Span(), "%q is here", earlier.Name)
 		if len(earlier.Output) > 0 {
-			f.Advise("read %q instead; if the tool's answers change, declare x-volatile: true", p.Path(earlier.Output[0][0].ID))
+			f.Advise("read %q instead; if the tool's answers change, declare x-volatile: true",
+				p.Path(earlier.Output[0][0].ID))
 		} else {
-			f.Advise("give the first an \"_outputPath\" and read that; if the tool's answers change, declare x-volatile: true")
+			f.Advise(
+				"give the first an \"_outputPath\" and read that; if the tool's answers change, declare " +
+					"x-volatile: true")
 		}
 	}
 }

@@ -31,14 +31,16 @@ func lostWrites(p *Pass) {
 		for _, i := range later.Waits[max(0, len(later.Waits)-nearWrites):] {
 			earlier := p.Plan.Calls[i]
 			if lost[i] || i > int32(later.Index) || !flow.Sets(earlier) ||
-				slices.ContainsFunc(earlier.Output[0], func(path plan.Path) bool { return over(p.Plan, later, path).Node == nil }) ||
+				slices.ContainsFunc(earlier.Output[0],
+					func(path plan.Path) bool { return over(p.Plan, later, path).Node == nil }) ||
 				readBetween(p, bound[i], earlier, later) || !p.Flow.AlwaysWith(later, earlier) {
 				continue
 			}
 			lost[i] = true
 			path := earlier.Output[0][0]
 			by := over(p.Plan, later, path)
-			p.Report(path.Span(), "the value that %q writes to %q is replaced by %q before anything reads it", earlier.Name, p.Path(path.ID), later.Name).About(earlier.Label()).
+			p.Report(path.Span(), "the value that %q writes to %q is replaced by %q before anything reads it",
+				earlier.Name, p.Path(path.ID), later.Name).About(earlier.Label()).
 				Note(by.Span(), "%q writes %q here, after %q", later.Name, p.Path(by.ID), earlier.Name).
 				Advise("read the value in between, write one of the two to another path, or remove the first write")
 		}

@@ -24,7 +24,9 @@ func rewrites(p *Pass) {
 				continue
 			}
 			if path, ok := claims(p, call, failure, r.Path); ok {
-				p.Report(r.Span(), "%q can't write %q: it first needs a value there, and under \"writes: once\" no path is written twice", call.Name, p.Path(path.ID)).About(call.Label()).
+				p.Report(r.Span(),
+					"%q can't write %q: it first needs a value there, and under \"writes: once\" no path is "+
+						"written twice", call.Name, p.Path(path.ID)).About(call.Label()).
 					Note(path.Span(), "it would write the path here").
 					Advise("write the result to another path, or leave \"writes: once\" out")
 				break

@@ -83,9 +83,11 @@ const maxHolders = 8
 // misplaced reports a write that can't be where another is, at its path or above it.
 func misplaced(p *Pass, w write, at pathtree.ID) bool {
 	writers, needed := p.Plan.Writers(at), w.needs(p, at)
-	own, _ := slices.BinarySearchFunc(writers, w.call.Index, func(w plan.Writer, call int) int { return int(w.Call) - call })
+	own, _ := slices.BinarySearchFunc(writers, w.call.Index,
+		func(w plan.Writer, call int) int { return int(w.Call) - call })
 	for _, near := range slices.Backward(writers[max(0, own-maxHolders):min(len(writers), own+maxHolders)]) {
-		if !p.Plan.Paths.IsAbove(at, near.Path) || kindNeeded(p, near, at) == needed || p.Held != nil && p.Held(int(near.Call)) {
+		if !p.Plan.Paths.IsAbove(at, near.Path) || kindNeeded(p, near, at) == needed ||
+			p.Held != nil && p.Held(int(near.Call)) {
 			continue
 		}
 		for i, path := range p.Plan.Calls[near.Call].Paths() {
@@ -101,7 +103,8 @@ func misplaced(p *Pass, w write, at pathtree.ID) bool {
 // noPart reports a write into a part that the whole can't have: the schema of what another call sets leaves no room.
 func noPart(p *Pass, w, whole write, at pathtree.ID) bool {
 	output := whole.call.Tool
-	if w.path.ID == at || whole.path.ID != at || whole.isFailure() || whole.call.Method != plan.Set || output == nil || output.Output == nil || rankOf(p, whole.call) >= rankOf(p, w.call) {
+	if w.path.ID == at || whole.path.ID != at || whole.isFailure() || whole.call.Method != plan.Set || output == nil ||
+		output.Output == nil || rankOf(p, whole.call) >= rankOf(p, w.call) {
 		return false
 	}
 	below := p.Plan.Paths.Segments(w.path.ID)[p.Plan.Paths.Depth(at):]
@@ -117,9 +120,11 @@ func noPart(p *Pass, w, whole write, at pathtree.ID) bool {
 	if place.Depth > 0 || output.Output.Kinds()&(schema.Object|schema.Array) != 0 {
 		says = "the result of " + quote(whole.call.ToolName) + " has no " + quote(below[place.Depth].Key)
 	}
-	p.Report(w.path.Span(), "%q writes %q into a value that can't contain it: %s", w.call.Name, p.Path(w.path.ID), says).About(w.call.Label()).
+	p.Report(w.path.Span(), "%q writes %q into a value that can't contain it: %s", w.call.Name, p.Path(w.path.ID),
+		says).About(w.call.Label()).
 		Note(whole.path.Span(), "%q sets %q to that result here", whole.call.Name, p.Path(at)).
-		Show(output.OutputNode.Span().Head(), "the schema of the result is here").Advise("write the part to a path of its own, or let the schema of the result name it")
+		Show(output.OutputNode.Span().Head(), "the schema of the result is here").
+		Advise("write the part to a path of its own, or let the schema of the result name it")
 	return true
 }
 
@@ -136,10 +141,12 @@ func listAndObject(p *Pass, w, earlier write, at pathtree.ID) bool {
 		if earlier.alternative != w.alternative || earlier.path.Start >= w.path.Start {
 			return false
 		}
-	} else if (earlier.isFailure() && earlier.path.ID == at || w.isFailure() && w.path.ID == at) && !(earlier.isFailure() && w.isFailure()) || !meet(p, earlier, w, at) {
+	} else if (earlier.isFailure() && earlier.path.ID == at || w.isFailure() && w.path.ID == at) &&
+		!(earlier.isFailure() && w.isFailure()) || !meet(p, earlier, w, at) {
 		return false
 	}
-	p.Report(w.path.Span(), "%q can't be both a list, as %q needs it for %q, and an object, as %q needs it for %q", p.Path(at), list.call.Name, p.Path(list.path.ID), object.call.Name, p.Path(object.path.ID)).
+	p.Report(w.path.Span(), "%q can't be both a list, as %q needs it for %q, and an object, as %q needs it for %q",
+		p.Path(at), list.call.Name, p.Path(list.path.ID), object.call.Name, p.Path(object.path.ID)).
 		About(w.call.Label()).Note(earlier.path.Span(), "the other is here").
 		Advise("write to two paths, or use only keys or only indexes below %q", p.Path(at))
 	return true
@@ -177,7 +184,8 @@ func between(p *Pass, at pathtree.ID, first, last *plan.Call) (all []*plan.Call)
 		return nil
 	}
 	for _, w := range setters(p, at) {
-		if call := p.Plan.Calls[w.Call]; call != first && call != last && flow.Waits(last, call) && flow.Waits(call, first) {
+		if call := p.Plan.Calls[w.Call]; call != first && call != last && flow.Waits(last, call) &&
+			flow.Waits(call, first) {
 			all = append(all, call)
 		}
 	}
@@ -216,10 +224,12 @@ func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) (report
 		if paths.Segment(at).IsIndex {
 			wanted = schema.Array
 		}
-		if kind == wanted || slices.ContainsFunc(setters(p, above), func(w plan.Writer) bool { return int(w.Call) != call.Index && isBefore(p, w.Call, call) }) {
+		if kind == wanted || slices.ContainsFunc(setters(p, above),
+			func(w plan.Writer) bool { return int(w.Call) != call.Index && isBefore(p, w.Call, call) }) {
 			return false
 		}
-		f := p.Report(path.Span(), "%q can't be written: the initial state has %s at %q, and this needs %s", p.Path(path.ID), kind, p.Path(above), wanted).About(call.Label()).
+		f := p.Report(path.Span(), "%q can't be written: the initial state has %s at %q, and this needs %s",
+			p.Path(path.ID), kind, p.Path(above), wanted).About(call.Label()).
 			Advise("write it to another path, or change the initial state to %s", wanted)
 		analysis.ShowAll(f, b.Said(p, paths.Segments(above)[1:]))
 		return true
@@ -234,7 +244,9 @@ func beyondTheEnd(p *Pass, b beginning, call *plan.Call, before plan.Route, path
 	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
 		if s := paths.Segment(at); s.IsIndex && s.Index > 0 {
 			if length, known := longest(p, b, paths.Parent(at), call, before); known && s.Index > length {
-				p.Report(path.Span(), "%q can't be written: %q has no more than %d items by then, and an index may be at most the length of the list", p.Path(path.ID), p.Path(paths.Parent(at)), length).About(call.Label()).
+				p.Report(path.Span(),
+					"%q can't be written: %q has no more than %d items by then, and an index may be at most the "+
+						"length of the list", p.Path(path.ID), p.Path(paths.Parent(at)), length).About(call.Label()).
 					Advise("write the items in their order, or add to the list with \"_outputMethod: push\"")
 				return
 			}

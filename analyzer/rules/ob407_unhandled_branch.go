@@ -28,14 +28,16 @@ func unhandledBranches(p *Pass) {
 			continue
 		}
 		for i, route := range call.Output {
-			if isRead(p, bound[call.Index], route) || i == 0 && p.Plan.Output == nil || i == call.FailureRoute() && tried[call.Output[0][0].ID] > call.Index {
+			if isRead(p, bound[call.Index], route) || i == 0 && p.Plan.Output == nil ||
+				i == call.FailureRoute() && tried[call.Output[0][0].ID] > call.Index {
 				continue
 			}
 			what := "if the call chooses this alternative, nothing follows"
 			if i == call.FailureRoute() {
 				what = "if the call fails, nothing follows"
 			}
-			f := p.Report(route[0].Span(), "nothing reads %q: %s", compiler.Offered(p.Plan, call)[i], what).About(call.Label()).
+			f := p.Report(route[0].Span(), "nothing reads %q: %s", compiler.Offered(p.Plan, call)[i], what).
+				About(call.Label()).
 				Advise("read it in a call, a fallback or the plan's \"output\", or remove the alternative")
 			if p.Plan.Form == plan.Solution || p.Plan.Form == plan.ProcessRecord {
 				f.As(diag.Info).Advise("the next solution may handle it; else let a call or the \"output\" read it")

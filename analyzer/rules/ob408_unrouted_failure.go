@@ -33,12 +33,15 @@ func unroutedFailures(p *Pass) {
 		}
 		what := "the run fails with it"
 		if route := call.FailureRoute(); route >= 0 {
-			what += ", because the state schema doesn't allow its failure record at " + quote(compiler.Offered(p.Plan, call)[route])
+			what += ", because the state schema doesn't allow its failure record at " +
+				quote(compiler.Offered(p.Plan, call)[route])
 		} else if len(call.Output) > 0 {
 			what += ", and what reads " + quote(compiler.Offered(p.Plan, call)[0]) + " is skipped"
 		}
 		p.Report(call.ToolNode.Span(), "nothing handles a failure of %q: %s", call.Name, what).About(call.Label()).
-			Advise("give it a failure route (\"… || †state.error\") that something reads, or let the plan's \"output\" read \"†error\"")
+			Advise(
+				"give it a failure route (\"… || †state.error\") that something reads, or let the plan's " +
+					"\"output\" read \"†error\"")
 	}
 }
 

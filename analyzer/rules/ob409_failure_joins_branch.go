@@ -55,7 +55,9 @@ func failuresJoinBranches(p *Pass) {
 			continue
 		}
 		first, last := readers[call][0], call.FailureRoute()
-		p.Report(call.Output[last][0].Span(), "if %q fails, its failure record is written to %q, and %q reads it as a result", call.Name, compiler.Offered(p.Plan, call)[last], p.Flow.Caller(first).Name).
+		p.Report(call.Output[last][0].Span(),
+			"if %q fails, its failure record is written to %q, and %q reads it as a result", call.Name,
+			compiler.Offered(p.Plan, call)[last], p.Flow.Caller(first).Name).
 			About(call.Label()).Note(first.Span(), "%q reads it here", p.Flow.Caller(first).Name).
 			Advise("add an alternative for failures, such as || †state.error, or test its \"code\" in the reader")
 	}
@@ -68,14 +70,16 @@ func TellsFailures(p *Pass, route plan.Route) bool {
 	return slices.ContainsFunc(route, func(path plan.Path) bool {
 		segments := p.Plan.Paths.Segments(path.ID)
 		switch {
-		case slices.ContainsFunc(segments[1:], func(s expression.Segment) bool { return slices.ContainsFunc(wordsOf(s.Key), isFailure) }):
+		case slices.ContainsFunc(segments[1:],
+			func(s expression.Segment) bool { return slices.ContainsFunc(wordsOf(s.Key), isFailure) }):
 			return true
 		case p.Plan.StateSchema == nil || segments[0].Key != "state":
 			return false
 		}
 		at := p.Plan.StateSchema.At(compiler.SchemaPath(segments[1:]))
 		return !at.Possible || at.Schema.Kinds() != 0 && at.Schema.Kinds()&schema.Object == 0 ||
-			at.Named && slices.ContainsFunc(at.Schema.Properties(), func(name string) bool { return slices.Contains(failureFields, name) })
+			at.Named && slices.ContainsFunc(at.Schema.Properties(),
+				func(name string) bool { return slices.Contains(failureFields, name) })
 	})
 }
 
@@ -95,7 +99,8 @@ func ForFailures(p *Pass, call *plan.Call, path plan.Path) bool {
 		return false
 	}
 	own, tool := p.Flow.StateAt(path.ID).Schema, call.Single()
-	if own == nil || call.Method != plan.Set || tool == nil || tool.Output == nil || p.Flow.Contains(tool.Output, own).Relation == schema.Never {
+	if own == nil || call.Method != plan.Set || tool == nil || tool.Output == nil ||
+		p.Flow.Contains(tool.Output, own).Relation == schema.Never {
 		return true
 	}
 	return slices.ContainsFunc(call.Output[:call.FailureRoute()], func(route plan.Route) bool {
@@ -107,24 +112,29 @@ func ForFailures(p *Pass, call *plan.Call, path plan.Path) bool {
 }
 
 func namesFailure(word string) bool {
-	return word == "err" || slices.ContainsFunc(failureWords, func(known string) bool { return strings.HasPrefix(word, known) })
+	return word == "err" ||
+		slices.ContainsFunc(failureWords, func(known string) bool { return strings.HasPrefix(word, known) })
 }
 
 // looksAtFailure reports whether an expression that reads a failure route can tell a failure record from a result.
 func looksAtFailure(p *Pass, call *plan.Call, t *plan.Template, r *plan.Read) bool {
 	for _, path := range call.Output[call.FailureRoute()] {
-		if depth := p.Plan.Paths.Depth(path.ID); p.Plan.Paths.Depth(r.Path) > depth && slices.Contains(failureFields, p.Plan.Paths.Segments(r.Path)[depth].Key) {
+		if depth := p.Plan.Paths.Depth(path.ID); p.Plan.Paths.Depth(r.Path) > depth &&
+			slices.Contains(failureFields, p.Plan.Paths.Segments(r.Path)[depth].Key) {
 			return true
 		}
 	}
-	return !t.Expr.Plain() && slices.ContainsFunc([]string{".code", ".message", ".details", "type("}, func(part string) bool { return strings.Contains(t.Expr.Text, part) })
+	return !t.Expr.Plain() && slices.ContainsFunc([]string{".code", ".message", ".details", "type("},
+		func(part string) bool { return strings.Contains(t.Expr.Text, part) })
 }
 
 // failureWords begin words that people call failures by, and shortFailureWords are some.
 var (
 	failureWords = []string{
-		"error", "fail", "fault", "problem", "trouble", "exception", "issue", "invalid", "broken", "wrong", "reject", "refus", "declin", "denied", "dead",
-		"missed", "missing", "lost", "timeout", "unavail", "unable", "unhandled", "unknown", "abort", "crash", "retry", "manual", "escalat", "fallback",
+		"error", "fail", "fault", "problem", "trouble", "exception", "issue", "invalid", "broken", "wrong", "reject",
+		"refus", "declin", "denied", "dead",
+		"missed", "missing", "lost", "timeout", "unavail", "unable", "unhandled", "unknown", "abort", "crash", "retry",
+		"manual", "escalat", "fallback",
 	}
 	shortFailureWords = []string{"e", "bad", "ugly", "log", "no", "not", "none"}
 )

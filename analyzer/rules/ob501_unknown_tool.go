@@ -22,13 +22,15 @@ func unknownTool(p *Pass, call *plan.Call) {
 	near, ok := analysis.ToolSuggester(p).Nearest(call.ToolName)
 	if call.ToolName == compiler.Consult && !ok {
 		p.Report(call.ToolNode.Span(), "no advisor answers on demand: each has an \"on\"").About(call.Label()).
-			Advise("list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
+			Advise(
+				"list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
 		return
 	}
 	f := p.Report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).About(call.Label())
 	if ok {
 		f.Advise("did you mean %q?", compiler.Shown(near, call.ToolName))
-		f.Rename(call.ToolNode, 0, len(call.ToolName), near, compiler.Misspelt(p.Plan, call.ToolName, near, analysis.ToolSuggester(p), true))
+		f.Rename(call.ToolNode, 0, len(call.ToolName), near,
+			compiler.Misspelt(p.Plan, call.ToolName, near, analysis.ToolSuggester(p), true))
 		if tool := p.Plan.Tool(near); tool != nil {
 			f.Show(tool.NameNode.Span(), "%q is declared here", near)
 		}

@@ -29,11 +29,13 @@ func missingParameters(p *Pass, call *plan.Call) {
 }
 
 func reportMissingParameter(p *Pass, call *plan.Call, known *parameters, name string) {
-	f := p.Report(call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.Taker, name, call.Name).About(call.Label()).
+	f := p.Report(call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.Taker, name,
+		call.Name).About(call.Label()).
 		Advise("pass %q: a value, or a reference such as †state.%s", name, name).
 		Show(analysis.ParameterNode(known.Tool, name).Span(), "%q is declared here", name)
 	if key, ok := misspelt(p, call, known, name); ok {
-		f.Advise("%q may be meant for it", key.Text).Note(key.Span(), "the %s has no parameter %q", known.Which, key.Text)
+		f.Advise("%q may be meant for it", key.Text).
+			Note(key.Span(), "the %s has no parameter %q", known.Which, key.Text)
 	}
 }
 

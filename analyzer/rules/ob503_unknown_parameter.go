@@ -34,7 +34,9 @@ func unknownParameters(p *Pass, call *plan.Call) {
 			}
 			if f := call.Node.Fields[at]; !unknown[f.Key] {
 				unknown[f.Key] = true
-				p.Report(f.Key.Span(), "%s has a parameter %q, and doesn't receive it: keys that begin with \"x-\" are ignored", known.Taker, key).About(call.Label()).
+				p.Report(f.Key.Span(),
+					"%s has a parameter %q, and doesn't receive it: keys that begin with \"x-\" are ignored",
+					known.Taker, key).About(call.Label()).
 					Advise("give the parameter another name")
 			}
 		}
@@ -49,7 +51,8 @@ func unknownParameter(p *Pass, call *plan.Call, known *parameters, f plan.Templa
 			suggested, _ := known.Names().Nearest(other.Key)
 			return other.Node != f.Node && known.Unknown(other.Key) && suggested == near
 		})
-		found.Rename(f.Node, 0, len(f.Key), near, !rival && compiler.Misspelt(p.Plan, f.Key, near, known.Names().Suggester, true))
+		found.Rename(f.Node, 0, len(f.Key), near, !rival &&
+			compiler.Misspelt(p.Plan, f.Key, near, known.Names().Suggester, true))
 	} else if known.Which == "tool" && known.Tool.Node.Get(f.Key).IsMapping() {
 		found.Advise("declare parameters under \"properties\" of the tool: put %q there", f.Key)
 	} else if _, ok := decode.Foreign(f.Key, []string{"input"}); ok && call.Node.Get(f.Key).IsMapping() {

@@ -42,7 +42,8 @@ func unfitArguments(p *Pass, call *plan.Call) {
 	for _, f := range call.Params.Fields {
 		if given[f.Key] = f.Value.Value; f.Value.Live() {
 			given[f.Key] = heldFor(p, f.Value)
-			if given[f.Key] == nil && a.HTTP != nil { // it will be something, and fit: what is known of it is judged with the flows
+			// it will be something, and fit: what is known of it is judged with the flows
+			if given[f.Key] == nil && a.HTTP != nil {
 				given[f.Key] = "x"
 				if a.HTTP.IsForm(f.Key) {
 					given[f.Key] = map[string]any{}
@@ -52,14 +53,18 @@ func unfitArguments(p *Pass, call *plan.Call) {
 	}
 	var unfit *kinds.UnfitArgument
 	known := analysis.ParametersOf(p, call.Single())
-	if err := kinds.CheckArguments(a, given); errors.As(err, &unfit) && unfit.Parameter != "" && (known == nil || !known.Unknown(unfit.Parameter)) { // else the activity is at fault
+	// else the activity is at fault
+	if err := kinds.CheckArguments(a, given); errors.As(err, &unfit) && unfit.Parameter != "" &&
+		(known == nil || !known.Unknown(unfit.Parameter)) {
 		at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == unfit.Parameter })
 		if at < 0 {
-			p.Report(call.ToolNode.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+			p.Report(call.ToolNode.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
+				unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
 			return
 		}
 		value := call.Params.Fields[at].Value
-		f := p.Report(value.Node.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name), unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+		f := p.Report(value.Node.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
+			unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
 		if value.Live() { // a run may be given another
 			f.As(diag.Warning)
 		}
@@ -93,13 +98,15 @@ func badParametersOf(p *Pass, call *plan.Call, known *parameters) bool {
 			BadLiteral(p, call, known, f, at.Schema)
 		}
 	}
-	if len(p.Found) > before || slices.ContainsFunc(known.Required, func(name string) bool { return !analysis.Passes(call, name) }) {
+	if len(p.Found) > before ||
+		slices.ContainsFunc(known.Required, func(name string) bool { return !analysis.Passes(call, name) }) {
 		return len(p.Found) > before
 	}
 	if !complete {
 		neverTogether(p, known, call)
 	} else if v := known.Schema.Validate(known.Completed(call.Params.Value)); v != nil {
-		p.Report(call.ToolNode.Span(), "%s doesn't accept these parameters together: %s", known.Taker, v.Error()).About(call.Label()).
+		p.Report(call.ToolNode.Span(), "%s doesn't accept these parameters together: %s", known.Taker, v.Error()).
+			About(call.Label()).
 			Advise("check the parameters against the %s's schema", known.Which)
 	}
 	return len(p.Found) > before
@@ -110,7 +117,8 @@ func produced(p *Pass, call *plan.Call) {
 		return
 	}
 	if v := call.Tool.Output.Validate(call.Produced.Value()); v != nil {
-		p.Report(analysis.PlaceAt(nil, call.Produced, v.Path), "the result of %q doesn't match the tool's \"_output\": %s", call.Name, v.Error()).About(call.Label()).
+		p.Report(analysis.PlaceAt(nil, call.Produced, v.Path),
+			"the result of %q doesn't match the tool's \"_output\": %s", call.Name, v.Error()).About(call.Label()).
 			Advise("give a result that the tool's \"_output\" accepts").
 			Show(call.Tool.OutputNode.Span().Head(), "the schema of the result is here")
 	}
@@ -121,7 +129,8 @@ func BadLiteral(p *Pass, call *plan.Call, taker *parameters, f plan.TemplateFiel
 	var found *diag.Diagnostic
 	l := analysis.Literals{
 		Refused: func(at source.Span, below, why string) {
-			found = p.Report(at, "%s doesn't accept this for %s%s: %s", taker.Taker, quote(f.Key), below, why).About(call.Label()).
+			found = p.Report(at, "%s doesn't accept this for %s%s: %s", taker.Taker, quote(f.Key), below, why).
+				About(call.Label()).
 				Advise("pass a value that the %s's schema accepts", taker.Which).
 				Show(taker.Node(f.Key).Span(), "%q is %s here", f.Key, taker.Verb())
 		},
@@ -139,10 +148,12 @@ func requote(f *diag.Diagnostic, n *source.Node, s *schema.Schema) {
 	switch {
 	case n.Kind == source.String && n.Style != source.Plain && s.Accepts(unquoted(n.Text)):
 		f.Advise("write it without quotes: %s", n.Text)
-		f.Fixes = append(f.Fixes, diag.Fix{Message: "remove the quotes", Edits: []diag.Edit{{Span: n.Span(), Text: n.Text}}})
+		f.Fixes = append(f.Fixes,
+			diag.Fix{Message: "remove the quotes", Edits: []diag.Edit{{Span: n.Span(), Text: n.Text}}})
 	case (n.Kind == source.Number || n.Kind == source.Bool) && s.Accepts(text):
 		f.Advise("write it in quotes: %q", text)
-		f.Fixes = append(f.Fixes, diag.Fix{Message: "put it in quotes", Edits: []diag.Edit{{Span: n.Span(), Text: quote(text)}}})
+		f.Fixes = append(f.Fixes,
+			diag.Fix{Message: "put it in quotes", Edits: []diag.Edit{{Span: n.Span(), Text: quote(text)}}})
 	}
 }
 

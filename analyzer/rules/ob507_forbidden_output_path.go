@@ -29,7 +29,8 @@ func forbiddenOutputPath(p *Pass, call *plan.Call) {
 		why = v.Message
 	}
 	f := p.Report(n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).About(call.Label()).
-		Advise("write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
+		Advise(
+			"write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
 	f.Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
 	if only, ok := raw["const"].(string); ok { // the one path that the schema allows

@@ -23,7 +23,8 @@ var _ = Register(Rule{
 
 // stateMismatches reports results that the state schema refuses, always or for some values.
 func stateMismatches(p *Pass) {
-	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil || p.Plan.StateSchema != nil && p.Plan.StateSchema.Compile() != nil {
+	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil ||
+		p.Plan.StateSchema != nil && p.Plan.StateSchema.Compile() != nil {
 		return
 	}
 	for _, call := range p.Fresh() {
@@ -78,13 +79,16 @@ func stateMismatch(p *Pass, call *plan.Call, produced, wanted *schema.Schema, pa
 	switch j := analysis.Compare(p, call, produced, wanted); {
 	case j.Relation == schema.Never, j.Relation == schema.MayNotFit:
 		f := analysis.Mismatch(p, p.Rule, path.Span(), what, j, where).
-			Advise("make the two schemas agree, write the result to another path, or add an alternative that accepts the rest")
+			Advise(
+				"make the two schemas agree, write the result to another path, or add an alternative that " +
+					"accepts the rest")
 		analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
 		if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
 			analysis.ShowAll(f, analysis.DocumentPlace(p, "stateSchema", segments[1:]))
 		}
 	case j.CutShort != "":
-		analysis.CutShort(p, path.Span(), "whether %s fits %s isn't fully analysed: %s", what, where, j.CutShort).About(call.Label())
+		analysis.CutShort(p, path.Span(), "whether %s fits %s isn't fully analysed: %s", what, where, j.CutShort).
+			About(call.Label())
 	}
 }
 
@@ -104,7 +108,9 @@ func producedMismatch(p *Pass, call *plan.Call) {
 		return
 	}
 	path := call.Output[0][0]
-	f := p.Report(analysis.PlaceAt(nil, call.Produced, v.Path), "the result of %q doesn't fit the state schema at %q: %s", call.Name, p.Path(path.ID), v.Error()).About(call.Label()).
+	f := p.Report(analysis.PlaceAt(nil, call.Produced, v.Path),
+		"the result of %q doesn't fit the state schema at %q: %s", call.Name, p.Path(path.ID), v.Error()).
+		About(call.Label()).
 		Advise("give a result that the state schema accepts, or write it elsewhere").
 		Note(path.Span(), "it would be written here")
 	f.Witness = call.Produced.Value()
@@ -128,11 +134,13 @@ func appliedMismatch(p *Pass, call *plan.Call, into *schema.Schema) {
 const maxParts = 8
 
 func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above string) {
-	if into == nil || given.Kinds() != schema.Object || into.Kinds() != schema.Object || strings.Count(above, ".") > maxParts {
+	if into == nil || given.Kinds() != schema.Object || into.Kinds() != schema.Object ||
+		strings.Count(above, ".") > maxParts {
 		return
 	}
 	named := given.Properties()
-	names := slices.Concat(named, slices.DeleteFunc(into.Properties(), func(name string) bool { return slices.Contains(named, name) }))
+	names := slices.Concat(named,
+		slices.DeleteFunc(into.Properties(), func(name string) bool { return slices.Contains(named, name) }))
 	for i, name := range names {
 		key := []schema.Step{schema.Key(name)}
 		from, to := given.At(key), into.At(key)
@@ -150,7 +158,9 @@ func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above s
 		case from.Named && from.Schema.Kinds() != schema.Anything: // a map has a schema for any name
 			v := p.Flow.Contains(from.Schema, to.Schema)
 			if (v.Relation == schema.Never || v.Relation == schema.MayNotFit) &&
-				p.Flow.Contains(schema.AllOf(given, schema.Containing(key, schema.Const(v.Witness))), schema.AnyOf()).Relation == schema.Never { // some result has it there
+				// some result has it there
+				p.Flow.Contains(schema.AllOf(given, schema.Containing(key, schema.Const(v.Witness))),
+					schema.AnyOf()).Relation == schema.Never {
 				stateMismatch(p, call, schema.AnyOf(from.Schema, to.Schema), to.Schema, above+name)
 			}
 		}
@@ -164,7 +174,8 @@ func noPlaceFor(p *Pass, call *plan.Call, part string, always bool) {
 	if !always {
 		verb, severity = "may not fit", diag.Warning
 	}
-	f := p.Report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName), verb, quote(p.Path(path.ID)), quote(part)).About(call.Label()).As(severity).
+	f := p.Report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName),
+		verb, quote(p.Path(path.ID)), quote(part)).About(call.Label()).As(severity).
 		Advise("allow it in the state schema, or remove it from the tool's \"_output\"")
 	analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
 }
@@ -178,7 +189,8 @@ func missingParts(p *Pass) {
 	paths, reported := p.Plan.Paths, map[pathtree.ID]bool{}
 	for _, call := range p.Plan.Calls {
 		for _, path := range call.Paths() {
-			for container := paths.Parent(path.ID); paths.Depth(container) > 1 && !reported[container]; container = paths.Parent(container) {
+			for container := paths.Parent(path.ID); paths.Depth(container) > 1 &&
+				!reported[container]; container = paths.Parent(container) {
 				reported[container] = true
 				s := p.Flow.StateAt(container).Schema
 				if s == nil {
@@ -186,7 +198,9 @@ func missingParts(p *Pass) {
 				}
 				for _, name := range s.Required() {
 					if part := (expression.Segment{Key: name}); !comesInto(p, container, part) {
-						p.Report(path.Span(), "this writes a part of %q; the state schema also requires %q there, and nothing writes it", p.Path(container), name).About(call.Label()).As(diag.Warning).
+						p.Report(path.Span(),
+							"this writes a part of %q; the state schema also requires %q there, and nothing writes it",
+							p.Path(container), name).About(call.Label()).As(diag.Warning).
 							Advise("write the whole value, write %q in a call, or don't require it", name)
 						break
 					}
@@ -201,11 +215,14 @@ func missingParts(p *Pass) {
 func comesInto(p *Pass, container pathtree.ID, part expression.Segment) bool {
 	path := append(p.Plan.Paths.Segments(container), part)[1:]
 	value, there := p.Plan.Paths.Walk(p.Plan.State, container)
-	if null := there && value == nil && p.Flow.StateAt(container).Schema.Kinds()&schema.Null != 0; !null && p.Flow.Begins("state", path) { // else it is a blank
+	// else it is a blank
+	if null := there && value == nil && p.Flow.StateAt(container).Schema.Kinds()&schema.Null != 0; !null &&
+		p.Flow.Begins("state", path) {
 		return true
 	}
 	if id, known := p.Plan.Paths.Lookup(container, part); known {
 		return len(p.Plan.Writers(id)) > 0
 	}
-	return slices.ContainsFunc(p.Plan.Writers(container), func(w plan.Writer) bool { return p.Plan.Paths.IsAbove(w.Path, container) })
+	return slices.ContainsFunc(p.Plan.Writers(container),
+		func(w plan.Writer) bool { return p.Plan.Paths.IsAbove(w.Path, container) })
 }

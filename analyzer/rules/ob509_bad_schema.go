@@ -27,7 +27,8 @@ func emptySchemas(p *Pass) {
 		if at.Root == nil || !restricts(n) || at.Root.Compile() != nil {
 			continue
 		}
-		if slices.ContainsFunc(reported, func(s source.Span) bool { return s.File == n.File && n.Start <= s.Start && s.End <= n.End }) {
+		if slices.ContainsFunc(reported,
+			func(s source.Span) bool { return s.File == n.File && n.Start <= s.Start && s.End <= n.End }) {
 			continue
 		}
 		if !schema.Empty(at.Root.At(at.Steps).Schema, emptySteps, &left) {
@@ -58,7 +59,8 @@ func requiresOnly(n *source.Node) bool {
 		case "type", "required", "title", "description", "default", "examples", "_output":
 		case "properties":
 			for _, p := range f.Value.Fields {
-				if p.Value.Kind != source.Object || p.Value.Get("$ref") != nil || p.Value.Get("$dynamicRef") != nil || p.Value.Get("not") != nil {
+				if p.Value.Kind != source.Object || p.Value.Get("$ref") != nil || p.Value.Get("$dynamicRef") != nil ||
+					p.Value.Get("not") != nil {
 					return false
 				}
 			}
@@ -72,8 +74,10 @@ func requiresOnly(n *source.Node) bool {
 var contradictable = func() map[string]bool {
 	all := map[string]bool{}
 	for _, key := range []string{
-		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "enum", "const", "allOf", "anyOf", "oneOf",
-		"not", "if", "minItems", "maxItems", "contains", "minContains", "maxContains", "minProperties", "maxProperties", "required", "dependentRequired", "propertyNames",
+		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "enum",
+		"const", "allOf", "anyOf", "oneOf",
+		"not", "if", "minItems", "maxItems", "contains", "minContains", "maxContains", "minProperties", "maxProperties",
+		"required", "dependentRequired", "propertyNames",
 	} {
 		all[key] = true
 	}

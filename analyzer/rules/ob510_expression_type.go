@@ -33,12 +33,15 @@ func expressionTypes(p *Pass) {
 		if err != nil {
 			f := p.Report(t.Node.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
 			if f.Help = err.Help; f.Help == "" {
-				f.Advise("the types come from the values and schemas of the input and the state, and from the tools' \"_output\"")
+				f.Advise(
+					"the types come from the values and schemas of the input and the state, and from the tools' " +
+						"\"_output\"")
 			}
 			return
 		}
 		if when && result != nil && result.Kinds != 0 && result.Kinds&expression.Bool == 0 {
-			f := p.Report(t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).About(call.Label()).
+			f := p.Report(t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).
+				About(call.Label()).
 				Advise("compare it with something: †state.total > 100")
 			passed := func(r int) bool {
 				return r != t.Reads[0] && p.Plan.Paths.Overlap(p.Plan.Reads[r].Path, p.Plan.Reads[t.Reads[0]].Path)
@@ -87,7 +90,8 @@ func activityCode(p *Pass) {
 			f.Advise("the types come from the parameters of %q, which the activity carries out", tool.Name)
 		}
 		if len(strange) > 0 {
-			f.Advise("the tool %q has no parameter %q, which is null therefore; it has %s", tool.Name, strange[0], cmp.Or(known.Names().List, "none"))
+			f.Advise("the tool %q has no parameter %q, which is null therefore; it has %s", tool.Name, strange[0],
+				cmp.Or(known.Names().List, "none"))
 		}
 	}
 }
@@ -97,10 +101,11 @@ func activityCode(p *Pass) {
 func strayName(p *Pass, name string, known *analysis.Parameters, activity *plan.Activity) *diag.Diagnostic {
 	code := activity.Node.Get("expr")
 	stray := func(n *expression.Node) bool {
-		return n.Op == expression.OpVar && known.Unknown(n.Name) && !slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
-			k := analysis.ParametersOf(p, t)
-			return effects.MayRun(t, name) && (k == nil || !k.Unknown(n.Name))
-		})
+		return n.Op == expression.OpVar && known.Unknown(n.Name) &&
+			!slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
+				k := analysis.ParametersOf(p, t)
+				return effects.MayRun(t, name) && (k == nil || !k.Unknown(n.Name))
+			})
 	}
 	var node *expression.Node
 	for n := range activity.Expression.Root().All() {

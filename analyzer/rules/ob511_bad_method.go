@@ -26,7 +26,8 @@ func badMethods(p *Pass) {
 		}
 		if call.Tool != nil && call.Tool.Output != nil && call.Produced == nil {
 			if gives, takes := call.Tool.Output.Kinds(), PatchKinds[call.Method]; gives != 0 && gives&takes == 0 {
-				f := p.Report(methodPlace(p, call), "%q needs %s to write, but the result of %q is %s", call.Method, takes, call.ToolName, gives).About(call.Label()).
+				f := p.Report(methodPlace(p, call), "%q needs %s to write, but the result of %q is %s", call.Method,
+					takes, call.ToolName, gives).About(call.Label()).
 					Advise("use another \"_outputMethod\", or make the tool return %s", takes)
 				analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
 				continue
@@ -50,7 +51,8 @@ func badMethods(p *Pass) {
 func badBase(p *Pass, b beginning, call *plan.Call) {
 	for _, path := range call.Output[0] {
 		if kinds, said := baseOf(p, b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
-			f := p.Report(methodPlace(p, call), "%q needs %s at %q, but it is %s", call.Method, baseKinds[call.Method], p.Path(path.ID), kinds).About(call.Label()).
+			f := p.Report(methodPlace(p, call), "%q needs %s at %q, but it is %s", call.Method, baseKinds[call.Method],
+				p.Path(path.ID), kinds).About(call.Label()).
 				Advise("use another \"_outputMethod\", or another path")
 			analysis.ShowAll(f, said)
 			return
@@ -95,7 +97,8 @@ func baseOf(p *Pass, b beginning, call *plan.Call, path plan.Path) (schema.Kinds
 		other := p.Plan.Calls[w.Call]
 		pair := [2]int{other.Index, call.Index}
 		before := flow.Waits(call, other) || len(p.Ordered) < 1000 && slices.Contains(p.Ordered, pair)
-		if other == call || w.Failure || !before && (rankOf(p, other) > rankOf(p, call) || p.Screens && int(w.Call) > call.Index) {
+		if other == call || w.Failure ||
+			!before && (rankOf(p, other) > rankOf(p, call) || p.Screens && int(w.Call) > call.Index) {
 			continue // nothing of it stands there yet
 		}
 		if w.Path != path.ID || other.Method != plan.Set && other.Method != call.Method || len(said) > maxHolders {
@@ -111,7 +114,8 @@ func baseOf(p *Pass, b beginning, call *plan.Call, path plan.Path) (schema.Kinds
 			return 0, nil
 		}
 		if at, ok := flow.OutputOver(p.Plan, other, path.ID); ok {
-			said = append(said, analysis.Remark{At: at.Span(), Says: quote(other.Name) + " writes " + other.Tool.Output.Kinds().String() + " here"})
+			said = append(said, analysis.Remark{At: at.Span(),
+				Says: quote(other.Name) + " writes " + other.Tool.Output.Kinds().String() + " here"})
 		}
 		kinds |= other.Tool.Output.Kinds()
 	}

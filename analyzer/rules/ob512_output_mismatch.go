@@ -26,7 +26,8 @@ func outputMismatches(p *Pass) {
 		case schema.MayNotFit:
 			ReportOutput(p, &j)
 		case schema.Unknown:
-			analysis.CutShort(p, j.Place(), "whether %s fits %s isn't fully analysed: %s", j.Called(), partOf(j.To.Part), j.CutShort)
+			analysis.CutShort(p, j.Place(), "whether %s fits %s isn't fully analysed: %s", j.Called(),
+				partOf(j.To.Part), j.CutShort)
 		}
 	}
 }
@@ -34,7 +35,8 @@ func outputMismatches(p *Pass) {
 // outputForgotten reports a plan that says what its output is and gives none. One that a
 // model works on gets it from the model.
 func outputForgotten(p *Pass) {
-	if p.Plan.Output != nil || p.Plan.OutputSchema == nil || p.Plan.Form != plan.PlanFile || len(p.Plan.Calls) == 0 || p.Unknown(diag.Reads) {
+	if p.Plan.Output != nil || p.Plan.OutputSchema == nil || p.Plan.Form != plan.PlanFile || len(p.Plan.Calls) == 0 ||
+		p.Unknown(diag.Reads) {
 		return
 	}
 	for _, key := range []string{"output", "terminate", "mode", "advisors", "advice"} {
@@ -87,7 +89,8 @@ func outputLiterals(p *Pass, s *schema.Schema) {
 		Refused: func(at source.Span, below, why string) { wrong(at, below, why) },
 		Given: func(f plan.TemplateField, of string) {
 			if when := leftOut(p, f.Value); when != "" {
-				wrong(analysis.PlaceAt(f.Node, f.Value.Node, nil), of, "the property "+quote(f.Key)+" is missing when "+when).As(diag.Warning)
+				wrong(analysis.PlaceAt(f.Node, f.Value.Node, nil), of,
+					"the property "+quote(f.Key)+" is missing when "+when).As(diag.Warning)
 			}
 		},
 	}

@@ -64,8 +64,10 @@ func unknownField(p *Pass, r *plan.Read) {
 		return
 	}
 	if first.Failure {
-		p.Report(r.Span(), "the failure record of %q has no %q: it has code, message and details", first.Call.ToolName, first.Rest[0].Key).About(p.Flow.Caller(r).Label()).
-			Note(first.Path.Span(), "%q writes it to %q here", first.Call.Name, p.Path(first.Path.ID)).Advise("read one of these three")
+		p.Report(r.Span(), "the failure record of %q has no %q: it has code, message and details", first.Call.ToolName,
+			first.Rest[0].Key).About(p.Flow.Caller(r).Label()).
+			Note(first.Path.Span(), "%q writes it to %q here", first.Call.Name, p.Path(first.Path.ID)).
+			Advise("read one of these three")
 		return
 	}
 	step := first.Rest[place.Depth]
@@ -114,7 +116,8 @@ func instead(p *Pass, f *diag.Diagnostic, r *plan.Read, rest []expression.Segmen
 		suggested.Path = slices.Clone(r.Ref.Path)
 		suggested.Path[len(suggested.Path)-len(rest)+m.at.Depth].Key = near
 		f.Advise("did you mean %q?", suggested.String())
-		f.Rename(r.Node, r.Ref.Start, r.Ref.End, analysis.Respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near, suggested), compiler.Misspelt(p.Plan, step.Key, near, m.known.Suggester, true))
+		f.Rename(r.Node, r.Ref.Start, r.Ref.End, analysis.Respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near,
+			suggested), compiler.Misspelt(p.Plan, step.Key, near, m.known.Suggester, true))
 	}
 }
 
@@ -202,7 +205,8 @@ func unknownInItem(p *Pass, r *plan.Read) {
 		return
 	}
 	if r.Ref.Kind == "index" {
-		p.Report(r.Span(), "%q is the place of an item, a number, and has no %q", "†index", r.Ref.Path[0].Key).About(call.Label()).As(diag.Error).
+		p.Report(r.Span(), "%q is the place of an item, a number, and has no %q", "†index", r.Ref.Path[0].Key).
+			About(call.Label()).As(diag.Error).
 			Advise("the item itself is %q", "†item")
 		return
 	}
@@ -219,12 +223,16 @@ func unknownInItem(p *Pass, r *plan.Read) {
 			return
 		}
 	}
-	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), r.Ref.Path[at.Depth].Key).About(call.Label())
+	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), r.Ref.Path[at.Depth].Key).
+		About(call.Label())
 	analysis.ShowAll(f, analysis.ItemPlace(p, r))
-	if f.Advise("read a field that the schema of the list names, or name this one there"); r.Ref.Path[0].Key == "index" && at.Depth == 0 {
+	if f.Advise(
+		"read a field that the schema of the list names, or name this one there"); r.Ref.Path[0].Key == "index" &&
+		at.Depth == 0 {
 		f.Advise("the place of an item in its list is %q", "†index")
 	}
-	instead(p, f, r, r.Ref.Path, missingField{all[len(all)-1].Schema, at, analysis.DeclarationOf(at), !at.Possible, "they are", "their"})
+	instead(p, f, r, r.Ref.Path, missingField{all[len(all)-1].Schema, at, analysis.DeclarationOf(at), !at.Possible,
+		"they are", "their"})
 }
 
 // inItem reports whether a reference names a field that the items of a call's list have.

@@ -42,7 +42,8 @@ func unknownKeywords(p *Pass) {
 
 func unknownKeyword(p *Pass, key *source.Node, of string, known []string) {
 	word := key.Text
-	if strings.HasPrefix(word, "x-") || strings.HasPrefix(word, "_") || slices.Contains(known, word) || slices.Contains(otherKeywords, word) {
+	if strings.HasPrefix(word, "x-") || strings.HasPrefix(word, "_") || slices.Contains(known, word) ||
+		slices.Contains(otherKeywords, word) {
 		return
 	}
 	at := slices.IndexFunc(known, func(k string) bool { return naming.IsTypo(word, k) })
@@ -55,15 +56,22 @@ func unknownKeyword(p *Pass, key *source.Node, of string, known []string) {
 
 var (
 	keywords = []string{
-		"type", "enum", "const", "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties", "maxProperties",
-		"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains",
-		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format",
-		"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependentRequired", "dependencies", "unevaluatedItems", "unevaluatedProperties",
-		"$ref", "$defs", "definitions", "$id", "$schema", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$comment", "$vocabulary",
-		"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "contentSchema",
+		"type", "enum", "const", "properties", "required", "additionalProperties", "patternProperties", "propertyNames",
+		"minProperties", "maxProperties",
+		"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains",
+		"minContains", "maxContains",
+		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+		"pattern", "format",
+		"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependentRequired", "dependencies",
+		"unevaluatedItems", "unevaluatedProperties",
+		"$ref", "$defs", "definitions", "$id", "$schema", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef",
+		"$recursiveAnchor", "$comment", "$vocabulary",
+		"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "contentEncoding",
+		"contentMediaType", "contentSchema",
 		"inputSchema", "outputSchema", "annotations",
 	}
 	hintNames = []string{"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 	// otherKeywords are in use beside those, by other dialects and by people.
-	otherKeywords = []string{"name", "id", "example", "nullable", "discriminator", "comment", "schema", "anchor", "vocabulary", "optional", "note", "cost", "titles", "units", "input_schema"}
+	otherKeywords = []string{"name", "id", "example", "nullable", "discriminator", "comment", "schema", "anchor",
+		"vocabulary", "optional", "note", "cost", "titles", "units", "input_schema"}
 )

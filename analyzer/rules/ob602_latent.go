@@ -36,10 +36,12 @@ func latentTools(p *Pass) {
 	switch len(names) {
 	case 0:
 	case 1:
-		p.Report(first.ToolNode.Span(), "the tool %q has no activity: a run needs a model to produce its result", names[0]).
+		p.Report(first.ToolNode.Span(),
+			"the tool %q has no activity: a run needs a model to produce its result", names[0]).
 			Advise("define an activity of that name under \"activities\", or let a model answer it")
 	default:
-		p.Report(first.ToolNode.Span(), "%d tools have no activity: a run needs a model to produce the results of %s", len(names), wording.Names(names, analysis.MaxNamed)).
+		p.Report(first.ToolNode.Span(), "%d tools have no activity: a run needs a model to produce the results of %s",
+			len(names), wording.Names(names, analysis.MaxNamed)).
 			Advise("define activities of those names under \"activities\", or let a model answer them")
 	}
 }

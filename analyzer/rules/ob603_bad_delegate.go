@@ -54,7 +54,8 @@ func reportUnsound(p *Pass, path string, found []diag.Diagnostic, what string, s
 	f := p.Report(at.Span(), "the delegate %q %s: %s", path, what, first.Message).About(call.Label()).As(severity).
 		Advise("run \"obelus check %s\"", path)
 	if len(found) > 1 {
-		f.Message = fmt.Sprintf("the delegate %q %s: it has %s, the first: %s", path, what, wording.Count(len(found), severity.String()), first.Message)
+		f.Message = fmt.Sprintf("the delegate %q %s: it has %s, the first: %s", path, what,
+			wording.Count(len(found), severity.String()), first.Message)
 	}
 	f.Note(first.Span, "%s %s is found here", first.Rule.Code, first.Rule.Name)
 }
@@ -106,9 +107,11 @@ func delegateOutput(p *Pass, call *plan.Call) {
 	if j.Relation != schema.MayNotFit && j.Relation != schema.Never {
 		return
 	}
-	analysis.Mismatch(p, p.Rule, call.ToolNode.Span(), "the output of the delegate "+quote(face.Name), j, "the \"_output\" of "+quote(tool.Name)).
+	analysis.Mismatch(p, p.Rule, call.ToolNode.Span(), "the output of the delegate "+quote(face.Name), j,
+		"the \"_output\" of "+quote(tool.Name)).
 		Advise("make the two schemas agree, or remove the tool's \"_output\" to use the delegate's \"outputSchema\"").
-		Show(node.Span().Head(), "the delegate's output is described here").Show(tool.OutputNode.Span().Head(), "the tool's output is described here")
+		Show(node.Span().Head(), "the delegate's output is described here").
+		Show(tool.OutputNode.Span().Head(), "the tool's output is described here")
 }
 
 // handsOver reports a delegate that doesn't receive a required part of its state, or has no output without it.
@@ -124,15 +127,18 @@ func handsOver(p *Pass, call *plan.Call) {
 	const help = "pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\""
 	for _, r := range missing {
 		if s := d.StateSchema; s != nil && s.At(compiler.SchemaPath(d.Paths.Segments(r.Path)[1:])).Required {
-			p.Report(call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass", call.Plan(), r.Ref.String()).About(call.Label()).
-				Advise(help).Note(r.Span(), "it is read here").Show(d.StateSchemaNode.Span().Head(), "it is required here")
+			p.Report(call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass", call.Plan(),
+				r.Ref.String()).About(call.Label()).
+				Advise(help).Note(r.Span(), "it is read here").
+				Show(d.StateSchemaNode.Span().Head(), "it is required here")
 			return
 		}
 	}
 	if !comesToNothing(d, missing) {
 		return
 	}
-	p.Report(call.ToolNode.Span(), "the delegate %q has no output without %q, which this call doesn't pass", call.Plan(), missing[0].Ref.String()).About(call.Label()).As(diag.Warning).
+	p.Report(call.ToolNode.Span(), "the delegate %q has no output without %q, which this call doesn't pass",
+		call.Plan(), missing[0].Ref.String()).About(call.Label()).As(diag.Warning).
 		Advise(help).Note(missing[0].Span(), "it is read here")
 }
 
@@ -160,12 +166,14 @@ func comesToNothing(d *plan.Plan, missing []*plan.Read) bool {
 	}
 	skipped := make([]bool, len(d.Calls))
 	gone := func(r *plan.Read) bool {
-		return slices.Contains(missing, r) || r.Ref.Required && !r.Start && len(r.Writers) > 0 && !slices.ContainsFunc(r.Writers, func(w int32) bool { return !skipped[w] })
+		return slices.Contains(missing, r) || r.Ref.Required && !r.Start && len(r.Writers) > 0 &&
+			!slices.ContainsFunc(r.Writers, func(w int32) bool { return !skipped[w] })
 	}
 	for _, i := range d.Graph.Order() {
 		call := d.Calls[i]
 		for t := range call.Expressions() {
-			skipped[i] = skipped[i] || !t.PerItem() && slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
+			skipped[i] = skipped[i] ||
+				!t.PerItem() && slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
 		}
 	}
 	for t := range d.Output.Expressions() {

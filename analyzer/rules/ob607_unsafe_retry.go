@@ -21,8 +21,12 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 	at := call.Node.Get("_retry").Span()
 	if path := call.Plan(); path != "" {
 		if first := unsafeIn(p, p.Plan, path); first.call != nil {
-			p.Report(at, "%q is attempted up to %d times, and each attempt starts the plan %q again, in which %q isn't declared idempotent", call.Name, call.Retry.Attempts, path, first.name).About(call.Label()).
-				Advise("put \"_retry\" on the calls of that plan that are safe to repeat, or declare annotations: {idempotentHint: true} in their tools").
+			p.Report(at,
+				"%q is attempted up to %d times, and each attempt starts the plan %q again, in which %q isn't "+
+					"declared idempotent", call.Name, call.Retry.Attempts, path, first.name).About(call.Label()).
+				Advise(
+					"put \"_retry\" on the calls of that plan that are safe to repeat, or declare annotations: "+
+						"{idempotentHint: true} in their tools").
 				Show(first.call.Node.Span(), "%q is repeated", first.name)
 		}
 		return
@@ -34,7 +38,8 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 	case !effects.MayRun(call.Tool, call.Activity):
 		who = call.Activity
 	}
-	p.Report(at, "%q is attempted up to %d times, and %q %s: a failed attempt may already have had its effect", call.Name, call.Retry.Attempts, who, how).About(call.Label()).
+	p.Report(at, "%q is attempted up to %d times, and %q %s: a failed attempt may already have had its effect",
+		call.Name, call.Retry.Attempts, who, how).About(call.Label()).
 		Advise("remove \"_retry\", or declare annotations: {idempotentHint: true} if the tool is safe to repeat").
 		Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }

@@ -63,7 +63,8 @@ func unusedDefinitions(p *Pass) {
 	for _, t := range compiled.Tools {
 		define(t.NameNode, tools[t.Name])
 		if t.NameNode != nil && t.NameNode.File == compiled.File && !tools[t.Name] {
-			p.Report(t.NameNode.Span(), "no call uses the tool %q", compiler.Shown(t.Name)).Advise("use it, or remove it")
+			p.Report(t.NameNode.Span(), "no call uses the tool %q", compiler.Shown(t.Name)).
+				Advise("use it, or remove it")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(compiled.Activities)) {
@@ -100,10 +101,12 @@ func unusedImports(p *Pass, files map[string][]*source.File, used map[*source.Fi
 	}
 	for _, item := range list.Several() {
 		same := files[path.Base(item.Text)]
-		if len(same) != 1 || used[same[0]] || !strings.HasSuffix(same[0].Name, strings.TrimLeft(path.Clean(item.Text), "./")) {
+		if len(same) != 1 || used[same[0]] ||
+			!strings.HasSuffix(same[0].Name, strings.TrimLeft(path.Clean(item.Text), "./")) {
 			continue
 		}
-		if text := same[0].Text; bytes.Contains(text, []byte("schemas")) || bytes.Contains(text, []byte("import")) || bytes.Contains(text, []byte("advisors")) {
+		if text := same[0].Text; bytes.Contains(text, []byte("schemas")) || bytes.Contains(text, []byte("import")) ||
+			bytes.Contains(text, []byte("advisors")) {
 			continue
 		}
 		p.Report(item.Span(), "no call uses anything of the import %q", item.Text).Advise("take it out")

@@ -37,7 +37,8 @@ func unrunnableActivities(p *Pass) {
 		}
 		reported[call.Activity] = true
 		p.Machine.Unrunnable(a, func(what, help string, at source.Span) {
-			f := p.Report(at, "the activity %q can't be run: %s", compiler.Shown(a.Name), what).About(call.Label()).Advise("%s", help).
+			f := p.Report(at, "the activity %q can't be run: %s", compiler.Shown(a.Name), what).About(call.Label()).
+				Advise("%s", help).
 				Note(call.ToolNode.Span(), "%q needs it", call.Name)
 			if p.Machine.Other {
 				f.As(diag.Warning)
@@ -61,8 +62,11 @@ func unfitActivities(p *Pass) {
 			continue
 		}
 		if n := call.Node.Get("_outputPath"); n != nil {
-			p.Report(n.Span(), "the activity %q returns nothing (\"stdout: none\"), so null would be written", compiler.Shown(a.Name)).As(diag.Warning).About(call.Label()).
-				Advise("remove \"_outputPath\", or declare what the program writes: \"stdout: text\", \"lines\" or \"json\"")
+			p.Report(n.Span(), "the activity %q returns nothing (\"stdout: none\"), so null would be written",
+				compiler.Shown(a.Name)).As(diag.Warning).About(call.Label()).
+				Advise(
+					"remove \"_outputPath\", or declare what the program writes: \"stdout: text\", \"lines\" or " +
+						"\"json\"")
 		}
 	}
 }
@@ -111,7 +115,9 @@ func strayParameter(p *Pass, known *parameters, a *plan.Activity, taken plan.Var
 	}
 	braces := "{" + taken.Name + "}"
 	at := max(0, strings.Index(taken.Node.Text, braces))
-	f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))), "the activity %q uses the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name), taken.Name, known.Tool.Name)
+	f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))),
+		"the activity %q uses the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name),
+		taken.Name, known.Tool.Name)
 	ref, err := reference.Parse(taken.Node.Text)
 	if near, ok := known.Names().Nearest(taken.Name); ok {
 		p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: near}] = true
@@ -141,19 +147,24 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 		names = known.Schema.Properties()
 	}
 	for _, name := range names {
-		if kinds.Ignores(a, name) && a.NameNode != nil && !known.Unknown(name) && !slices.Contains(known.Ignored, name) && !p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: name}] {
+		if kinds.Ignores(a, name) && a.NameNode != nil && !known.Unknown(name) && !slices.Contains(known.Ignored,
+			name) && !p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: name}] {
 			droppedParameter(p, known, a, name, passed[name])
 		}
 	}
 }
 
 func droppedParameter(p *Pass, known *parameters, a *plan.Activity, name string, by *plan.Call) {
-	f := p.Report(a.NameNode.Span(), "the activity %q doesn't use the parameter %q of the tool %q", compiler.Shown(a.Name), name, known.Tool.Name).As(diag.Warning)
+	f := p.Report(a.NameNode.Span(), "the activity %q doesn't use the parameter %q of the tool %q",
+		compiler.Shown(a.Name), name, known.Tool.Name).As(diag.Warning)
 	switch place := "{" + name + "}"; {
 	case !kinds.IsParameter(place):
-		f.Advise("rename it with letters, digits, - and _, and write it in braces in the activity; or remove it from the tool")
+		f.Advise(
+			"rename it with letters, digits, - and _, and write it in braces in the activity; or remove it from " +
+				"the tool")
 	case a.HTTP == nil:
-		f.Advise("write %s in \"argv\", or let the program read it (\"stdin: json\"); or remove it from the tool", place)
+		f.Advise("write %s in \"argv\", or let the program read it (\"stdin: json\"); or remove it from the tool",
+			place)
 	case a.HTTP.Sends == plan.StreamNone:
 		f.Advise("send it, as in query: {%s: †%[1]s}, or as %s in the url; or remove it from the tool", name, place)
 	default:
@@ -169,11 +180,13 @@ func droppedParameter(p *Pass, known *parameters, a *plan.Activity, name string,
 
 // otherResult reports a program whose results never have the kind of its tool's result.
 func otherResult(p *Pass, tool *plan.Tool, a *plan.Activity) {
-	gives := map[string]schema.Kinds{plan.StreamText: schema.String, plan.StreamLines: schema.Array, plan.StreamNone: schema.Null}[a.Stdout]
+	gives := map[string]schema.Kinds{plan.StreamText: schema.String, plan.StreamLines: schema.Array,
+		plan.StreamNone: schema.Null}[a.Stdout]
 	if gives == 0 || tool.Output == nil || tool.Output.Compile() != nil || tool.Output.Kinds()&gives != 0 {
 		return
 	}
-	p.Report(a.Node.Get("exec").Get("stdout").Span(), "the activity %q returns %s, but the tool %q declares %s", compiler.Shown(a.Name), gives, tool.Name, tool.Output.Kinds()).
+	p.Report(a.Node.Get("exec").Get("stdout").Span(), "the activity %q returns %s, but the tool %q declares %s",
+		compiler.Shown(a.Name), gives, tool.Name, tool.Output.Kinds()).
 		Advise("correct \"stdout\" or the tool's \"_output\"").
 		Note(tool.OutputNode.Span().Head(), "the result of %q is described here", tool.Name)
 }

@@ -32,7 +32,8 @@ func driftedServers(p *Pass) {
 			continue
 		}
 		at := a.Node.Get("mcp").Get("tool")
-		f := p.Report(at.Span(), "the MCP server %q has no tool %q, as its catalogue records", compiler.Shown(a.Server.Name), compiler.Shown(a.Remote)).About(call.Label()).
+		f := p.Report(at.Span(), "the MCP server %q has no tool %q, as its catalogue records",
+			compiler.Shown(a.Server.Name), compiler.Shown(a.Remote)).About(call.Label()).
 			Note(call.ToolNode.Span(), "%q needs it", call.Name)
 		if near, ok := naming.NewSuggester(names).Nearest(a.Remote); ok {
 			f.Advise("did you mean %q?", near).Rename(at, 0, len(a.Remote), near, false)

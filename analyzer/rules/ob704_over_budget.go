@@ -30,7 +30,8 @@ func overBudget(p *Pass) {
 	if worst.Most == nil || *worst.Most <= p.Plan.Limits.Cost*(1+rounding) {
 		return
 	}
-	f := p.Report(budget.Span(), "at worst the calls of the plan cost %s, and its budget is %s", analysis.Brief(*worst.Most), analysis.Brief(p.Plan.Limits.Cost))
+	f := p.Report(budget.Span(), "at worst the calls of the plan cost %s, and its budget is %s",
+		analysis.Brief(*worst.Most), analysis.Brief(p.Plan.Limits.Cost))
 	if len(worst.Because) > 0 {
 		f.Message += ": " + strings.Join(worst.Because, "; ")
 	}

@@ -14,12 +14,14 @@ var _ = Register(Rule{
 // because the budget ran out. It comes after the rules that ask them.
 func notFullyAnalysed(p *Pass) {
 	if p.Unread > 0 && p.Plan.CallsNode != nil {
-		p.Report(p.Plan.CallsNode.Span().Head(), "what the calls write wasn't compared with the state that %d instances begin with", p.Unread).
+		p.Report(p.Plan.CallsNode.Span().Head(),
+			"what the calls write wasn't compared with the state that %d instances begin with", p.Unread).
 			Advise("split it into plans of fewer instances")
 	}
 	switch {
 	case p.Flow.Exhausted() && p.Plan.CallsNode != nil:
-		p.Report(p.Plan.CallsNode.Span().Head(), "the plan's branches are not fully analysed: there are too many dependencies between them").
+		p.Report(p.Plan.CallsNode.Span().Head(),
+			"the plan's branches are not fully analysed: there are too many dependencies between them").
 			Advise("findings about branches may be missing; let fewer calls write and read one path, or split the plan")
 	case p.Flow.Exhausted():
 	default:
@@ -33,7 +35,8 @@ func notFullyAnalysed(p *Pass) {
 				continue
 			}
 			if shown++; shown > analysis.MaxShown {
-				p.Report(u.At, "%d more questions about branches are not fully analysed", len(p.OpenQuestions)-i).About(u.Call.Label()).
+				p.Report(u.At, "%d more questions about branches are not fully analysed", len(p.OpenQuestions)-i).
+					About(u.Call.Label()).
 					Advise("make fewer calls depend on the same decisions, or split the plan")
 				break
 			}

@@ -16,6 +16,7 @@ func toolsNotJudged(p *Pass) {
 	if p.Plan.ToolsDeclared || len(p.Plan.Calls) == 0 {
 		return
 	}
-	p.Report(p.Plan.Calls[0].ToolNode.Span(), "no tools are declared, so neither tools nor their parameters are checked").
+	p.Report(p.Plan.Calls[0].ToolNode.Span(),
+		"no tools are declared, so neither tools nor their parameters are checked").
 		Advise("declare them under \"tools\", or import a file that does")
 }

@@ -63,7 +63,8 @@ var Pages embed.FS
 
 // Register enters a rule, which its file does.
 func Register(r Rule) *Rule {
-	at, taken := slices.BinarySearchFunc(Registered, r.Code, func(other *Rule, code string) int { return strings.Compare(other.Code, code) })
+	at, taken := slices.BinarySearchFunc(Registered, r.Code,
+		func(other *Rule, code string) int { return strings.Compare(other.Code, code) })
 	if taken {
 		panic("there are two rules " + r.Code)
 	}

@@ -27,7 +27,8 @@ func MayBeOmitted(p *Pass, r *plan.Read) bool {
 // nothing is known about its values.
 func MayFail(p *Pass, t *plan.Template) bool {
 	uncertain := func(read int) bool {
-		return slices.ContainsFunc(p.Plan.Reads[read].Writers, func(w int32) bool { return p.Plan.Calls[w].Each != nil }) &&
+		return slices.ContainsFunc(p.Plan.Reads[read].Writers,
+			func(w int32) bool { return p.Plan.Calls[w].Each != nil }) &&
 			slices.ContainsFunc(p.Flow.Read(read), func(v flow.Variant) bool { return v.Uncertain })
 	}
 	known := func(read int) bool { return p.Flow.Type(read) != nil || isKnown(p, read) }
@@ -35,7 +36,8 @@ func MayFail(p *Pass, t *plan.Template) bool {
 		if len(e.Reads) > 0 && (NeverFails(e.Expr) || !slices.ContainsFunc(e.Reads, known)) {
 			continue
 		}
-		if risky, _ := EvaluationRisk(p, e); (risky || slices.ContainsFunc(e.Reads, uncertain)) && !IsReported(p, e.Node) {
+		if risky, _ := EvaluationRisk(p, e); (risky || slices.ContainsFunc(e.Reads, uncertain)) &&
+			!IsReported(p, e.Node) {
 			return true
 		}
 	}
@@ -71,10 +73,12 @@ func isKnown(p *Pass, read int) bool {
 		return false
 	}
 	held := func(input, state any) bool {
-		value, there := paths.Walk(map[string]any{"input": input, "state": state, "data": flow.Data(p.Plan)}[paths.Kind(r.Path)], r.Path)
+		value, there := paths.Walk(map[string]any{"input": input, "state": state,
+			"data": flow.Data(p.Plan)}[paths.Kind(r.Path)], r.Path)
 		return there && (value != nil || paths.Kind(r.Path) == "state")
 	}
-	return held(p.Plan.Input, p.Plan.State) || slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.Input, i.State) }) ||
+	return held(p.Plan.Input, p.Plan.State) ||
+		slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.Input, i.State) }) ||
 		slices.ContainsFunc(r.Writers, func(w int32) bool {
 			call := p.Plan.Calls[w]
 			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil || Opens(p, call)
@@ -85,7 +89,8 @@ func isKnown(p *Pass, read int) bool {
 // that it never fails.
 func IsReported(p *Pass, n *source.Node) bool {
 	return slices.ContainsFunc(p.Found, func(f diag.Diagnostic) bool {
-		return f.Severity > diag.Info && f.Rule != constantConditionRule && f.Span.File == n.File && f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
+		return f.Severity > diag.Info && f.Rule != constantConditionRule && f.Span.File == n.File &&
+			f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
 	})
 }
 
@@ -96,5 +101,7 @@ func HasLiterals(t *plan.Template) bool {
 		object, isObject := t.Value.(map[string]any)
 		return len(list)+len(object) > 0 || !isList && !isObject
 	}
-	return t.Expr == nil && (slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool { return HasLiterals(f.Value) }) || slices.ContainsFunc(t.Items, HasLiterals))
+	return t.Expr == nil && (slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool {
+		return HasLiterals(f.Value)
+	}) || slices.ContainsFunc(t.Items, HasLiterals))
 }

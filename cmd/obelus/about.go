@@ -66,7 +66,8 @@ func printSchema(_ context.Context, c *cli, args []string) error {
 	kinds := []string{"plan", "config", "policy"}
 	kind := append(args, "plan")[0]
 	if texts[kind] == nil {
-		return usageErr("there is no schema of %q", kind).Advise("there is one of %s", wording.Or(kinds)).Suggest(kind, kinds)
+		return usageErr("there is no schema of %q", kind).Advise("there is one of %s", wording.Or(kinds)).
+			Suggest(kind, kinds)
 	}
 	_, err := c.out.Write(texts[kind]())
 	return err

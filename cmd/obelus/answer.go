@@ -60,7 +60,8 @@ func (o *deciding) choose(
 		}
 		return nil, err.Suggest(call, names).Advise("it asks about %s", wording.Names(names, 5))
 	case len(names) > 0:
-		return nil, usageErr("no question has this --id or --instance").Advise("obelus decide without them shows what is asked")
+		return nil, usageErr("no question has this --id or --instance").
+			Advise("obelus decide without them shows what is asked")
 	}
 	return nil, usageErr("the run asks nothing").Advise("continue with obelus resume")
 }

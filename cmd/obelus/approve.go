@@ -32,7 +32,7 @@ type signing struct {
 	Yes       bool   `flag:"--yes: approve without a question"`
 	Replace   bool   `flag:"--replace: replace an approval of something else, or that has expired"`
 	Expires   string `flag:"--expires TIME: until when it counts: 12h, 30d, 2027-01-31 or never"`
-	Allow     string `flag:"--allow FILE: further calls that a run may make: {allow: {refund: {_times: 3}}, budget: {ticks: 10}}"`
+	Allow     string `flag:"--allow FILE: further calls of a run: {allow: {refund: {_times: 3}}, budget: {ticks: 10}}"`
 	Planned   bool   `flag:"--planner: show what a run with a planner may do, too"`
 	approvers
 	given
@@ -63,7 +63,8 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 		return usageErr("%q can't be approved: %v", a.plan, err)
 	}
 	if len(a.Inputs)+len(a.States) > 0 { // the plan is approved with these values and no others
-		if err = cmp.Or(unreadInputs(a.program.Plan, a.input), session.Fits(a.program.Plan, a.input, a.state)); err != nil {
+		if err = cmp.Or(unreadInputs(a.program.Plan, a.input),
+			session.Fits(a.program.Plan, a.input, a.state)); err != nil {
 			return err
 		}
 		part, err := approval.Given(a.input, a.state)
@@ -88,7 +89,8 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 			return err
 		}
 		if a.Format == "json" {
-			shown := shownVerdict{Kind: "verification", Plan: a.plan, Problem: err.Error(), Signatures: []shownSignature{}}
+			shown := shownVerdict{Kind: "verification", Plan: a.plan, Problem: err.Error(),
+				Signatures: []shownSignature{}}
 			if err := diag.JSONLine(c.out, &shown); err != nil {
 				return err
 			}
@@ -164,7 +166,8 @@ func (a *signing) approve(judge approval.Judge) error {
 		err = a.write(next, by)
 	}
 	if err == nil && key != nil && judge.Signers.Signer(key) == "" {
-		a.help("to accept this key, add this line to an allowed_signers file:\n" + key.Line(next.Statement.Predicate.Signer))
+		a.help("to accept this key, add this line to an allowed_signers file:\n" +
+			key.Line(next.Statement.Predicate.Signer))
 	}
 	return err
 }

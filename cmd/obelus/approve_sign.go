@@ -46,7 +46,8 @@ func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.
 	if err != nil {
 		return nil, err
 	}
-	return approval.New(a.parts, approval.Predicate{Signer: signer, Made: judge.Now, Expires: expires, Shown: shown, Permit: may})
+	return approval.New(a.parts,
+		approval.Predicate{Signer: signer, Made: judge.Now, Expires: expires, Shown: shown, Permit: may})
 }
 
 // derive works out what a run under the approval may do.
@@ -91,10 +92,13 @@ func until(text string, now time.Time) (at time.Time, err error) {
 	if period, ok := periodOf(text); ok && period > 0 {
 		return now.Add(period), nil
 	}
-	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil && day.AddDate(0, 0, 1).After(now) {
+	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil &&
+		day.AddDate(0, 0, 1).After(now) {
 		return day.AddDate(0, 0, 1), nil
 	}
-	return at, usageErr("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as 2027-01-31, or never", text)
+	return at,
+		usageErr("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as "+
+			"2027-01-31, or never", text)
 }
 
 func (a *signing) write(next *approval.Approval, by string) error {
@@ -110,7 +114,8 @@ func (a *signing) write(next *approval.Approval, by string) error {
 	if !p.Expires.IsZero() {
 		counts = "it counts until " + p.Expires.Format(time.RFC3339)
 	}
-	_, err = fmt.Fprintf(a.err, "obelus: wrote \"%s\" in the name of %s, signed by %s; %s\n", diag.Escape(a.file), terminal.Quoted(p.Signer), by, counts)
+	_, err = fmt.Fprintf(a.err, "obelus: wrote \"%s\" in the name of %s, signed by %s; %s\n", diag.Escape(a.file),
+		terminal.Quoted(p.Signer), by, counts)
 	return err
 }
 
@@ -120,12 +125,14 @@ func (a *signing) ask(again bool) error {
 		return nil
 	}
 	if !terminal.CanAsk(a.in, a.err) {
-		return usageErr("nobody can be asked whether this is approved").Advise("--yes approves it, --show only shows it")
+		return usageErr("nobody can be asked whether this is approved").
+			Advise("--yes approves it, --show only shows it")
 	}
 	what := "approve this?"
 	if again {
 		p := a.old.Statement.Predicate
-		what = fmt.Sprintf("%s approved this at %s; approve it, too?", terminal.Quoted(p.Signer), p.Made.Format(time.RFC3339))
+		what = fmt.Sprintf("%s approved this at %s; approve it, too?", terminal.Quoted(p.Signer),
+			p.Made.Format(time.RFC3339))
 	}
 	fmt.Fprintf(a.err, "\n%s [y/N] ", what)
 	line, _ := bufio.NewReader(a.in).ReadString('\n')
@@ -141,9 +148,11 @@ func (a *signing) ask(again bool) error {
 func findKey(wanted string, stderr io.Writer) (*approval.Key, error) {
 	for _, public := range []string{wanted + ".pub", wanted} {
 		if line, err := os.ReadFile(public); wanted != "" && err == nil {
-			key, err := approval.NewKey(string(line), func(payload []byte) ([]byte, error) { return signWith(wanted, payload, stderr) })
+			key, err := approval.NewKey(string(line),
+				func(payload []byte) ([]byte, error) { return signWith(wanted, payload, stderr) })
 			if err != nil && public == wanted {
-				return nil, usageErr("there is no public key %q, and %q is none", wanted+".pub", wanted).Advise("ssh-keygen -y -f %s > %s.pub writes it", wanted, wanted)
+				return nil, usageErr("there is no public key %q, and %q is none", wanted+".pub", wanted).
+					Advise("ssh-keygen -y -f %s > %s.pub writes it", wanted, wanted)
 			}
 			return key, err
 		}
@@ -152,7 +161,8 @@ func findKey(wanted string, stderr io.Writer) (*approval.Key, error) {
 	var names []string
 	held, err := exec.Command("ssh-add", "-L").Output()
 	for line := range strings.Lines(string(held)) {
-		key, bad := approval.NewKey(line, func(payload []byte) ([]byte, error) { return signWithAgent(line, payload, stderr) })
+		key, bad := approval.NewKey(line,
+			func(payload []byte) ([]byte, error) { return signWithAgent(line, payload, stderr) })
 		if bad == nil && (wanted == "" || wanted == key.Fingerprint() || wanted == key.Comment) {
 			keys, names = append(keys, key), append(names, key.Fingerprint()+" "+key.Comment)
 		}
@@ -161,9 +171,11 @@ func findKey(wanted string, stderr io.Writer) (*approval.Key, error) {
 	case len(keys) == 0 && wanted != "":
 		return nil, usageErr("there is no file %q, and the SSH agent doesn't hold the key", wanted)
 	case len(keys) == 0:
-		return nil, usageErr("there is no SSH agent that holds a key that could sign").Advise("name a key's file with --key").From(err)
+		return nil, usageErr("there is no SSH agent that holds a key that could sign").
+			Advise("name a key's file with --key").From(err)
 	case len(keys) > 1:
-		return nil, usageErr("the SSH agent holds %d keys: %s", len(keys), wording.And(names)).Advise("say which signs with --key FINGERPRINT")
+		return nil, usageErr("the SSH agent holds %d keys: %s", len(keys), wording.And(names)).
+			Advise("say which signs with --key FINGERPRINT")
 	}
 	return keys[0], nil
 }

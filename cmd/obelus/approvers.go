@@ -15,7 +15,7 @@ import (
 
 // approvers are the flags that say whose approval counts.
 type approvers struct {
-	Signers   string `flag:"--signers FILE: allowed_signers of OpenSSH: whose approval counts [\"signers\" in obelus.yaml]"`
+	Signers   string `flag:"--signers FILE: allowed_signers: whose approval counts [\"signers\" in obelus.yaml]"`
 	Revoked   string `flag:"--revoked FILE: public keys that don't count any more, one a line"`
 	Approvals int    `least:"1" flag:"--approvals N: how many people have to approve"`
 }
@@ -43,7 +43,8 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 			continue
 		}
 		if diag.HasErrors(config.Found) { // nobody can tell what it asks for
-			return j, config.File.Name, usageErr("%q, which may say who approves the plan, has errors", config.File.Name).Advise("obelus check %s shows them", config.File.Name)
+			return j, config.File.Name, usageErr("%q, which may say who approves the plan, has errors",
+				config.File.Name).Advise("obelus check %s shows them", config.File.Name)
 		}
 		said := config.Analysis.Settings
 		if said.Revoked != nil {
@@ -52,7 +53,8 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 		if said.Signers != nil && signers.Name == "" {
 			signers = listOf(config.At(said.Signers.Text), config.Signers)
 			if err = approval.Outside(plan, config.File.Name); err == nil && !config.Trusted {
-				err = diag.NewError(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is", config.File.Name).
+				err = diag.NewError(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is",
+					config.File.Name).
 					Advise("obelus trust %s trusts it; or name the list with --signers", filepath.Dir(config.File.Name))
 			}
 		}
@@ -74,7 +76,8 @@ func listOf(name string, read *source.File) approval.List {
 
 // required is the approval that a run needs, nil where none is asked for; file is where it
 // lies, "" for beside the plan.
-func (o *approvers) required(p *project.Program, r *project.Reader, asked bool, file string) (*session.Approval, error) {
+func (o *approvers) required(p *project.Program, r *project.Reader, asked bool,
+	file string) (*session.Approval, error) {
 	plan := p.File.Name
 	judge, by, err := o.judge(p.Sources(), r)
 	if !asked && by == "" {

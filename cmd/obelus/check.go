@@ -75,7 +75,8 @@ func (c *cli) checkFiles(o *checking, files []project.Named) (err error) {
 		return err
 	}
 	if r.total.Files == 0 && r.total.Excluded == 0 {
-		return usageErr("there is no plan in %q", o.args[0]).Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
+		return usageErr("there is no plan in %q", o.args[0]).
+			Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
 	}
 	return r.end()
 }

@@ -102,7 +102,8 @@ func (c *cli) reportPanic(bug any) {
 	if at := panicPlace(); at != "" {
 		fmt.Fprintf(c.err, "  at %s\n", at)
 	}
-	fmt.Fprintf(c.err, "  this is a fault in obelus and not in your plan; please report it with these lines and the plan\n")
+	fmt.Fprintf(c.err,
+		"  this is a fault in obelus and not in your plan; please report it with these lines and the plan\n")
 }
 
 // panicPlace finds the function that panicked, below the runtime's own.

@@ -251,7 +251,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	)
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
-		return usageErr("%s has no flag %q", cmd.Name(), "-"+unknown.GetSpecifiedName()).Advise("\"%s --help\" lists the flags", cmd.CommandPath())
+		return usageErr("%s has no flag %q", cmd.Name(), "-"+unknown.GetSpecifiedName()).
+			Advise("\"%s --help\" lists the flags", cmd.CommandPath())
 	case errors.As(err, &unknown):
 		return noFlag(cmd, unknown.GetSpecifiedName())
 	case errors.As(err, &invalid):
@@ -279,7 +280,8 @@ func counted(what string, least, most int) cobra.PositionalArgs {
 		case len(args) < least:
 			return usageErr("%s needs %s", cmd.Name(), what).Advise("usage: %s", cmd.UseLine())
 		case len(args) > most:
-			return usageErr("%s accepts no further argument %q", cmd.Name(), args[most]).Advise("usage: %s", cmd.UseLine())
+			return usageErr("%s accepts no further argument %q", cmd.Name(), args[most]).
+				Advise("usage: %s", cmd.UseLine())
 		case least == 2 && args[0] == "-" && args[1] == "-":
 			return usageErr("only one of the two can be standard input")
 		}

@@ -94,7 +94,8 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 func (d *demanded) Set(value string) error {
 	if !digestForm.MatchString(value) {
-		return usageErr("expected sha256: and 64 hexadecimal digits").Advise("\"obelus compile --digest\" prints that of a plan")
+		return usageErr("expected sha256: and 64 hexadecimal digits").
+			Advise("\"obelus compile --digest\" prints that of a plan")
 	}
 	*d = demanded(value)
 	return nil

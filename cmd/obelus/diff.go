@@ -90,7 +90,8 @@ func approved(name string, text []byte, format string) (side, error) {
 	case shown == nil:
 		return side{}, usageErr("the approval %q doesn't say what was shown", name)
 	case format == "dot" || format == "mermaid" || format == "svg":
-		return side{}, usageErr("the approval %q has no plan that could be drawn", name).Advise("compare it as text, json or markdown")
+		return side{}, usageErr("the approval %q has no plan that could be drawn", name).
+			Advise("compare it as text, json or markdown")
 	}
 	return side{facts: shown}, nil
 }
@@ -108,7 +109,8 @@ func renderDiff(differs *facts.Comparison, sides [2]side, format string) []byte 
 	default:
 		touched := differs.Touched()
 		plain := dot.Options{Flat: true}
-		view := dot.FromPlan(sides[1].plan, nil, plain).Against(dot.FromPlan(sides[0].plan, nil, plain), differs.Was, func(call string) bool { return touched[call] })
+		view := dot.FromPlan(sides[1].plan, nil, plain).Against(dot.FromPlan(sides[0].plan, nil, plain), differs.Was,
+			func(call string) bool { return touched[call] })
 		out.WriteString(dot.Formats[format](view))
 	}
 	return out.Bytes()

@@ -112,7 +112,8 @@ func (o *outputFlag) formOf(c *cli, format string) (string, error) {
 		}
 		known = append(known, strings.Fields(endings[word])...)
 	}
-	return "", usageErr("%q ends in none of %s", output, strings.Join(known, " ")).Advise("name its format with --format")
+	return "", usageErr("%q ends in none of %s", output, strings.Join(known, " ")).
+		Advise("name its format with --format")
 }
 
 // draw writes a page, or its view in a form.

@@ -215,7 +215,8 @@ func (r *request) simulated() (reply, error) {
 	if same, ok := summary["deterministic"].(bool); ok && !same {
 		headline += "other orders of the same work end differently\n"
 	}
-	headline += fmt.Sprintf("%v after %v ms of virtual time, cost %v", usual["status"], usual["makespan"], usual["cost"])
+	headline += fmt.Sprintf("%v after %v ms of virtual time, cost %v", usual["status"],
+		usual["makespan"], usual["cost"])
 	return inFull(answer, headline)
 }
 

@@ -93,7 +93,8 @@ func (r *request) answer(ctx context.Context, arguments json.RawMessage) (answer
 	}
 	err = errors.Join(json.Unmarshal(arguments, &r.named), json.Unmarshal(arguments, &r.toolArguments))
 	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-		return reply{}, usageErr("%q can't be of the type %s: expected %s", strings.TrimPrefix(wrong.Field, "planArgument."),
+		return reply{}, usageErr("%q can't be of the type %s: expected %s",
+			strings.TrimPrefix(wrong.Field, "planArgument."),
 			wrong.Value, jsonTypes[wrong.Type.Kind().String()])
 	}
 	err = unknownArgument(r.row.name(), r.named, slices.Sorted(maps.Keys(r.row.argumentSchemas())))

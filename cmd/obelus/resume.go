@@ -11,11 +11,11 @@ import (
 type resuming struct {
 	running
 	InFlight    string   `flag:"--in-flight ask|retry|fail: what to do with calls that were at work"`
-	Decide      string   `flag:"--decide FILE: answers: {\"call\", \"verdict\", \"params\"?, …}, one, a list, or one a line"`
+	Decide      string   `flag:"--decide FILE: answers: {\"call\", \"verdict\", \"params\"?, …}, one, a list or lines"`
 	RetryFailed bool     `flag:"--retry-failed: run failed calls again, and those skipped because of them"`
 	At          int      `flag:"--at TICK: begin a new run from the state in which this tick began"`
 	Planner     string   `flag:"--planner PLANNER: with --at, who writes the further ticks"`
-	Digest      demanded `flag:"--digest sha256:…: continue only with the plan of this digest and its files as they are now"`
+	Digest      demanded `flag:"--digest sha256:…: continue only with this plan and its files as they are now"`
 	Approved    bool     `flag:"--require-approval: continue only a run that began under an approval"`
 }
 
@@ -37,7 +37,8 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 			path, err = session.At(path, o.At, o.Planner, runs)
 		}
 	case o.Planner != "":
-		err = usageErr("a run continues with its own planner").Advise("--at TICK begins a new run, which may have another")
+		err = usageErr("a run continues with its own planner").
+			Advise("--at TICK begins a new run, which may have another")
 	}
 	if err != nil {
 		return err

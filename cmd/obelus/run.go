@@ -18,13 +18,13 @@ type starting struct {
 	running
 	given
 	concurrencyFlag
-	Planner   string   `flag:"--planner PLANNER: who writes the calls: none, replay:FILE, openai:MODEL or anthropic:MODEL"`
-	Model     string   `flag:"--model MODEL: who answers calls without an activity: replay:FILE, openai:MODEL, anthropic:MODEL"`
+	Planner   string   `flag:"--planner PLANNER: who writes calls: none, replay:FILE, openai:MODEL, anthropic:MODEL"`
+	Model     string   `flag:"--model MODEL: who answers latent calls: replay:FILE, openai:MODEL, anthropic:MODEL"`
 	Record    string   `flag:"--record DIR: write the model's answers (solutions.json) and each tick (tick-N.json)"`
-	Instances string   `flag:"--instances FILE.jsonl: run over these instances, too: {\"id\", \"state\"?, \"input\"?} a line"`
+	Instances string   `flag:"--instances FILE.jsonl: further instances: {\"id\", \"state\"?, \"input\"?} a line"`
 	Out       string   `flag:"--out FILE.jsonl: write the result of each instance, one a line"`
 	Continue  bool     `flag:"--continue: skip calls whose output is in the initial state"`
-	Digest    demanded `flag:"--digest sha256:…: run only the plan with this digest, and compare files before each start"`
+	Digest    demanded `flag:"--digest sha256:…: run only this plan, and compare its files before each start"`
 	Approved  bool     `flag:"--require-approval: run the plan only as it was approved (obelus approve)"`
 	Approval  string   `flag:"--approval FILE: the approval [plan.approval.json beside plan.yaml]"`
 	Permit    string   `flag:"--permit FILE: limit the run to what FILE permits" was:"envelope"`
@@ -62,7 +62,8 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 		return nil, err
 	}
 	if o.Out == "-" {
-		return nil, usageErr("--out can't be standard output").Advise("--format json shows the result of each instance there")
+		return nil, usageErr("--out can't be standard output").
+			Advise("--format json shows the result of each instance there")
 	}
 	if o.Out != "" && o.Instances == "" && len(p.Plan.Instances) == 0 {
 		return nil, usageErr("--out is for runs over instances, and the plan has none").

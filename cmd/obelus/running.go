@@ -25,9 +25,9 @@ type running struct {
 	approvers
 	person
 	Format      string        `flag:"--format text|json: how progress and result are written; json is one event a line"`
-	Confirm     string        `flag:"--confirm effects|always|never: which calls to ask about; effects: that may change the world"`
+	Confirm     string        `flag:"--confirm effects|always|never: which calls to ask about (effects: changes)"`
 	AutoApprove bool          `flag:"--auto-approve: same as --confirm never"`
-	Timeout     time.Duration `least:"0" was:"answer-within" flag:"--answer-timeout TIME: how long a question waits for its answer [for ever]"`
+	Timeout     time.Duration `least:"0" was:"answer-within" flag:"--answer-timeout TIME: time to answer [no limit]"`
 	Unanswered  string        `flag:"--unanswered reject|approve: the answer when that time is over"`
 	Price       []float64     `flag:"--price IN,OUT: price of a million tokens for limits.cost, such as 3,15"`
 	Web         bool          `flag:"--web: show the run, and ask its questions, on a page in a browser" was:"page"`

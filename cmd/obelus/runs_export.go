@@ -13,7 +13,8 @@ type exporting struct {
 
 func (o *exporting) run(_ context.Context, c *cli, args []string) error {
 	if o.OTLP == "" {
-		return usageErr("nothing says where the spans are to go").Advise("name a file with --otlp, or - for standard output")
+		return usageErr("nothing says where the spans are to go").
+			Advise("name a file with --otlp, or - for standard output")
 	}
 	path, err := c.findRun(args[0])
 	if err != nil {

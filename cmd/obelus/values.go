@@ -21,7 +21,7 @@ type given struct {
 
 // concurrencyFlag bounds what runs at once.
 type concurrencyFlag struct {
-	Concurrency int `least:"1" was:"parallel" flag:"--concurrency N: activities that run at once [the plan's own limit, or 64]"`
+	Concurrency int `least:"1" was:"parallel" flag:"--concurrency N: parallel activities [the plan's limit, or 64]"`
 }
 
 // withValues is the one plan that a command works on, with the input and state that it is given.

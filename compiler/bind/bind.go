@@ -15,7 +15,8 @@ import (
 const MaxEdges = 32_000_000
 
 func writer(c *plan.Call, id pathtree.ID, alternative int) plan.Writer {
-	return plan.Writer{Call: int32(c.Index), Path: id, Failure: alternative == c.FailureRoute(), Sets: c.SetsAt(id), Method: c.Method}
+	return plan.Writer{Call: int32(c.Index), Path: id, Failure: alternative == c.FailureRoute(), Sets: c.SetsAt(id),
+		Method: c.Method}
 }
 
 // fewCalls is how many times more paths than calls there are before an index keeps only those that its calls name: the
@@ -244,7 +245,8 @@ func orderWrites(p *plan.Plan) {
 	p.Graph.Reach(of, func(i int32, from int, set *dag.Set) {
 		to := min(from+dag.Block, len(of))
 		call, waits := p.Calls[i], len(p.Calls[i].Waits)
-		follows := func(other int32) bool { return set.Has(from, place[other]) } // out here Has is inlined: most of the time goes there
+		// out here Has is inlined: most of the time goes there
+		follows := func(other int32) bool { return set.Has(from, place[other]) }
 		for alternative, path := range call.Paths() {
 			byCall := func(w plan.Writer, call int32) int { return int(w.Call - call) }
 			around := p.Around(path.ID) // ascending by call
@@ -255,12 +257,14 @@ func orderWrites(p *plan.Plan) {
 		slices.Sort(call.Waits[waits:])
 		call.Waits = slices.Compact(call.Waits)
 	})
-	slices.SortStableFunc(p.Unordered, func(a, b plan.Unordered) int { return cmp.Or(cmp.Compare(a.B, b.B), cmp.Compare(a.A, b.A)) })
+	slices.SortStableFunc(p.Unordered,
+		func(a, b plan.Unordered) int { return cmp.Or(cmp.Compare(a.B, b.B), cmp.Compare(a.A, b.A)) })
 	p.Unordered = slices.CompactFunc(p.Unordered, func(a, b plan.Unordered) bool { return a.A == b.A && a.B == b.B })
 }
 
 // orderWrite orders what a call writes to a path, on one of its alternatives, and what some others write.
-func orderWrite(p *plan.Plan, call *plan.Call, alternative int, path plan.Path, rest []plan.Writer, follows func(int32) bool) {
+func orderWrite(p *plan.Plan, call *plan.Call, alternative int, path plan.Path, rest []plan.Writer,
+	follows func(int32) bool) {
 	i, failure := int32(call.Index), alternative == call.FailureRoute()
 	waits, sets, once := len(p.Graph.Deps(call.Index)) > 0, call.SetsAt(path.ID), p.Writes == plan.Once
 	for _, w := range rest {

@@ -42,7 +42,8 @@ func ForInstance(p *plan.Plan, instance string) *plan.Plan {
 	if at, ok := p.InstanceAt[instance]; ok && IsParticular(p, &p.Instances[at]) {
 		one, own := *view1, &p.Instances[at]
 		one.Instances, one.Entire = p.Only(instance), p
-		one.StateSchema, one.InputSchema = cmp.Or(own.StateSchema, p.StateSchema), cmp.Or(own.InputSchema, p.InputSchema)
+		one.StateSchema, one.InputSchema = cmp.Or(own.StateSchema, p.StateSchema),
+			cmp.Or(own.InputSchema, p.InputSchema)
 		one.Data, _ = Overlay(p.Data, own.Data).(map[string]any)
 		one.Errors = slices.Concat(p.Errors, own.Errors)
 		one.DataSchemas = maps.Clone(p.DataSchemas)
@@ -68,7 +69,8 @@ func OwnPlan(p *plan.Plan, instance string) *plan.Plan {
 // IsParticular reports whether an instance has schemas, data or errors of its own, so that its calls are judged by
 // them. Those of a solution are judged for all instances alike: the run holds each to what is its own.
 func IsParticular(p *plan.Plan, i *plan.Instance) bool {
-	return p.Form != plan.Replan && (i.StateSchema != nil || i.InputSchema != nil || len(i.Data) > 0 || len(i.DataSchemas) > 0 || len(i.Errors) > 0)
+	return p.Form != plan.Replan && (i.StateSchema != nil || i.InputSchema != nil || len(i.Data) > 0 ||
+		len(i.DataSchemas) > 0 || len(i.Errors) > 0)
 }
 
 // CallsOf is how many calls an instance runs: those of its view. It costs nothing.

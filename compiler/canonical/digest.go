@@ -41,7 +41,8 @@ func Digest(p *plan.Plan) (string, error) {
 
 // DecidedBy lets what decides what the plan does be found out, once.
 func DecidedBy(p *plan.Plan) {
-	p.PartsOnce, p.Covered = sync.OnceValues(func() ([]plan.Part, error) { return collect(p) }), sync.OnceValues(func() (map[string]map[string]string, error) { return FindFiles(p) })
+	p.PartsOnce, p.Covered = sync.OnceValues(func() ([]plan.Part, error) { return collect(p) }),
+		sync.OnceValues(func() (map[string]map[string]string, error) { return FindFiles(p) })
 }
 
 // collect finds the parts out.
@@ -188,7 +189,8 @@ func FindFiles(p *plan.Plan) (map[string]map[string]string, error) {
 // a text of its argv names, and those that its "files" match. A text names a file as a whole, by what follows its first
 // "=", or by what follows an option of one letter. A program that is looked for in PATH isn't among them, nor what a
 // parameter decides; where a variable of the environment stands there is what lookup gives, and nothing without it.
-func FilesNow(p *plan.Plan, activity string, in plan.Files, lookup func(variable string) string) (map[string]string, error) {
+func FilesNow(p *plan.Plan, activity string, in plan.Files,
+	lookup func(variable string) string) (map[string]string, error) {
 	a := p.Activities[activity]
 	digests, top := map[string]string{}, topOf(p, a)
 	add := func(folder, name string) error {
@@ -239,7 +241,8 @@ func PathOf(folder, name string) string {
 // Unchanged returns an error that wraps [ErrOther] unless the files that an activity names
 // now, and the program that was found for it, are those of the workspace that the digest
 // covers. The digest of the program is "" where it lies elsewhere.
-func Unchanged(p *plan.Plan, activity, program string, in plan.Files, lookup func(variable string) string) (digest string, err error) {
+func Unchanged(p *plan.Plan, activity, program string, in plan.Files,
+	lookup func(variable string) string) (digest string, err error) {
 	covered, err := p.Covered()
 	if err != nil {
 		return "", err

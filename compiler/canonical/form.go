@@ -55,7 +55,8 @@ func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
 	said := p.Root.Get(CompiledKey)
 	refuse := func(at *source.Node, format string, args ...any) *diag.Diagnostic {
 		d := diag.New(diag.Syntax, at.Span().Head(), fmt.Sprintf(format, args...))
-		d.Help = "compile it anew from what it was compiled from; or take \"" + CompiledKey + "\" out, which makes it a plan like any other"
+		d.Help = "compile it anew from what it was compiled from; or take \"" + CompiledKey +
+			"\" out, which makes it a plan like any other"
 		return &d
 	}
 	compiled, err := compiledForm(p, document(p))
@@ -73,7 +74,8 @@ func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
 			_ = json.Unmarshal(text, &parts) // what isn't a part differs
 		}
 		if changed := Changed(parts, compiled["parts"].([]plan.Part)); len(changed) > 0 {
-			return refuse(list, "this compiled plan isn't what compiling it gives: %s", strings.Join(changed[:min(len(changed), mostChanges)], "; "))
+			return refuse(list, "this compiled plan isn't what compiling it gives: %s",
+				strings.Join(changed[:min(len(changed), mostChanges)], "; "))
 		}
 	}
 	was, _ := said.Value().(map[string]any)
@@ -85,7 +87,8 @@ func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
 	for _, key := range keys {
 		here, failed := JSON(was[key])
 		if is, err := JSON(compiled[key]); err != nil || failed != nil || string(here) != string(is) {
-			return refuse(cmp.Or(said.Get(key), said), "this compiled plan isn't what compiling it gives: its %q is another", key)
+			return refuse(cmp.Or(said.Get(key), said),
+				"this compiled plan isn't what compiling it gives: its %q is another", key)
 		}
 	}
 	return nil
@@ -321,7 +324,8 @@ func compiledForm(p *plan.Plan, document1 map[string]any) (map[string]any, error
 	}
 	calls := make([]compiledCall, len(p.Calls))
 	for i, c := range p.Calls {
-		one := compiledCall{Name: c.Name, Tool: c.ToolName, Delegate: from(p, c.Delegate), Reads: reads(c.Reads), Writes: make([][]string, len(c.Output))}
+		one := compiledCall{Name: c.Name, Tool: c.ToolName, Delegate: from(p, c.Delegate), Reads: reads(c.Reads),
+			Writes: make([][]string, len(c.Output))}
 		if !abridged {
 			depends := namesOf(p, p.Graph.Deps(i))
 			one.Depends = &depends
@@ -338,7 +342,8 @@ func compiledForm(p *plan.Plan, document1 map[string]any) (map[string]any, error
 	for r := len(p.Reads) - 1; r >= 0 && p.Reads[r].Call < 0; r-- {
 		output = append(output, r)
 	}
-	compiled := map[string]any{"calls": calls, "output": reads(output), "order": namesOf(p, p.Graph.Order()), "digest": digest, "parts": parts}
+	compiled := map[string]any{"calls": calls, "output": reads(output), "order": namesOf(p, p.Graph.Order()),
+		"digest": digest, "parts": parts}
 	delegates := map[string]any{}
 	for path, d := range p.AllDelegates() {
 		delegates[from(p, path)] = document(d)
@@ -347,7 +352,9 @@ func compiledForm(p *plan.Plan, document1 map[string]any) (map[string]any, error
 		compiled["delegates"] = delegates
 	}
 	if abridged {
-		compiled["abridged"] = "so many calls wait for each other that they aren't listed: \"bound\" says which of those that write an overlapping path a read sees"
+		compiled["abridged"] =
+			"so many calls wait for each other that they aren't listed: \"bound\" says which of those that " +
+				"write an overlapping path a read sees"
 	}
 	return compiled, nil
 }

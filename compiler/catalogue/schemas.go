@@ -67,7 +67,8 @@ func Separate(files []*source.Node, all Schemas, found *diag.Findings) []*source
 		out[i] = replaceNamed(root, func(f source.Field, name string) string {
 			at, ok := owner(i, name)
 			if _, other := all.Values[name]; !ok && other {
-				found.Report(diag.BadSchema, f.Value.Span(), "no catalogue has the schema %q, and a catalogue can't refer to a schema of a plan", name).
+				found.Report(diag.BadSchema, f.Value.Span(),
+					"no catalogue has the schema %q, and a catalogue can't refer to a schema of a plan", name).
 					Advise("define it under \"schemas\" in this file")
 			}
 			if to := renamed[at][name]; ok && to != "" {
@@ -86,7 +87,9 @@ func Separate(files []*source.Node, all Schemas, found *diag.Findings) []*source
 				continue
 			}
 			if other, taken := all.Values[to]; taken && !reflect.DeepEqual(other, f.Value.Value()) {
-				found.Report(diag.BadSchema, f.Key.Span(), "the schema %q of this catalogue would be called %q, and the document has another schema of that name", f.Key.Text, to).
+				found.Report(diag.BadSchema, f.Key.Span(),
+					"the schema %q of this catalogue would be called %q, and the document has another schema of "+
+						"that name", f.Key.Text, to).
 					Advise("rename one of the two schemas called %q", f.Key.Text)
 			}
 			key := *f.Key
@@ -142,7 +145,8 @@ func replaceNamed(n *source.Node, to func(f source.Field, name string) string) *
 			copied.Fields[i].Value = replaceNamed(f.Value, to)
 		} else if instead := to(f, name); instead != name {
 			ref := *f.Value
-			ref.Text = "#/schemas/" + strings.ReplaceAll(strings.NewReplacer("~", "~0", "/", "~1").Replace(instead)+rest, "%", "%25")
+			ref.Text = "#/schemas/" +
+				strings.ReplaceAll(strings.NewReplacer("~", "~0", "/", "~1").Replace(instead)+rest, "%", "%25")
 			copied.Fields[i].Value = &ref
 		}
 		changed = changed || copied.Fields[i].Value != f.Value

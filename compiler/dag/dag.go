@@ -295,7 +295,8 @@ func (g *Graph) Cycles() [][]int32 {
 				break
 			}
 			stamp++
-			if c := g.cycleThrough(from, len(best), parent, seen, stamp, &budget); c != nil && (best == nil || len(c) < len(best)) {
+			if c := g.cycleThrough(from, len(best), parent, seen, stamp, &budget); c != nil &&
+				(best == nil || len(c) < len(best)) {
 				best = c
 			}
 		}

@@ -186,7 +186,8 @@ func (r *Reader) number(n *source.Node, what string, to reflect.Value, tag refle
 		}
 	}
 	v := n.Float()
-	if n.Kind != source.Number || v < least || v > most || excluded && v == least || full && (v != math.Trunc(v) || v > math.MaxInt32) {
+	if n.Kind != source.Number || v < least || v > most || excluded && v == least ||
+		full && (v != math.Trunc(v) || v > math.MaxInt32) {
 		r.Report(diag.WrongType, n.Span(), "%s must be %s", what, expected)
 		return false
 	}
@@ -290,7 +291,8 @@ func (r *Reader) Duration(n *source.Node, what string) time.Duration {
 			return d
 		}
 	}
-	r.Report(diag.WrongType, n.Span(), "%s must be a duration above 0", what).Advise("write it like 300ms, 30s or 1h30m")
+	r.Report(diag.WrongType, n.Span(), "%s must be a duration above 0", what).
+		Advise("write it like 300ms, 30s or 1h30m")
 	return 0
 }
 

@@ -16,7 +16,8 @@ func (r *Reader) UnknownKey(n, key *source.Node, what string, known []string) *d
 	}
 	for _, duplicate := range r.keys.present {
 		if duplicate != key && strings.EqualFold(duplicate.Text, key.Text) {
-			return r.Report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, duplicate.Text).
+			return r.Report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text,
+				duplicate.Text).
 				Note(duplicate.Span(), "%q is here", duplicate.Text).Advise("keep one of the two")
 		}
 	}
@@ -59,7 +60,8 @@ var foreign = func() map[string][]string {
 		"calls": "steps tasks jobs nodes actions stages toolcalls", "plan": "name title workflow",
 		"input":  "inputs parameters params vars variables args arguments with",
 		"output": "outputs result results return returns", "tools": "functions", "description": "summary",
-		"activities": "activity implementations", "exec": "shell command cmd run program script", "argv": "command cmd args run",
+		"activities": "activity implementations", "exec": "shell command cmd run program script",
+		"argv":        "command cmd args run",
 		"_tool":       "tool uses action function",
 		"_when":       "if condition cond when guard",
 		"_after":      "needs dependson depends requires after waitfor dependencies runafter",

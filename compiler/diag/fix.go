@@ -86,7 +86,8 @@ func staysPlain(text string, block bool) bool {
 	if text == "" || strings.TrimSpace(text) != text || !block && strings.ContainsAny(text, flowMarks) {
 		return false
 	}
-	if strings.ContainsAny(text[:1], "!&*|>'\"%@`#,[]{}?:-=<~") || strings.Contains(text, ": ") || strings.Contains(text, " #") || strings.HasSuffix(text, ":") {
+	if strings.ContainsAny(text[:1], "!&*|>'\"%@`#,[]{}?:-=<~") || strings.Contains(text, ": ") ||
+		strings.Contains(text, " #") || strings.HasSuffix(text, ":") {
 		return false
 	}
 	first, _ := utf8.DecodeRuneInString(text)
@@ -107,7 +108,8 @@ const bytesRead = 6 << 20
 // Apply makes the safe fixes of findings in one file's text, and gives the places in the list of those that were made.
 // A fix with an edit in another file isn't made, nor one that changes the value of anything else in the document, nor
 // one whose result holds, if given, refuses. Of fixes that overlap, the first in the text wins.
-func Apply(file *source.File, findings []Diagnostic, limits source.Limits, holds func([]byte) bool) (text []byte, made []int) {
+func Apply(file *source.File, findings []Diagnostic, limits source.Limits,
+	holds func([]byte) bool) (text []byte, made []int) {
 	type candidate struct {
 		finding int
 		edits   []Edit
@@ -116,9 +118,11 @@ func Apply(file *source.File, findings []Diagnostic, limits source.Limits, holds
 	for i := range findings {
 		for _, fix := range findings[i].Fixes {
 			inside := func(e Edit) bool {
-				return e.Span.File == file && 0 <= e.Span.Start && e.Span.Start <= e.Span.End && e.Span.End <= len(file.Text)
+				return e.Span.File == file && 0 <= e.Span.Start && e.Span.Start <= e.Span.End &&
+					e.Span.End <= len(file.Text)
 			}
-			if !fix.Safe || len(fix.Edits) == 0 || slices.ContainsFunc(fix.Edits, func(e Edit) bool { return !inside(e) }) {
+			if !fix.Safe || len(fix.Edits) == 0 ||
+				slices.ContainsFunc(fix.Edits, func(e Edit) bool { return !inside(e) }) {
 				continue
 			}
 			edits := slices.Clone(fix.Edits)
@@ -174,7 +178,8 @@ func byPlace(a, b Edit) int {
 // merged adds edits to a list in the order of the text; false when two of them
 // overlap. The list itself stays as it is.
 func merged(list, more []Edit) ([]Edit, bool) {
-	if last := len(list) - 1; len(more) == 1 && (last < 0 || more[0].Span.Start >= list[last].Span.End && more[0].Span.Start > list[last].Span.Start) {
+	if last := len(list) - 1; len(more) == 1 &&
+		(last < 0 || more[0].Span.Start >= list[last].Span.End && more[0].Span.Start > list[last].Span.Start) {
 		return append(list, more[0]), true
 	}
 	all := append(slices.Clone(list), more...)
@@ -240,6 +245,7 @@ func same(a, b *source.Node, edits []Edit) bool {
 }
 
 func touched(n *source.Node, edits []Edit) bool {
-	first, _ := slices.BinarySearchFunc(edits, n.Start, func(e Edit, start int) int { return cmp.Compare(e.Span.End, start) })
+	first, _ := slices.BinarySearchFunc(edits, n.Start,
+		func(e Edit, start int) int { return cmp.Compare(e.Span.End, start) })
 	return first < len(edits) && edits[first].Span.Start <= n.End
 }

@@ -35,7 +35,8 @@ func GitHub(w io.Writer, findings []Diagnostic, path func(file string) string) e
 		if d.Help != "" {
 			message += "\n" + Escape(d.Help)
 		}
-		fmt.Fprintf(out, "::%s %s::%s\n", [...]string{"notice", "warning", "error"}[d.Severity], strings.Join(properties, ","), escapeCommand(message))
+		fmt.Fprintf(out, "::%s %s::%s\n", [...]string{"notice", "warning", "error"}[d.Severity],
+			strings.Join(properties, ","), escapeCommand(message))
 	}
 	return out.Flush()
 }

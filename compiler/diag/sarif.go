@@ -16,10 +16,11 @@ import (
 
 // A Report is what a SARIF file is made of.
 type Report struct {
-	Version    string                           // of the program
-	Rules      []*Rule                          // all that are looked for
-	Page       func(code string) (string, bool) // a rule's page in Markdown, by code
-	Path       func(file string) string         // how a file is named: from the repository's root; nil leaves names as they are
+	Version string                           // of the program
+	Rules   []*Rule                          // all that are looked for
+	Page    func(code string) (string, bool) // a rule's page in Markdown, by code
+	// how a file is named: from the repository's root; nil leaves names as they are
+	Path       func(file string) string
 	Findings   []Diagnostic
 	Suppressed []Suppressed
 }

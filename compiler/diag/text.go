@@ -66,7 +66,8 @@ func newPrinter(w io.Writer, o TextOptions) *printer {
 	if fixed != "" {
 		fixed = " (" + fixed + ")"
 	}
-	return &printer{out: bufio.NewWriter(w), explain: o.Evidence, fixed: fixed, Style: Style(o.Color), width: max(40, o.Width)}
+	return &printer{out: bufio.NewWriter(w), explain: o.Evidence, fixed: fixed, Style: Style(o.Color),
+		width: max(40, o.Width)}
 }
 
 // style is how findings of a severity are painted.

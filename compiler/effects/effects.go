@@ -29,13 +29,14 @@ const (
 
 // An Effect is what carrying a call out may do to the world, and who says so.
 type Effect struct {
-	Kind       string `json:"kind"`                 // [ReadOnly], [Writes], [Destructive] or [Unknown]
-	By         string `json:"by,omitempty"`         // which definition declares it; "" for none that is trusted
-	Claimed    string `json:"claimed,omitempty"`    // a smaller effect that is declared and doesn't count
-	ClaimedBy  string `json:"-"`                    // which definition declares it
-	Untrusted  bool   `json:"untrusted,omitempty"`  // that is in the workspace, which isn't trusted; else in the document
-	Idempotent bool   `json:"idempotent,omitempty"` // a second time does no more than the first
-	OpenWorld  bool   `json:"openWorld,omitempty"`  // it may reach beyond this machine
+	Kind      string `json:"kind"`              // [ReadOnly], [Writes], [Destructive] or [Unknown]
+	By        string `json:"by,omitempty"`      // which definition declares it; "" for none that is trusted
+	Claimed   string `json:"claimed,omitempty"` // a smaller effect that is declared and doesn't count
+	ClaimedBy string `json:"-"`                 // which definition declares it
+	// that is in the workspace, which isn't trusted; else in the document
+	Untrusted  bool `json:"untrusted,omitempty"`
+	Idempotent bool `json:"idempotent,omitempty"` // a second time does no more than the first
+	OpenWorld  bool `json:"openWorld,omitempty"`  // it may reach beyond this machine
 }
 
 // String is what an effect is, and which file says so.
@@ -140,7 +141,8 @@ func claims(p *plan.Plan, call *plan.Call, a *plan.Activity, fits func(*plan.Too
 		if !speaks {
 			hints = worse(hints)
 		}
-		all = append(all, claim{hints, fmt.Sprintf("the tool %q%s", t.Name, whereabouts(t.NameNode)), min(from, t.Origin)})
+		all = append(all, claim{hints, fmt.Sprintf("the tool %q%s", t.Name, whereabouts(t.NameNode)),
+			min(from, t.Origin)})
 	}
 	if call.Tool != nil {
 		of(call.Tool, MayRun(call.Tool, call.Activity))
@@ -193,7 +195,8 @@ func says(s *plan.Server, tool string) (said claim, any bool) {
 		}
 		return nil
 	}
-	hints := plan.Hints{ReadOnly: of("readOnlyHint"), Destructive: of("destructiveHint"), Idempotent: of("idempotentHint"), OpenWorld: of("openWorldHint")}
+	hints := plan.Hints{ReadOnly: of("readOnlyHint"), Destructive: of("destructiveHint"),
+		Idempotent: of("idempotentHint"), OpenWorld: of("openWorldHint")}
 	by := fmt.Sprintf("the MCP server %q", s.Name)
 	if s.TrustedBy != "" {
 		return claim{hints, by + ", which " + s.TrustedBy + " trusts", plan.Workspace}, true
@@ -264,7 +267,8 @@ func worse(h plan.Hints) plan.Hints {
 		}
 		return nil
 	}
-	return plan.Hints{ReadOnly: only(h.ReadOnly, false), Destructive: only(h.Destructive, true), Idempotent: only(h.Idempotent, false), OpenWorld: only(h.OpenWorld, true)}
+	return plan.Hints{ReadOnly: only(h.ReadOnly, false), Destructive: only(h.Destructive, true),
+		Idempotent: only(h.Idempotent, false), OpenWorld: only(h.OpenWorld, true)}
 }
 
 // whereabouts names the file of a definition; a registered function has none.

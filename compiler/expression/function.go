@@ -11,9 +11,9 @@ import (
 type function struct {
 	// signature is the name, the parameters and the result, as in "split(string, separator string, most integer?)
 	// [string]" (a list of strings). Behind "; " are other parameters and the result for them. A parameter is its
-	// kinds, behind a label if there is one. It may be left out behind "?", and is repeated behind "...". Behind "#" it is an
-	// expression that is evaluated once per item of the first argument. The result is "item" for an item of the first
-	// argument or null, and "same" for the type of the first argument.
+	// kinds, behind a label if there is one. It may be left out behind "?", and is repeated behind "...". Behind "#" it
+	// is an expression that is evaluated once per item of the first argument. The result is "item" for an item of the
+	// first argument or null, and "same" for the type of the first argument.
 	signature string
 	phrase    string // what messages call it; "": its name in quotes
 	op        Op     // of an operator

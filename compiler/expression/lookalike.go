@@ -64,7 +64,8 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 		return m, false
 	}
 	quoted := strings.ReplaceAll(s, "'", "\"") // ['key'] is read as ["key"]
-	if ref, end, ok := reference.Unmarked(quoted, behindPrefix(quoted, 0)); ok && strings.TrimSpace(s[end:]) == "" && there(ref) {
+	if ref, end, ok := reference.Unmarked(quoted, behindPrefix(quoted, 0)); ok &&
+		strings.TrimSpace(s[end:]) == "" && there(ref) {
 		return Misspelt{0, end, ref.String(), false}, true
 	}
 	switch trimmed := strings.TrimSpace(s); {

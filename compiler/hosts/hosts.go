@@ -28,7 +28,8 @@ type Entry struct {
 func Parse(text string) (e Entry, err error) {
 	e.text = text
 	host := text
-	if i := strings.LastIndexByte(text, ':'); i >= 0 && !strings.Contains(text[:i], ":") || strings.HasPrefix(text, "[") && i > strings.LastIndexByte(text, ']') {
+	if i := strings.LastIndexByte(text, ':'); i >= 0 && !strings.Contains(text[:i], ":") ||
+		strings.HasPrefix(text, "[") && i > strings.LastIndexByte(text, ']') {
 		host, e.port = text[:i], text[i+1:]
 		if n, err := strconv.ParseUint(e.port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != e.port {
 			return e, fmt.Errorf("%q is no port", e.port)
@@ -91,7 +92,8 @@ func (e Entry) names(host, port string) bool {
 
 // holds reports whether the entry holds an address.
 func (e Entry) holds(addr netip.Addr, port string) bool {
-	return e.addrs.IsValid() && addr.IsValid() && (e.port == "" || e.port == port) && e.addrs.Contains(addr.Unmap().WithZone(""))
+	return e.addrs.IsValid() && addr.IsValid() && (e.port == "" || e.port == port) &&
+		e.addrs.Contains(addr.Unmap().WithZone(""))
 }
 
 // A List is what one place says of where requests may go.
@@ -179,7 +181,8 @@ func (r Rules) refuse(host, port string, addr netip.Addr, unknown bool) *Refusal
 	added := slices.ContainsFunc(r, func(l List) bool { return l.Adds && listed(&l) })
 	for i := range r {
 		if l := &r[i]; !l.Adds && !listed(l) && (l.Final || !added) {
-			return &Refusal{fmt.Sprintf("%s doesn't list the host %q", l.By, host), "list it there under \"hosts\", if requests may go to it"}
+			return &Refusal{fmt.Sprintf("%s doesn't list the host %q", l.By, host),
+				"list it there under \"hosts\", if requests may go to it"}
 		}
 	}
 	kind := ""
@@ -205,5 +208,6 @@ func (r Rules) refuse(host, port string, addr netip.Addr, unknown bool) *Refusal
 	if port != "" {
 		entry = net.JoinHostPort(entry, port)
 	}
-	return &Refusal{what, fmt.Sprintf("allow it with --allow-host %s, or add hosts: [%q] to obelus.yaml and run \"obelus trust\"", entry, entry)}
+	return &Refusal{what, fmt.Sprintf(
+		"allow it with --allow-host %s, or add hosts: [%q] to obelus.yaml and run \"obelus trust\"", entry, entry)}
 }

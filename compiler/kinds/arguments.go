@@ -33,7 +33,8 @@ func lazily(text string) func() *regexp.Regexp {
 
 // placeholder is what is in a text of an argv for something else: {$NAME} for what the environment holds, {name} for a
 // parameter, and {{name}} for the text {name}. What stands behind a $, as ${NAME}, is a shell's own and stays.
-var placeholder = lazily(`\$\{` + parameterName + `\}|\{\{` + parameterName + `\}\}|\{` + parameterName + `\}|` + variable.String())
+var placeholder = lazily(`\$\{` + parameterName + `\}|\{\{` + parameterName + `\}\}|\{` + parameterName +
+	`\}|` + variable.String())
 
 const parameterName = `[\pL_](?:[\pL\pN_-]*[\pL\pN_])?`
 
@@ -84,7 +85,8 @@ func Arguments(a *plan.Activity, params map[string]any, lookup func(variable str
 						what = fmt.Sprintf("%q begins with \"-\" as %q is empty", text, name)
 					}
 					return nil, &UnfitArgument{name, what + ", which the program would take for an option",
-						fmt.Sprintf("put \"--\" before %q in \"argv\", or join it to the option whose value it is", text)}
+						fmt.Sprintf("put \"--\" before %q in \"argv\", or join it to the option whose value it is",
+							text)}
 				}
 				argv = append(argv, argument)
 				guarded = guarded || text == "--"
@@ -102,7 +104,8 @@ func (u *UnfitArgument) Error() string { return u.Message + ": " + u.Help }
 // beginsWithValue reports whether a text with parameters begins with what fills it in.
 func beginsWithValue(text string) bool {
 	first := placeholder().FindStringIndex(text)
-	return len(parametersIn(text)) > 0 && first[0] == 0 && !strings.HasPrefix(text, "$") && !strings.HasPrefix(text, "{{")
+	return len(parametersIn(text)) > 0 && first[0] == 0 && !strings.HasPrefix(text, "$") &&
+		!strings.HasPrefix(text, "{{")
 }
 
 // AsWritten leaves variables of the environment in [Arguments] as they are written, so that no secret is shown.
@@ -135,7 +138,9 @@ func given(g plan.Argument, params map[string]any) (texts []string, values []map
 				return nil, nil, nil
 			case []any:
 				if list != "" && list != name {
-					return nil, nil, &UnfitArgument{name, fmt.Sprintf("%q and %q are both lists, and stand in one item of \"argv\"", list, name), "pass one value for one of them"}
+					return nil, nil, &UnfitArgument{name,
+						fmt.Sprintf("%q and %q are both lists, and stand in one item of \"argv\"", list, name),
+						"pass one value for one of them"}
 				}
 				list = name
 			case bool:

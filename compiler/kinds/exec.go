@@ -44,7 +44,8 @@ var _ = register(Kind{
 		r.stdin(a, keys.Stdin)
 		r.filesOf(a, keys.Files)
 		if a.Stdin != plan.StreamNone && readsCode(a) {
-			r.Report(diag.WrongType, cmp.Or(keys.Stdin, keys.Argv).Span(), "%s: what it is given would be run as code of the shell, which reads it", what).
+			r.Report(diag.WrongType, cmp.Or(keys.Stdin, keys.Argv).Span(),
+				"%s: what it is given would be run as code of the shell, which reads it", what).
 				Advise("name a script: [sh, script.sh], or say stdin: none")
 		}
 		if a.Worker {
@@ -131,13 +132,16 @@ func (r *Reader) filesOf(a *plan.Activity, n *source.Node) {
 func (r *Reader) workerTakes(a *plan.Activity, n *source.Node) {
 	for _, p := range a.Parameters {
 		if p.Node != n.Get("stdin") {
-			r.Report(diag.WrongType, p.Node.Span(), "the activity %q is a worker, which is started once for all calls and finds parameters in what it reads", a.Name).
+			r.Report(diag.WrongType, p.Node.Span(), "the activity %q is a worker, which is started once for all "+
+				"calls and finds parameters in what it reads", a.Name).
 				Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
 		}
 	}
 	for _, key := range []string{"stdin", "stdout"} {
 		if f := n.Get(key); f != nil {
-			r.Report(diag.WrongType, f.Span(), "the activity %q is a worker, which reads and writes a JSON object a line", a.Name).Advise("leave %q out", key)
+			r.Report(diag.WrongType, f.Span(),
+				"the activity %q is a worker, which reads and writes a JSON object a line", a.Name).
+				Advise("leave %q out", key)
 		}
 	}
 }

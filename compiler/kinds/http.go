@@ -86,7 +86,10 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 	}
 	part := plan.HttpAddress.FindStringSubmatch(text)
 	if part == nil {
-		wrong(text, "%q is no address", text).Advise("write it like https://api.example.com/users/{name}; the host comes from no parameter and no variable, and another file of activities can name another")
+		wrong(text, "%q is no address", text).
+			Advise(
+				"write it like https://api.example.com/users/{name}; the host comes from no parameter and no " +
+					"variable, and another file of activities can name another")
 		return
 	}
 	h := a.HTTP
@@ -96,11 +99,15 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 	case h.Scheme != "http" && h.Scheme != "https":
 		wrong(part[1], "requests go by http or https, and the url says %q", part[1]).Advise("begin it with https://")
 	case strings.ContainsAny(h.Host, "{}"):
-		wrong(h.Host, "the host can't come from a parameter or the environment").Advise("write it out; another file of activities can name another host")
-	case err != nil || at.Hostname() == "" || strings.HasSuffix(h.Host, ":") || !strings.HasPrefix(h.Host, "[") && !hosts.IsName(hosts.Name(at.Hostname())):
-		wrong(text, "%q is no host", h.Host).Advise("write it in ASCII, like api.example.com:8443; other letters as xn--…")
+		wrong(h.Host, "the host can't come from a parameter or the environment").
+			Advise("write it out; another file of activities can name another host")
+	case err != nil || at.Hostname() == "" || strings.HasSuffix(h.Host, ":") ||
+		!strings.HasPrefix(h.Host, "[") && !hosts.IsName(hosts.Name(at.Hostname())):
+		wrong(text, "%q is no host", h.Host).
+			Advise("write it in ASCII, like api.example.com:8443; other letters as xn--…")
 	case len(parametersIn(h.User)) > 0:
-		wrong(h.User, "who asks can't come from a parameter").Advise("take it from the environment: {$USER}:{$PASSWORD}@")
+		wrong(h.User, "who asks can't come from a parameter").
+			Advise("take it from the environment: {$USER}:{$PASSWORD}@")
 	case part[6] != "":
 		wrong(part[6], "what follows # is never sent").Advise("leave it out")
 	default:
@@ -160,11 +167,13 @@ func (r *Reader) httpFields(a *plan.Activity, n *source.Node, key string) (all [
 
 // isDeep reports whether a template is no text, number or boolean, nor a list of them.
 func isDeep(n *source.Node) bool {
-	return n.Kind == source.Object || slices.ContainsFunc(n.Items, func(n *source.Node) bool { return n.Kind == source.Object || n.Kind == source.Array })
+	return n.Kind == source.Object || slices.ContainsFunc(n.Items,
+		func(n *source.Node) bool { return n.Kind == source.Object || n.Kind == source.Array })
 }
 
 // ownHeaders are those that follow from the request and its connection.
-var ownHeaders = []string{"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
+var ownHeaders = []string{"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
+	"proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 
 var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
@@ -178,15 +187,19 @@ func (r *Reader) headerNames(n *source.Node) {
 		name := strings.ToLower(f.Key.Text)
 		switch {
 		case !headerName.MatchString(name):
-			r.Report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).Advise("a name is made of letters, digits and -")
+			r.Report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).
+				Advise("a name is made of letters, digits and -")
 		case slices.Contains(ownHeaders, name):
-			r.Report(diag.WrongType, f.Key.Span(), "the header %q follows from the request itself", f.Key.Text).Advise("leave it out")
+			r.Report(diag.WrongType, f.Key.Span(), "the header %q follows from the request itself", f.Key.Text).
+				Advise("leave it out")
 		case first[name]:
-			r.Report(diag.DuplicateKey, f.Key.Span(), "the header %q is there twice", f.Key.Text).Advise("give it a list of values")
+			r.Report(diag.DuplicateKey, f.Key.Span(), "the header %q is there twice", f.Key.Text).
+				Advise("give it a list of values")
 		}
 		first[name] = true
 		if f.Value.Kind == source.String && badHeader(f.Value.Text) {
-			r.Report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).Advise("write it in one line")
+			r.Report(diag.WrongType, f.Value.Span(), "the header %q has a character that no header has", f.Key.Text).
+				Advise("write it in one line")
 		}
 	}
 }
@@ -219,11 +232,14 @@ func (r *Reader) httpBody(a *plan.Activity, n *source.Node) {
 			h.Sends = plan.StreamText
 		}
 		if h.Sends == plan.StreamText && n.Kind != source.String || h.Sends == plan.BodyForm && n.Kind == source.Array {
-			r.Report(diag.WrongType, n.Span().Head(), "this can't be sent as %s", kind).Advise("a mapping is sent as JSON, or where Content-Type says application/x-www-form-urlencoded as a form")
+			r.Report(diag.WrongType, n.Span().Head(), "this can't be sent as %s", kind).
+				Advise(
+					"a mapping is sent as JSON, or where Content-Type says application/x-www-form-urlencoded as a form")
 		} else if h.Sends == plan.BodyForm {
 			for _, f := range n.Fields {
 				if isDeep(f.Value) {
-					r.Expects(f.Value, fmt.Sprintf("%q in a form", f.Key.Text), "a text, a †parameter, or a list of them")
+					r.Expects(f.Value, fmt.Sprintf("%q in a form", f.Key.Text),
+						"a text, a †parameter, or a list of them")
 				}
 			}
 		}
@@ -236,14 +252,16 @@ func (r *Reader) httpBody(a *plan.Activity, n *source.Node) {
 		r.httpTemplate(a, h.Body)
 	}
 	if h.Sends != plan.StreamNone && (h.Method == "GET" || h.Method == "HEAD") {
-		r.Report(diag.WrongType, n.Span().Head(), "a %s has no body", h.Method).Advise("say method: POST, or pass the values under \"query\"")
+		r.Report(diag.WrongType, n.Span().Head(), "a %s has no body", h.Method).
+			Advise("say method: POST, or pass the values under \"query\"")
 	}
 }
 
 // openPassword warns of a password that is in an address itself.
 func (r *Reader) openPassword(n *source.Node) {
 	for _, at := range wording.PasswordsIn(n.Text) {
-		r.Report(diag.WrongType, n.Within(at[0], at[1]), "the url contains a password, which everyone who reads this file or a journal can see").As(diag.Warning).
+		r.Report(diag.WrongType, n.Within(at[0], at[1]),
+			"the url contains a password, which everyone who reads this file or a journal can see").As(diag.Warning).
 			Advise("take it from the environment: {$USER}:{$PASSWORD}@")
 	}
 }

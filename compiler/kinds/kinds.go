@@ -71,14 +71,16 @@ func (r *Reader) Activity(a *plan.Activity) bool {
 		r.Mapping(keys.Hints, "the \"annotations\" of "+what, &a.Hints, map[string]func(source.Field){"title": nil})
 	}
 	if isMapping && kinds != 1 {
-		r.Report(diag.WrongType, a.Node.Span(), "%s needs exactly one of %s; it has %d", what, strings.Join(Names(), ", "), kinds)
+		r.Report(diag.WrongType, a.Node.Span(), "%s needs exactly one of %s; it has %d", what,
+			strings.Join(Names(), ", "), kinds)
 		return false
 	}
 	return true
 }
 
 var _ = register(Kind{
-	Name: "expr", Pure: true, About: "An expression with the call's parameters as its variables, such as price * count.",
+	Name: "expr", Pure: true,
+	About: "An expression with the call's parameters as its variables, such as price * count.",
 	read: func(r *Reader, a *plan.Activity, n *source.Node, what string) {
 		if n.Kind != source.String {
 			r.Expects(n, what, "an expression over the parameters, as a string")

@@ -62,7 +62,8 @@ func request(h *plan.HTTP, in *filling) (*plan.WebRequest, error) {
 	for _, h := range h.Headers {
 		for _, f := range in.fields([]plan.HTTPField{h}) {
 			if r.Headers = append(r.Headers, f); badHeader(f[1]) {
-				in.unfit(namedIn(h.Value), "pass it in one line", "the value for the header %q has a character that no header has", f[0])
+				in.unfit(namedIn(h.Value), "pass it in one line",
+					"the value for the header %q has a character that no header has", f[0])
 			}
 		}
 	}
@@ -117,7 +118,8 @@ func (in *filling) encoded(template string, inPath bool) string {
 				in.unfit(name, "pass it", "the url needs %q, and it isn't given", name)
 				return ""
 			case []any, map[string]any:
-				in.unfit(name, "pass a text, a number or a boolean", "%q is a list or an object, which can't stand in a url", name)
+				in.unfit(name, "pass a text, a number or a boolean",
+					"%q is a list or an object, which can't stand in a url", name)
 				return ""
 			default:
 				value = Text(v)
@@ -130,7 +132,8 @@ func (in *filling) encoded(template string, inPath bool) string {
 			return found[1 : len(found)-1]
 		}
 		if why := unnamed(value); inPath && why != "" {
-			in.unfit(name, "pass a name", "the value of %q %s, and stands in the path of the url", cmp.Or(name, found), why)
+			in.unfit(name, "pass a name", "the value of %q %s, and stands in the path of the url",
+				cmp.Or(name, found), why)
 		}
 		return in.escape(value)
 	})
@@ -159,7 +162,8 @@ func unnamed(value string) string {
 func (in *filling) path(template string) string {
 	path := in.encoded(template, true)
 	if slices.ContainsFunc(strings.Split(path, "/"), isDots) {
-		in.unfit(cmp.Or(parametersIn(template)...), "pass names", "the values make a segment of the url's path lead to another folder")
+		in.unfit(cmp.Or(parametersIn(template)...), "pass names",
+			"the values make a segment of the url's path lead to another folder")
 	}
 	return cmp.Or(path, "/")
 }
@@ -229,7 +233,8 @@ func (in *filling) texts(value any, field, parameter string) (texts []string) {
 		switch item.(type) {
 		case nil:
 		case []any, map[string]any:
-			in.unfit(parameter, "pass texts, numbers or booleans", "the value for %q is an object, or has one in it, and can't be sent there", field)
+			in.unfit(parameter, "pass texts, numbers or booleans",
+				"the value for %q is an object, or has one in it, and can't be sent there", field)
 		default:
 			texts = append(texts, Text(item))
 		}
@@ -253,7 +258,8 @@ func (in *filling) body(h *plan.HTTP) (body any, sends string) {
 	case h.Sends == plan.StreamText:
 		for _, name := range slices.Sorted(maps.Keys(rest)) {
 			if of != nil {
-				in.unfit(name, "say in \"body\" which: †name", "one parameter is sent as a text, and %q is another", name)
+				in.unfit(name, "say in \"body\" which: †name",
+					"one parameter is sent as a text, and %q is another", name)
 			}
 			of = rest[name]
 		}

@@ -54,7 +54,8 @@ func (r *Reader) Server(s *plan.Server) {
 	noteVariables(a, n.Get("headers"))
 	switch {
 	case keys.Command != nil && keys.URL != nil:
-		r.Report(diag.WrongType, keys.URL.Span(), "%s has both a \"command\" and a \"url\"", what).Advise("leave one of them out")
+		r.Report(diag.WrongType, keys.URL.Span(), "%s has both a \"command\" and a \"url\"", what).
+			Advise("leave one of them out")
 	case keys.Command == nil && keys.URL == nil:
 		r.Report(diag.WrongType, n.Span().Head(), "%s has neither a \"command\" nor a \"url\"", what).
 			Advise("write {command: [program, argument, …]} or {url: \"https://…\"}")
@@ -64,7 +65,8 @@ func (r *Reader) Server(s *plan.Server) {
 		r.onlyWith(n, what, "command", "env", "inherit", "cwd")
 	}
 	for _, p := range a.Parameters {
-		r.Report(diag.WrongType, p.Node.Span(), "%s is started once for all calls, and has no parameter %q", what, p.Name).
+		r.Report(diag.WrongType, p.Node.Span(), "%s is started once for all calls, and has no parameter %q",
+			what, p.Name).
 			Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
 	}
 }
@@ -73,7 +75,8 @@ func (r *Reader) Server(s *plan.Server) {
 func (r *Reader) onlyWith(n *source.Node, what, other string, keys ...string) {
 	for _, f := range n.Fields {
 		if slices.Contains(keys, f.Key.Text) {
-			r.Report(diag.WrongType, f.Key.Span(), "%s has %q, which belongs to a %q", what, f.Key.Text, other).Advise("leave it out")
+			r.Report(diag.WrongType, f.Key.Span(), "%s has %q, which belongs to a %q", what, f.Key.Text, other).
+				Advise("leave it out")
 		}
 	}
 }
@@ -86,7 +89,8 @@ func (r *Reader) serverURL(s *plan.Server, n *source.Node) {
 	noteVariables(&s.Activity, n)
 	part := plan.HttpAddress.FindStringSubmatch(s.URL)
 	at, err := url.Parse(s.Host())
-	if s.URL != "" && (part == nil || err != nil || at.Hostname() == "" || at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
+	if s.URL != "" && (part == nil || err != nil || at.Hostname() == "" ||
+		at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
 		r.Report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).
 			Advise("write it like https://example.com/mcp; the host can't come from the environment")
 		return

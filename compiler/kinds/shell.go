@@ -10,7 +10,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var shells = []string{"ash", "bash", "csh", "dash", "fish", "flock", "ksh", "mksh", "rbash", "script", "sh", "tcsh", "yash", "zsh", "su", "runuser", "cmd", "powershell", "pwsh", "{$shell}"}
+var shells = []string{"ash", "bash", "csh", "dash", "fish", "flock", "ksh", "mksh", "rbash", "script", "sh", "tcsh",
+	"yash", "zsh", "su", "runuser", "cmd", "powershell", "pwsh", "{$shell}"}
 
 var (
 	// shellOption is an option behind which a shell takes code, and one of which a parameter decides it.
@@ -26,7 +27,8 @@ var (
 	// splitOption is that of env which makes words of a text.
 	splitOption = lazily(`^(-[a-zA-Z]*S|-{2}split-string)`)
 	// inOneText is a shell with its code in one text, as "env -S" takes it.
-	inOneText = lazily(`(^|[\s/;&|])(` + strings.Join(shells[:len(shells)-1], "|") + `)(\.exe)?\s(.*\s)?(-[A-Za-z]*c[A-Za-z]*|/[cCkK])\s`)
+	inOneText = lazily(`(^|[\s/;&|])(` + strings.Join(shells[:len(shells)-1], "|") +
+		`)(\.exe)?\s(.*\s)?(-[A-Za-z]*c[A-Za-z]*|/[cCkK])\s`)
 )
 
 // isShell reports whether a program is one that takes code, by its name.
@@ -55,13 +57,17 @@ func (r *Reader) shellCode(argv *source.Node) {
 			env = env || path.Base(text.Text) == "env"
 			split = split || env && splitOption().MatchString(text.Text)
 			switch named := shellOption().FindString(text.Text); {
-			case hasParameter(text) && (split || option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") || inOneText().MatchString(text.Text)):
+			case hasParameter(text) && (split || option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") ||
+				inOneText().MatchString(text.Text)):
 				name := parametersIn(text.Text)[0]
 				r.Report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", name).
-					Advise("pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is written {{%s}}", name, name)
+					Advise(
+						"pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is "+
+							"written {{%s}}", name, name)
 				return
 			case script >= 0: // an argument of it
-			case scripted && option < 0 && !value && !strings.ContainsAny(text.Text[:min(1, len(text.Text))], "-+") && !strings.Contains(text.Text, "{") && !hasParameter(item):
+			case scripted && option < 0 && !value && !strings.ContainsAny(text.Text[:min(1, len(text.Text))], "-+") &&
+				!strings.Contains(text.Text, "{") && !hasParameter(item):
 				shell, scripted = false, false
 			case option < 0 && isShell(text.Text):
 				shell, scripted = true, first && ofPOSIX().MatchString(text.Text)
@@ -92,7 +98,8 @@ func readsCode(a *plan.Activity) bool {
 // names, and "files" doesn't say which files of the workspace that uses.
 func HasUncoveredCode(a *plan.Activity) bool {
 	shell, from := shellCodeFrom(a)
-	return len(a.Files) == 0 && shell && from != "" && (shellOption().MatchString(from) || placeholder().MatchString(from))
+	return len(a.Files) == 0 && shell && from != "" &&
+		(shellOption().MatchString(from) || placeholder().MatchString(from))
 }
 
 // shellCodeFrom reports whether a shell is in the argv, and the text behind it by which it

@@ -57,7 +57,8 @@ func Unlisted(o *policy.Only, call *plan.Call) string {
 	case tool != nil && tool.Builtin:
 	case !o.Allows(call.ToolName):
 		return call.ToolName
-	case call.Activity != "" && call.Activity != call.ToolName && (tool == nil || !effects.MayRun(tool, call.Activity)) && !o.Allows(call.Activity):
+	case call.Activity != "" && call.Activity != call.ToolName &&
+		(tool == nil || !effects.MayRun(tool, call.Activity)) && !o.Allows(call.Activity):
 		return call.Activity
 	}
 	return ""

@@ -314,7 +314,8 @@ func (l *Labels) isPlain(w *plan.Call, rest []expression.Segment) bool {
 // handed is what a call is given besides its parameters.
 func (l *Labels) contextOf(c *plan.Call) (v value) {
 	if c.Scopes == nil && c.Latent() && c.Produced == nil && c.Delegate == "" {
-		return l.start.all.over(Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: fmt.Sprintf("the model that answers %q is shown all that stood there before", c.Name)})
+		return l.start.all.over(Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(),
+			Words: fmt.Sprintf("the model that answers %q is shown all that stood there before", c.Name)})
 	}
 	for _, scope := range c.Scopes {
 		if scope.Read >= 0 {
@@ -353,7 +354,8 @@ const maxDepth = 32
 
 // delegate follows labels through a plan that is run as a call.
 func (l *Labels) delegate(c *plan.Call, of *ofCall, p *plan.Plan) (v, failure value) {
-	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), secrets: l.secrets, depth: l.depth + 1, started: of.control}
+	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), secrets: l.secrets, depth: l.depth + 1,
+		started: of.control}
 	for i, f := range c.Params.Fields {
 		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i], false)
 	}

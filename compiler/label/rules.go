@@ -68,7 +68,8 @@ func limitOf(most policy.Label) (l limit) {
 }
 
 func (l limit) label() policy.Label {
-	return policy.Label{Integrity: policy.Integrity(l[integrity].most), Confidentiality: policy.Confidentiality(l[confidentiality].most)}
+	return policy.Label{Integrity: policy.Integrity(l[integrity].most),
+		Confidentiality: policy.Confidentiality(l[confidentiality].most)}
 }
 
 // effects are those of a call as the policies of its plan see them. A policy lowers them only if it counts and what
@@ -126,7 +127,8 @@ func vouched(p *plan.Plan, c *plan.Call, tool string) bool {
 	if a == nil || !effects.Vouches(plan.SourceOf(a)) && !kinds.IsPure(a) {
 		return false
 	}
-	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && effects.Vouches(c.Tool.Origin) && effects.MayRun(c.Tool, c.Activity)
+	return c.Activity == tool || c.Tool != nil && c.Tool.Name == tool && effects.Vouches(c.Tool.Origin) &&
+		effects.MayRun(c.Tool, c.Activity)
 }
 
 // output is the label that a call adds to its result, and its source.
@@ -221,7 +223,8 @@ func (r *rules) extracts(c *plan.Call, part []expression.Segment) bool {
 
 func (r *rules) endorsed(c *plan.Call, is func(*policy.Endorse) bool) bool {
 	return slices.ContainsFunc(r.policies, func(one *policy.Policy) bool {
-		return one.Counts && slices.ContainsFunc(one.Endorse, func(e policy.Endorse) bool { return Carries(c, e.Tool) && is(&e) })
+		return one.Counts &&
+			slices.ContainsFunc(one.Endorse, func(e policy.Endorse) bool { return Carries(c, e.Tool) && is(&e) })
 	})
 }
 
@@ -277,7 +280,8 @@ func (l *Labels) judge(c *plan.Call, is *ofCall) {
 			}
 		}
 		if l.rules.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == name && !e.Person }) {
-			most[integrity].most = uint8(policy.Untrusted) // one of a few values; whether the call runs is another matter
+			// one of a few values; whether the call runs is another matter
+			most[integrity].most = uint8(policy.Untrusted)
 		}
 		if v = v.data(); v != nothing {
 			l.forbid(Flow{Call: c, Parameter: name, At: at()}, v, most)

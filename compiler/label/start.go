@@ -171,7 +171,8 @@ func (s *start) values(policies []*policy.Policy) {
 		for _, v := range one.Values {
 			label := v.Said.Over(policy.Label{})
 			s.add(v.Path, from(label, func(k respect) Hop {
-				return Hop{Plan: s.plan, Span: v.Node.Span(), Words: fmt.Sprintf("%s says that it is %s", one.Title(), word(label, k))}
+				return Hop{Plan: s.plan, Span: v.Node.Span(),
+					Words: fmt.Sprintf("%s says that it is %s", one.Title(), word(label, k))}
 			}), one.Counts && v.Said.Confidentiality != nil)
 		}
 	}

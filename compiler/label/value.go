@@ -39,8 +39,9 @@ type step struct {
 
 // A Hop is one step of a way from a source to a sink.
 type Hop struct {
-	Plan  *plan.Plan
-	Call  *plan.Call // whose read it is, or that is the source; nil for what stands there from the start, and for an output
+	Plan *plan.Plan
+	// whose read it is, or that is the source; nil for what stands there from the start, and for an output
+	Call  *plan.Call
 	Span  source.Span
 	Words string // what happens there
 

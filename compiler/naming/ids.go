@@ -18,7 +18,8 @@ func (ids *IDs) Add(id string) error {
 	case taken && other == id:
 		return fmt.Errorf("the id \"%s\" is there twice", id)
 	case taken:
-		return fmt.Errorf("two ids look alike: %q and %q; choose names that differ to the eye", Spelled(id), Spelled(other))
+		return fmt.Errorf("two ids look alike: %q and %q; choose names that differ to the eye", Spelled(id),
+			Spelled(other))
 	}
 	if ids.drawn == nil {
 		ids.drawn = map[string]string{}

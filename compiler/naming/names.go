@@ -101,7 +101,8 @@ func Deceptive(text string) []string {
 		}
 	}
 	var found []string
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) && r != '_' && r != '-' }) {
+	for word := range strings.FieldsFuncSeq(text,
+		func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) && r != '_' && r != '-' }) {
 		if IsASCII(word) || slices.Contains(found, word) {
 			continue
 		}

@@ -87,7 +87,8 @@ func IsTypo(name, other string) bool {
 	}
 	a, b := []rune(strings.ToLower(name)), []rune(strings.ToLower(other))
 	slips, ok := slipsBetween(a, b, 1)
-	return ok && (slips == 0 || len(a) >= short || slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))))
+	return ok && (slips == 0 || len(a) >= short ||
+		slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))))
 }
 
 // digits are the numbers in a name: between digits a separator means something, as

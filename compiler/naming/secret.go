@@ -15,7 +15,8 @@ var (
 		`|(^|-)(auth|dsn|pat|session)s?\d*$`) // as the last word: SSH_AUTH_SOCK is a path
 	harmlessName = regexp.MustCompile(`^(old)?pwd$|\bpublic\b`)
 	harmlessWord = regexp.MustCompile(`\b((by|com|over|sur|tres|under)pass|(don|hoc|joc|lac|mon|tur|whis)key)s?\d*\b`)
-	purposeOfKey = regexp.MustCompile(`\b(access|account|api|auth|client|encryption|license|master|private|service|signing|ssh|storage)$`)
+	purposeOfKey = regexp.MustCompile(
+		`\b(access|account|api|auth|client|encryption|license|master|private|service|signing|ssh|storage)$`)
 )
 
 // Secret reports whether a name, of a variable of the environment or of a
@@ -53,11 +54,15 @@ func words(name string) string {
 	var b strings.Builder
 	runes := []rune(name)
 	for i, r := range runes {
-		isStart := unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) // "apiKey", and "APIKey"
+		// "apiKey", and "APIKey"
+		isStart := unicode.IsUpper(r) && i > 0 &&
+			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
 		if isStart || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			b.WriteByte('-')
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
-	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
+	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), "-")
 }

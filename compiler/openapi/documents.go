@@ -39,8 +39,10 @@ func (d *documents) parse(file *source.File) (root *source.Node, found []diag.Di
 // file is the root of another file, by its path from the one that refers to it.
 func (r *reading) file(ref *source.Node, name string) (*source.Node, *Note) {
 	where := path.Join(path.Dir(r.documents.paths[ref.File]), name)
-	if strings.Contains(name, ":") || path.IsAbs(name) || !filepath.IsLocal(filepath.FromSlash(where)) || r.Open == nil {
-		return nil, noteOf(ref, "%q isn't in the folder of the document, and nothing else is read", ref.Text).because(Outside)
+	if strings.Contains(name, ":") || path.IsAbs(name) ||
+		!filepath.IsLocal(filepath.FromSlash(where)) || r.Open == nil {
+		return nil, noteOf(ref, "%q isn't in the folder of the document, and nothing else is read", ref.Text).
+			because(Outside)
 	}
 	if root, known := r.roots[where]; known {
 		return root, nil

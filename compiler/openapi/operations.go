@@ -39,11 +39,13 @@ func (r *reading) operations() {
 			node, refused := r.resolve(f.Value)
 			switch {
 			case !known:
-				refused = noteOf(f.Key, "%q is no method of OpenAPI: they are %s", f.Key.Text, strings.Join(methods, ", "))
+				refused = noteOf(f.Key, "%q is no method of OpenAPI: they are %s", f.Key.Text,
+					strings.Join(methods, ", "))
 			case f.Value.Kind != source.Object:
 				refused = noteOf(f.Value, "an operation is a mapping, not %s", f.Value.Kind)
 			}
-			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key, ID: textAt(node, "operationId")}
+			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key,
+				ID: textAt(node, "operationId")}
 			o.Name = unique(names, cmp.Or(safeName(o.ID), safeName(f.Key.Text+" "+o.Path)))
 			for _, tag := range orEmpty(node.Get("tags")).Items {
 				o.Tags = append(o.Tags, tag.AsText())
@@ -65,7 +67,8 @@ func (r *reading) operation(o *Operation, refused *Note, node, item *source.Node
 		if own := safeName(o.ID); own != "" && o.Name != own {
 			r.note(noteOf(o.Node, "%s has the operationId %q of another one; it is called %q", o, o.ID, o.Name))
 		}
-		b := builder{reading: r, Operation: o, node: node, item: item, taken: map[string]int{}, properties: map[string]any{}}
+		b := builder{reading: r, Operation: o, node: node, item: item, taken: map[string]int{},
+			properties: map[string]any{}}
 		refused = b.build()
 	}
 	r.Operations = append(r.Operations, o)
@@ -129,7 +132,8 @@ func (b *builder) build() *Note {
 	if b.Method == "TRACE" {
 		return noteOf(b.Node, "requests of the method %s aren't sent", b.Method)
 	}
-	b.query, b.headers, b.http, b.scope = map[string]any{}, map[string]any{}, map[string]any{"method": b.Method}, &named{}
+	b.query, b.headers, b.http, b.scope = map[string]any{}, map[string]any{},
+		map[string]any{"method": b.Method}, &named{}
 	for _, step := range []func() *Note{b.server, b.parameters, b.body, b.result, b.security} {
 		if refused := step(); refused != nil {
 			return refused
@@ -174,7 +178,8 @@ const MaxDescription = 1_000
 // describe says what the operation does, and with which codes a call of it fails as far as the
 // document says.
 func (b *builder) describe() string {
-	summary, description := strings.TrimSpace(textAt(b.node, "summary")), strings.TrimSpace(textAt(b.node, "description"))
+	summary, description := strings.TrimSpace(textAt(b.node, "summary")),
+		strings.TrimSpace(textAt(b.node, "description"))
 	text := cmp.Or(description, summary)
 	if summary != "" && description != "" && !strings.HasPrefix(description, summary) {
 		text = summary + "\n\n" + description
@@ -230,7 +235,9 @@ func NotAnAddress(text string) string {
 	case absolute.MatchString(text):
 		return ""
 	case len(wording.PasswordsIn(text)) > 0:
-		return fmt.Sprintf("%q has a password in it, which isn't kept in a catalogue; what shows who asks is a header that is taken from the environment", wording.WithoutPasswords(text))
+		return fmt.Sprintf(
+			"%q has a password in it, which isn't kept in a catalogue; what shows who asks is a header that is "+
+				"taken from the environment", wording.WithoutPasswords(text))
 	case text == "":
 		return "no server is named"
 	case !full, scheme != "http" && scheme != "https":
@@ -267,7 +274,8 @@ func (b *builder) security() *Note {
 		return nil
 	}
 	if len(b.Headers) > 0 {
-		b.note(noteOf(needs, "what shows who asks is taken from the headers that are given: %s", strings.Join(unmet, "; ")).because(UnknownKey))
+		b.note(noteOf(needs, "what shows who asks is taken from the headers that are given: %s",
+			strings.Join(unmet, "; ")).because(UnknownKey))
 		return nil
 	}
 	return noteOf(needs, "none of its security schemes can be met: %s", strings.Join(unmet, "; ")).because(UnknownKey)

@@ -28,7 +28,8 @@ func (b *builder) parameters() *Note {
 			if refused != nil {
 				return refused
 			}
-			p := parameter{n, textAt(n, "name"), textAt(n, "in"), n.Get("required").IsTrue() || textAt(n, "in") == "path"}
+			p := parameter{n, textAt(n, "name"), textAt(n, "in"), n.Get("required").IsTrue() ||
+				textAt(n, "in") == "path"}
 			if p.wire == "" || places[p.in] == "" {
 				return noteOf(n, "a parameter needs a \"name\", and an \"in\" that is path, query, header or cookie")
 			}
@@ -89,7 +90,8 @@ func (b *builder) take(wire, in string) string {
 		name = strings.TrimSuffix(in+"_"+name, "_")
 	}
 	if other := in + "_" + name; b.taken[name] > 0 {
-		b.note(noteOf(b.Node, "%s has several parameters %q; the one of its %s is called %q", b.Operation, name, in, other))
+		b.note(noteOf(b.Node, "%s has several parameters %q; the one of its %s is called %q", b.Operation,
+			name, in, other))
 		name = other
 	}
 	return unique(b.taken, name)
@@ -116,7 +118,8 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 	if at := p.Get("schema"); at != nil {
 		value = b.schema(at, request, scope)
 	}
-	style, explode := cmp.Or(textAt(p.Node, "style"), map[bool]string{true: "form", false: "simple"}[query]), p.Get("explode")
+	style, explode := cmp.Or(textAt(p.Node, "style"), map[bool]string{true: "form", false: "simple"}[query]),
+		p.Get("explode")
 	exploded := explode.IsTrue() || explode == nil && query && style == "form"
 	shape, deep, join := b.shape(value), style == "deepObject", joins[style]
 	var fields map[string]string
@@ -129,7 +132,8 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 		return "", noteOf(p.Node, "a list of lists or objects can't be sent")
 	case shape == "object":
 		if fields = b.fields(p.wire, value, deep); fields == nil {
-			return "", noteOf(p.Node, "an object whose properties aren't all known texts, numbers and booleans can't be sent")
+			return "", noteOf(p.Node,
+				"an object whose properties aren't all known texts, numbers and booleans can't be sent")
 		}
 	}
 	b.scope.refs, b.scope.broken = append(b.scope.refs, scope.refs...), cmp.Or(b.scope.broken, scope.broken)
@@ -166,7 +170,8 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 }
 
 // ownHeaders are those that an http activity doesn't take.
-var ownHeaders = []string{"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
+var ownHeaders = []string{"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
+	"proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 
 var called = map[string]string{"array": "a list", "object": "an object", "": "a value"}
 
@@ -200,7 +205,8 @@ func kindOf(media source.Field) string {
 }
 
 func isJSON(kind string) bool {
-	return slices.Contains([]string{"application/json", "*/*", "application/*", "text/json"}, kind) || strings.HasSuffix(kind, "+json")
+	return slices.Contains([]string{"application/json", "*/*", "application/*", "text/json"}, kind) ||
+		strings.HasSuffix(kind, "+json")
 }
 
 func isText(kind string) bool {
@@ -313,7 +319,8 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 			if needs[wire] {
 				return noteOf(n, "the field %q of its form is an object, which isn't sent", wire).because(BadBody)
 			}
-			b.note(noteOf(n, "the form of %s is sent without its fields that are objects, such as %q", b.Operation, wire))
+			b.note(noteOf(n, "the form of %s is sent without its fields that are objects, such as %q",
+				b.Operation, wire))
 			renamed = true
 			continue
 		}

@@ -44,11 +44,11 @@ type link struct{ to *named }
 var (
 	mapsOfSchemas  = strings.Fields("properties patternProperties $defs definitions dependentSchemas")
 	listsOfSchemas = strings.Fields("allOf anyOf oneOf prefixItems")
-	oneSchema      = strings.Fields("items additionalProperties not if then else contains propertyNames unevaluatedItems " +
-		"unevaluatedProperties additionalItems")
-	plain = strings.Fields("type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength " +
-		"pattern format maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required " +
-		"dependentRequired description default deprecated")
+	oneSchema      = strings.Fields("items additionalProperties not if then else contains propertyNames " +
+		"unevaluatedItems unevaluatedProperties additionalItems")
+	plain = strings.Fields("type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength " +
+		"minLength pattern format maxItems minItems uniqueItems maxContains minContains maxProperties minProperties " +
+		"required dependentRequired description default deprecated")
 	known = slices.Concat(plain, mapsOfSchemas, listsOfSchemas, oneSchema)
 )
 
@@ -143,7 +143,8 @@ func modern(m map[string]any, nullable bool) any {
 	if list, ok := m["enum"].([]any); ok && !slices.Contains(list, nil) {
 		m["enum"] = append(slices.Clone(list), nil)
 	}
-	if one, ok := m["type"].(string); ok && m["allOf"] == nil && m["anyOf"] == nil && m["oneOf"] == nil && m["not"] == nil {
+	if one, ok := m["type"].(string); ok && m["allOf"] == nil && m["anyOf"] == nil && m["oneOf"] == nil &&
+		m["not"] == nil {
 		m["type"] = []any{one, "null"}
 		return m
 	}

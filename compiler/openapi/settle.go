@@ -50,7 +50,8 @@ func (r *reading) spread() {
 					to = to.duplicate
 				}
 				if to.pruned && !n.pruned || to.large && !n.large || to.broken != nil && n.broken == nil {
-					n.pruned, n.large, n.broken = n.pruned || to.pruned, n.large || to.large, cmp.Or(n.broken, to.broken)
+					n.pruned, n.large, n.broken = n.pruned || to.pruned, n.large ||
+						to.large, cmp.Or(n.broken, to.broken)
 					again = true
 				}
 			}
@@ -155,7 +156,8 @@ func (r *reading) sound(v any) (fault *schema.SchemaError) {
 			return fault
 		}
 		n := r.byName[fault.Def]
-		r.note(noteOf(n.node.Follow(fault.Path), "%s is left out of the schema %q: %s", keywordOf(fault.Path), fault.Def, fault.Message))
+		r.note(noteOf(n.node.Follow(fault.Path), "%s is left out of the schema %q: %s", keywordOf(fault.Path),
+			fault.Def, fault.Message))
 		r.schemas[fault.Def] = without(r.schemas[fault.Def], fault.Path)
 	}
 	return fault

@@ -60,7 +60,8 @@ func (t *Tree) Intern(parent ID, s reference.Segment) ID {
 		return id
 	}
 	id = ID(len(t.nodes))
-	t.nodes = append(t.nodes, pathNode{parent: parent, firstChild: -1, nextSibling: t.nodes[parent].firstChild, depth: t.nodes[parent].depth + 1, segment: s})
+	t.nodes = append(t.nodes, pathNode{parent: parent, firstChild: -1, nextSibling: t.nodes[parent].firstChild,
+		depth: t.nodes[parent].depth + 1, segment: s})
 	t.nodes[parent].firstChild = id
 	t.slots[slot] = id
 	t.ascii = t.ascii && naming.IsASCII(s.Key)
@@ -76,7 +77,8 @@ func (t *Tree) find(parent ID, s reference.Segment) (slot int, id ID) {
 	mask := len(t.slots) - 1
 	slot = int(pathHash(parent, s)) & mask
 	for ; t.slots[slot] != Root; slot = (slot + 1) & mask {
-		if n := &t.nodes[t.slots[slot]]; n.parent == parent && n.segment.IsIndex == s.IsIndex && n.segment.Key == s.Key {
+		if n := &t.nodes[t.slots[slot]]; n.parent == parent && n.segment.IsIndex == s.IsIndex &&
+			n.segment.Key == s.Key {
 			return slot, t.slots[slot]
 		}
 	}
@@ -262,8 +264,8 @@ func Walk(value any, segments []reference.Segment) (any, bool) {
 	return value, true
 }
 
-// With is a JSON value with another at some segments: what leads there is copied, and made where it isn't an object or a
-// list of the segment's kind.
+// With is a JSON value with another at some segments: what leads there is copied, and made where it isn't an object or
+// a list of the segment's kind.
 func With(value any, segments []reference.Segment, part any) any {
 	if len(segments) == 0 {
 		return part

@@ -80,7 +80,8 @@ type WebRequest struct {
 
 // HttpAddress takes an address apart: its scheme, who asks, the host with its port, the
 // path, the query and the fragment.
-var HttpAddress = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#@]*)@)?([^/?#@]*)(/[^?#]*)?(?:\?([^#]*))?(#.*)?$`)
+var HttpAddress = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#@]*)@)?` +
+	`([^/?#@]*)(/[^?#]*)?(?:\?([^#]*))?(#.*)?$`)
 
 // Base is the address that requests go to, without a path.
 func (h *HTTP) Base() string { return h.Scheme + "://" + h.Host }
@@ -115,7 +116,8 @@ func (s *Server) Is(other *Server, wholly func(*Server) string) bool {
 		return s.URL == other.URL && same(s.Headers, other.Headers)
 	}
 	sameText := func(a, b Argument) bool { return a.Option == b.Option && slices.Equal(a.Texts, b.Texts) }
-	return len(s.Argv) > 0 && slices.EqualFunc(s.Argv, other.Argv, sameText) && same(s.Env, other.Env) && wholly(s) == wholly(other) &&
+	return len(s.Argv) > 0 && slices.EqualFunc(s.Argv, other.Argv, sameText) && same(s.Env, other.Env) &&
+		wholly(s) == wholly(other) &&
 		slices.Equal(slices.Sorted(slices.Values(s.Inherit)), slices.Sorted(slices.Values(other.Inherit)))
 }
 
@@ -130,7 +132,8 @@ func (s *Server) Host() string {
 
 // Tool is the definition of a name that counts, or nil.
 func (p *Plan) Tool(name string) *Tool {
-	at, ok := slices.BinarySearchFunc(p.Tools, name, func(t *Tool, name string) int { return strings.Compare(t.Name, name) })
+	at, ok := slices.BinarySearchFunc(p.Tools, name,
+		func(t *Tool, name string) int { return strings.Compare(t.Name, name) })
 	if !ok {
 		return nil
 	}

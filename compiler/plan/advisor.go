@@ -12,7 +12,8 @@ type Advice struct {
 	Aggregate    string  `key:"aggregate" words:"mean,sum,min"` // mean by default
 	Threshold    float64 `key:"threshold"`
 	HasThreshold bool
-	Enforce      string `key:"enforce" words:"off,warn,ask"` // what becomes of a call of a tool below the threshold; off by default
+	// what becomes of a call of a tool below the threshold; off by default
+	Enforce string `key:"enforce" words:"off,warn,ask"`
 }
 
 // A Rank is what the advisors make of one tool.

@@ -54,7 +54,8 @@ func (t *Template) expressions(yield func(*Template) bool) bool {
 // of its list, its parameters, and its condition.
 func (c *Call) Expressions() iter.Seq[*Template] {
 	return func(yield func(*Template) bool) {
-		_ = (c.Each == nil || c.Each.List.expressions(yield)) && c.Params.expressions(yield) && c.When.expressions(yield)
+		_ = (c.Each == nil || c.Each.List.expressions(yield)) && c.Params.expressions(yield) &&
+			c.When.expressions(yield)
 	}
 }
 

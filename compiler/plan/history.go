@@ -15,8 +15,10 @@ type Written struct {
 	Path   pathtree.ID // [pathtree.Root] where nothing was written
 	Method Method
 	Value  any
-	Call   *source.Node // as it ran: "_tool", "_id", "_tick", its parameters, and as it was listed "_outputPath" and what else tells it from others
-	Date   string
+	// as it ran: "_tool", "_id", "_tick", its parameters, and as it was listed "_outputPath" and what else tells it
+	// from others
+	Call *source.Node
+	Date string
 
 	Message *source.Node
 }

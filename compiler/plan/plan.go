@@ -113,10 +113,11 @@ type Declarations struct {
 	Shadowed      []*Tool // earlier definitions of the same names, in source order
 	Activities    map[string]*Activity
 	Servers       map[string]*Server
-	Advisors      []*Advisor              // in the order of the text, imports first
-	Delegates     map[string]*Plan        // the plans that calls, tools and activities name, by path from the workspace root
-	Schemas       map[string]any          // the named schemas, imports included
-	NamedSchemas  map[string]*source.Node // where they stand
+	Advisors      []*Advisor // in the order of the text, imports first
+	// the plans that calls, tools and activities name, by path from the workspace root
+	Delegates    map[string]*Plan
+	Schemas      map[string]any          // the named schemas, imports included
+	NamedSchemas map[string]*source.Node // where they stand
 
 	OutputSchema     *schema.Schema // nil when absent
 	OutputSchemaNode *source.Node   `key:"outputSchema"`
@@ -186,7 +187,8 @@ const (
 )
 
 func (f Form) String() string {
-	return [...]string{"plan", "list of calls", "solution", "context", "process record", "solution of a run", "file of definitions"}[f]
+	return [...]string{"plan", "list of calls", "solution", "context", "process record", "solution of a run",
+		"file of definitions"}[f]
 }
 
 // Policy says what becomes of a second write to one path.
@@ -323,7 +325,8 @@ type Activity struct {
 	PlanNode      *source.Node         // plan: where it names it
 	Server        *Server              // mcp: whose program the activity has as its own; nil where it isn't defined
 	Remote        string               // mcp: what the tool is called there
-	Dir           string               // exec: the folder in which it is started; of the file that defines it, or its cwd
+	// exec: the folder in which it is started; of the file that defines it, or its cwd
+	Dir string
 	// Env are the variables that a program gets besides those that every one gets, in the order in which they are
 	// listed, and Inherit the names of those that it gets of our own environment.
 	Env     []EnvSetting // exec
@@ -399,7 +402,8 @@ type Dependencies struct {
 	Reads   []int   // its reads, as indexes of Plan.Reads
 	Ordered []int32 // calls listed before it that it comes after as listed, ascending: see [compiler.WithOrder]
 	Choices []int32 // under once: the calls listed before it that may write what it may write, ascending
-	Waits   []int32 // those of Ordered, and the calls it depends on, directly or not, that may write what it may write, ascending
+	// those of Ordered, and the calls it depends on, directly or not, that may write what it may write, ascending
+	Waits []int32
 }
 
 // A Route is one alternative of an output path: every path that it writes.
@@ -470,8 +474,9 @@ func (m Method) String() string { return [...]string{"set", "merge", "assign", "
 
 // Retry is what to do when an activity fails.
 type Retry struct {
-	Attempts int           `key:"attempts" from:"1" to:"1000"` // in all; 0 and 1 mean no second one
-	Backoff  time.Duration `key:"backoff"`                     // before the second attempt; doubled before each further one
+	Attempts int `key:"attempts" from:"1" to:"1000"` // in all; 0 and 1 mean no second one
+	// before the second attempt; doubled before each further one
+	Backoff time.Duration `key:"backoff"`
 }
 
 // A Read is one reference of a call (or of the plan's output), bound.

@@ -32,7 +32,8 @@ func subject(n *source.Node) (Subject, bool) {
 		return s, s.Effects != 0
 	case found && kind == "label":
 		s.Label = Label{
-			Integrity(max(0, slices.Index(integrities, word))), Confidentiality(max(0, slices.Index(confidentialities, word))),
+			Integrity(max(0, slices.Index(integrities, word))),
+			Confidentiality(max(0, slices.Index(confidentialities, word))),
 		}
 		return s, s.Label != Label{}
 	default:

@@ -122,11 +122,12 @@ type BoundParameter struct {
 // NamesNoType reports whether values of every type are within a bound, and yet not all
 // values: {maximum: 100} says nothing of "250" or null.
 func (b *BoundParameter) NamesNoType() bool {
-	return b.Schema.Accepts(nil) && b.Schema.Accepts(false) && schema.Contains(nil, b.Schema, schema.Budget{}).Relation != schema.Fits
+	return b.Schema.Accepts(nil) && b.Schema.Accepts(false) &&
+		schema.Contains(nil, b.Schema, schema.Budget{}).Relation != schema.Fits
 }
 
-// Refuses is what keeps parameters of some tools from being within the bounds; nil when nothing does. What patterns cost
-// is taken off an allowance; nil is none.
+// Refuses is what keeps parameters of some tools from being within the bounds; nil when nothing does. What patterns
+// cost is taken off an allowance; nil is none.
 func (b *Bounds) Refuses(
 	isTool func(name string) bool, parameters map[string]any, a *schema.Allowance,
 ) (tool, parameter string, why *schema.Violation) {

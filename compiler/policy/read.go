@@ -29,7 +29,8 @@ func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic)
 	switch {
 	case root == nil:
 	case root.Kind != source.Object:
-		r.Report(diag.WrongType, root.Span(), "a policy is %s; expected a mapping with \"tools\", \"values\" and \"rules\"", root.Kind)
+		r.Report(diag.WrongType, root.Span(),
+			"a policy is %s; expected a mapping with \"tools\", \"values\" and \"rules\"", root.Kind)
 	default:
 		r.root(root)
 	}
@@ -151,7 +152,8 @@ func (r *reader) hosts(list *source.Node) {
 	r.policy.Hosts = &hosts.List{}
 	for _, n := range list.Items {
 		if one, err := hosts.Parse(n.AsText()); err != nil {
-			r.Report(diag.WrongType, n.Span(), "%q names no host: %v", n.AsText(), err).Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
+			r.Report(diag.WrongType, n.Span(), "%q names no host: %v", n.AsText(), err).
+				Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
 		} else {
 			r.policy.Hosts.Entries = append(r.policy.Hosts.Entries, one)
 		}
@@ -219,7 +221,8 @@ func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
 		}
 	}
 	if len(kind) != 1 {
-		f := r.Report(diag.WrongType, n.Span().Head(), "%s needs exactly one of %s; it has %d", what, strings.Join(kinds, ", "), len(kind))
+		f := r.Report(diag.WrongType, n.Span().Head(), "%s needs exactly one of %s; it has %d", what,
+			strings.Join(kinds, ", "), len(kind))
 		for _, one := range fields(n) {
 			if near, ok := naming.Nearest(one.Key.Text, kinds); ok && len(kind) == 0 {
 				f.Advise("did you mean %q?", near).Rename(one.Key, 0, len(one.Key.Text), near, false)
@@ -229,8 +232,10 @@ func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
 	}
 	for _, example := range []string{"allows", "denies"} {
 		if n.Get(example) == nil {
-			r.Report(diag.WrongType, cmp.Or(n.Get("rule"), n).Span().Head(), "%s needs %q: an example, which is tried when the policy is read", what, example).
-				Advise("write what the rule %s", map[string]string{"allows": "lets through", "denies": "stops"}[example])
+			r.Report(diag.WrongType, cmp.Or(n.Get("rule"), n).Span().Head(),
+				"%s needs %q: an example, which is tried when the policy is read", what, example).
+				Advise("write what the rule %s",
+					map[string]string{"allows": "lets through", "denies": "stops"}[example])
 			return
 		}
 	}
@@ -240,7 +245,8 @@ func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
 	rule := Rule{Name: n.Get("rule").Text, Node: n.Get("rule")}
 	if before := names[rule.Name]; before != nil {
 		r.Report(diag.DuplicateKey, rule.Node.Span(), "another rule is called %q, too", rule.Name).
-			Advise("findings speak of rules by what they say: give each its own words").Note(before.Span(), "it is here")
+			Advise("findings speak of rules by what they say: give each its own words").
+			Note(before.Span(), "it is here")
 		return
 	}
 	names[rule.Name] = rule.Node
@@ -264,10 +270,12 @@ func (r *reader) try(n *source.Node, what string, trial trial) {
 		why, at, applies := trial(node)
 		switch {
 		case !applies:
-			r.Report(diag.WrongType, node.Span().Head(), "%s says nothing about its example of what it %s", what, example).
+			r.Report(diag.WrongType, node.Span().Head(), "%s says nothing about its example of what it %s",
+				what, example).
 				Advise("the example must name what the rule is about").Note(n.Get("rule").Span(), "the rule")
 		case example == "allows" && why != "":
-			r.Report(diag.WrongType, cmp.Or(at, node).Span().Head(), "%s refuses its own example of what it allows: %s", what, why).
+			r.Report(diag.WrongType, cmp.Or(at, node).Span().Head(), "%s refuses its own example of what it allows: %s",
+				what, why).
 				Advise("mend the rule, or the example")
 		case example == "denies" && why == "":
 			r.Report(diag.WrongType, node.Span().Head(), "%s lets its own example of what it denies through", what).

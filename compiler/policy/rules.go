@@ -36,7 +36,8 @@ func (r *reader) subject(n *source.Node) (Subject, bool) {
 	}
 	if !ok {
 		r.Report(diag.WrongType, n.Span(), "there is no %q", n.Text).
-			Advise("write a tool's name, effect: with %s, or label: with untrusted, private, secret", strings.Join(effects, ", "))
+			Advise("write a tool's name, effect: with %s, or label: with untrusted, private, secret",
+				strings.Join(effects, ", "))
 	}
 	return s, ok
 }
@@ -47,7 +48,8 @@ func (r *reader) requires(n *source.Node, rule Rule) trial {
 		one.Parameters[f.Key.Text] = saidOf(f.Value)
 	}
 	if slices.ContainsFunc(one.Tools, func(s Subject) bool { return s.Label != Label{} }) {
-		r.Report(diag.WrongType, n.Get("tool").Span(), "the tools of %q are named by a label", rule.Name).Advise("name tools or effects")
+		r.Report(diag.WrongType, n.Get("tool").Span(), "the tools of %q are named by a label", rule.Name).
+			Advise("name tools or effects")
 		return nil
 	}
 	r.policy.Requires = append(r.policy.Requires, one)
@@ -85,7 +87,8 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 		applies := false
 		for _, tool := range example.Fields {
 			applies = applies || slices.ContainsFunc(one.Tools, func(t BoundTool) bool {
-				return t.Name == tool.Key.Text && slices.ContainsFunc(t.Parameters, func(p BoundParameter) bool { return tool.Value.Get(p.Name) != nil })
+				return t.Name == tool.Key.Text && slices.ContainsFunc(t.Parameters,
+					func(p BoundParameter) bool { return tool.Value.Get(p.Name) != nil })
 			})
 			parameters, _ := tool.Value.Value().(map[string]any)
 			isTool := func(name string) bool { return name == tool.Key.Text }
@@ -130,7 +133,8 @@ func (r *reader) orders(n *source.Node, rule Rule) trial {
 	var all []Order
 	for _, f := range n.Get("order").Fields {
 		s, ok := r.subject(f.Key)
-		one := Order{Rule: rule, Subject: s, OnlyAfter: r.subjects(f.Value.Get("only-after")), NeverAfter: r.subjects(f.Value.Get("never-after")), AtMost: -1, Per: f.Value.Get("per").AsText()}
+		one := Order{Rule: rule, Subject: s, OnlyAfter: r.subjects(f.Value.Get("only-after")),
+			NeverAfter: r.subjects(f.Value.Get("never-after")), AtMost: -1, Per: f.Value.Get("per").AsText()}
 		if most := f.Value.Get("at-most"); most != nil {
 			one.AtMost = int(min(most.Float(), 1<<30))
 		}
@@ -177,12 +181,14 @@ func (r *reader) effectsOf(tool string) Effects {
 
 func (r *reader) endorse(n *source.Node, rule Rule) trial {
 	of := n.Get("endorse")
-	one := Endorse{Rule: rule, Tool: of.Get("tool").Text, Parameter: of.Get("parameter").AsText(), Person: of.Get("person") != nil}
+	one := Endorse{Rule: rule, Tool: of.Get("tool").Text, Parameter: of.Get("parameter").AsText(),
+		Person: of.Get("person") != nil}
 	r.names(of.Get("tool"))
 	if output := of.Get("output").AsText(); output != "" {
 		ref, err := reference.Parse(string(reference.Mark) + output)
 		if err != nil {
-			r.Report(diag.WrongType, of.Get("output").Span(), "%q isn't a part of a result: %s", output, err.Message).Advise("write the keys that lead to it, joined with dots")
+			r.Report(diag.WrongType, of.Get("output").Span(), "%q isn't a part of a result: %s", output, err.Message).
+				Advise("write the keys that lead to it, joined with dots")
 			return nil
 		}
 		one.Output = append([]reference.Segment{{Key: ref.Kind}}, ref.Path...)

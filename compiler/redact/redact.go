@@ -118,7 +118,8 @@ func (s *Set) add(label, value string, alone bool) {
 		return
 	}
 	inQuery, quoted := url.QueryEscape(value), inJSON(value, false)
-	for _, text := range []string{value, quoted, inJSON(quoted, false), inJSON(value, true), inQuery, strings.ReplaceAll(inQuery, "+", "%20")} {
+	for _, text := range []string{value, quoted, inJSON(quoted, false), inJSON(value, true), inQuery,
+		strings.ReplaceAll(inQuery, "+", "%20")} {
 		s.index(form{text, value, alone, 0})
 	}
 }
@@ -135,7 +136,8 @@ func (s *Set) index(f form) {
 	key := [3]byte([]byte(f.text))
 	if !slices.Contains(s.forms[key], f) {
 		s.forms[key] = append(s.forms[key], f)
-		slices.SortFunc(s.forms[key], func(a, b form) int { return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text)) })
+		slices.SortFunc(s.forms[key],
+			func(a, b form) int { return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text)) })
 		s.longest = max(s.longest, len(f.text))
 	}
 }
@@ -203,7 +205,8 @@ func (s *Set) match(text string, at int) (f form, size int) {
 		for n < len(f.text) && n < len(rest) && f.text[n] == rest[n] {
 			n++
 		}
-		if !s.public[f.value] && (n == len(f.text) && (!f.alone || standsAlone(text, at, at+n)) || n >= shortest && strings.HasPrefix(rest[n:], "…")) {
+		if !s.public[f.value] && (n == len(f.text) && (!f.alone || standsAlone(text, at, at+n)) ||
+			n >= shortest && strings.HasPrefix(rest[n:], "…")) {
 			return f, n
 		}
 	}
@@ -252,7 +255,8 @@ func (s *Set) Under(key, text string) string {
 // isShouted reports whether a key is written as names of variables and headers are:
 // "PGPASSWORD", "Proxy-Authorization". A single general word such as "KEY" isn't.
 func isShouted(key string) bool {
-	if strings.EqualFold(key, "authorization") || strings.EqualFold(key, "proxy-authorization") || strings.EqualFold(key, "set-cookie") {
+	if strings.EqualFold(key, "authorization") || strings.EqualFold(key, "proxy-authorization") ||
+		strings.EqualFold(key, "set-cookie") {
 		return true
 	}
 	switch strings.TrimSuffix(key, "S") {
@@ -264,7 +268,8 @@ func isShouted(key string) bool {
 }
 
 // assignment is a name with its value in text, as in an environment, a header, a command line or JSON.
-var assignment = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_-]*)("?\s*[=:]\s*)((?:(?i:Bearer|Basic|Token)\s+)?)("(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'|[^\s"',;&]+)`)
+var assignment = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_-]*)("?\s*[=:]\s*)((?:(?i:Bearer|Basic|Token)\s+)?)` +
+	`("(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'|[^\s"',;&]+)`)
 
 // Message is Valid for a text that people read: also the value after the name of a
 // secret in it, as in "PGPASSWORD=…" or "Authorization: Bearer …", is hidden.
@@ -278,7 +283,8 @@ func Assigned(text string) string {
 	return assignment.ReplaceAllStringFunc(text, func(found string) string {
 		part := assignment.FindStringSubmatch(found)
 		name, sign, value := part[1], part[2], strings.Trim(part[4], `"'`)
-		isValue := isShouted(name) || strings.Contains(sign, "=") && !strings.ContainsAny(sign, " \t") || len(value) >= 8 && strings.ContainsAny(value, "0123456789")
+		isValue := isShouted(name) || strings.Contains(sign, "=") && !strings.ContainsAny(sign, " \t") ||
+			len(value) >= 8 && strings.ContainsAny(value, "0123456789")
 		if !naming.Secret(name) || len(value) < shortest || strings.HasPrefix(value, "[hidden") || !isValue {
 			return found
 		}

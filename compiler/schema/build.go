@@ -72,7 +72,8 @@ func Containing(path []Step, inner *Schema) *Schema {
 			continue
 		}
 		n = &ast.Node{Unit: ast.Detached, Kinds: Object, Objects: &ast.ObjectRules{
-			Size: ast.AnySize, Properties: map[string]*ast.Node{step.Key: n}, Names: []string{step.Key}, Required: []string{step.Key}}}
+			Size: ast.AnySize, Properties: map[string]*ast.Node{step.Key: n}, Names: []string{step.Key},
+			Required: []string{step.Key}}}
 	}
 	return of(n)
 }

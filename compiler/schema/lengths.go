@@ -39,7 +39,9 @@ func lengths(n *ast.Node, depth int) ast.Size {
 	}
 	for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
 		if list != nil {
-			z.Narrow(across(list, func(x *ast.Node) (ast.Size, bool) { return lengths(x, depth-1), x.Possible()&Array != 0 }))
+			z.Narrow(across(list, func(x *ast.Node) (ast.Size, bool) {
+				return lengths(x, depth-1), x.Possible()&Array != 0
+			}))
 		}
 	}
 	return z

@@ -113,7 +113,8 @@ func (x *exporter) text(n *ast.Node) any {
 	case n.Verdict == ast.Never || n.Values != nil && len(n.Values) == 0: // the library takes an empty enum for none
 		return false
 	}
-	if n.Objects != nil && slices.ContainsFunc(n.Objects.Patterns, func(p ast.PatternRule) bool { return !p.Pattern.Regular() }) {
+	if n.Objects != nil &&
+		slices.ContainsFunc(n.Objects.Patterns, func(p ast.PatternRule) bool { return !p.Pattern.Regular() }) {
 		x.err = errors.New("the ordinary validator can't compile patterns of names with look-around or back-references")
 	}
 	return n.Print(x.text, x.url)

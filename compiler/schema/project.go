@@ -170,7 +170,8 @@ func own(n *ast.Node, step Step, within Kinds) reach {
 	parts := o.Judges(o.Properties[step.Key], func(p *regex.Pattern) bool { return p.Match(step.Key) })
 	if parts != nil {
 		// A map from any name to one kind of value declares no names, and none is unknown to it.
-		r.named = parts[0] != o.Additional || o.Properties == nil && o.Patterns == nil && o.Additional.Verdict != ast.Never
+		r.named = parts[0] != o.Additional ||
+			o.Properties == nil && o.Patterns == nil && o.Additional.Verdict != ast.Never
 	}
 	if parts != nil {
 		r.node = ast.Both(parts)
@@ -184,7 +185,8 @@ func own(n *ast.Node, step Step, within Kinds) reach {
 
 // allowsOthers reports whether the schema explicitly allows properties that aren't declared.
 func allowsOthers(o *ast.ObjectRules) bool {
-	return o != nil && (o.Additional != nil && o.Additional.Verdict != ast.Never || o.Unevaluated != nil && o.Unevaluated.Verdict != ast.Never)
+	return o != nil && (o.Additional != nil && o.Additional.Verdict != ast.Never ||
+		o.Unevaluated != nil && o.Unevaluated.Verdict != ast.Never)
 }
 
 // settle draws the conclusion of a schema that accepts nothing.
@@ -394,7 +396,8 @@ func isClosed(n *ast.Node) bool {
 		return true
 	}
 	for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
-		if list != nil && !slices.ContainsFunc(list, func(x *ast.Node) bool { return x.Possible()&n.Kinds&Object != 0 && !isClosed(x) }) {
+		if list != nil && !slices.ContainsFunc(list,
+			func(x *ast.Node) bool { return x.Possible()&n.Kinds&Object != 0 && !isClosed(x) }) {
 			return true
 		}
 	}

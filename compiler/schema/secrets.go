@@ -30,7 +30,8 @@ func hasSecrets(n *ast.Node, seen map[*ast.Node]bool) bool {
 		return false
 	}
 	seen[n] = true
-	return n.Secret() || hasSecrets(n.Ref, seen) || slices.ContainsFunc(n.Children, func(x *ast.Node) bool { return hasSecrets(x, seen) })
+	return n.Secret() || hasSecrets(n.Ref, seen) ||
+		slices.ContainsFunc(n.Children, func(x *ast.Node) bool { return hasSecrets(x, seen) })
 }
 
 // maxSecretSteps bounds how many schemas are held against parts of a value.
@@ -56,7 +57,8 @@ func secrets(n *ast.Node, v any, path []any, steps *int, found func(path []any, 
 			return
 		}
 		for name, value := range v {
-			for _, x := range n.Objects.Judges(n.Objects.Properties[name], func(p *regex.Pattern) bool { return p.Match(name) }) {
+			for _, x := range n.Objects.Judges(n.Objects.Properties[name],
+				func(p *regex.Pattern) bool { return p.Match(name) }) {
 				below(x, name, value)
 			}
 		}

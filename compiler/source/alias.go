@@ -90,7 +90,8 @@ func (y *yamlReader) coreTag(start, end int) string {
 	if ok && name != "" && strings.Contains(coreTags, " "+name+" ") {
 		return name
 	}
-	y.report(codeSyntax, start, end, "remove it; text that begins with ! goes in quotes", "the tag %s isn't one of the core schema", quote(tag))
+	y.report(codeSyntax, start, end, "remove it; text that begins with ! goes in quotes",
+		"the tag %s isn't one of the core schema", quote(tag))
 	return ""
 }
 
@@ -168,12 +169,15 @@ func (y *yamlReader) alias(flow bool) *Node {
 	case name == "":
 		y.stop(start, y.i, "text that begins with * goes in quotes", "an alias without a name")
 	case !known && strings.HasSuffix(name, ":"):
-		y.stop(start, y.i, "an alias that is a key needs a space before its colon", "the alias %s has no anchor before it", quote(name))
+		y.stop(start, y.i, "an alias that is a key needs a space before its colon",
+			"the alias %s has no anchor before it", quote(name))
 	case !known:
-		y.report(codeSyntax, start, y.i, "text that begins with * goes in quotes", "the alias %s has no anchor before it", quote(name))
+		y.report(codeSyntax, start, y.i, "text that begins with * goes in quotes",
+			"the alias %s has no anchor before it", quote(name))
 		return n
 	case a.node == nil:
-		y.report(codeSyntax, start, y.i, "write the value out", "the alias %s stands inside of what it stands for", quote(name))
+		y.report(codeSyntax, start, y.i, "write the value out",
+			"the alias %s stands inside of what it stands for", quote(name))
 		return n
 	}
 	y.spend(a, start)

@@ -236,7 +236,8 @@ func (d *decoder) escape(i, end int) (int, *fault) {
 			return i, &fault{i, i + 2, "a NUL character", noNUL}
 		case isBreak(c):
 			next, count := d.breaks(i+1, end)
-			d.newlines(count-1, i, next) // the line continues without a space, and empty lines that follow are line breaks
+			// the line continues without a space, and empty lines that follow are line breaks
+			d.newlines(count-1, i, next)
 			return next, nil
 		case wideEscapes[c] != "":
 			d.put(wideEscapes[c], i, i+2)
@@ -245,7 +246,8 @@ func (d *decoder) escape(i, end int) (int, *fault) {
 	}
 	_, size := utf8.DecodeRuneInString(d.src[i+1:])
 	stop := min(i+1+size, end)
-	return i, &fault{i, stop, "the escape " + quote(d.src[i:stop]) + " doesn't exist", `a backslash itself is written \\`}
+	return i, &fault{i, stop, "the escape " + quote(d.src[i:stop]) + " doesn't exist",
+		`a backslash itself is written \\`}
 }
 
 const noNUL = "remove it: programs written in C take it for the end of the text"
@@ -270,7 +272,8 @@ func (d *decoder) unicode(i, end, digits int) (int, *fault) {
 				}
 			}
 		}
-		return i, &fault{i, stop, "the escape " + quote(d.src[i:stop]) + " is half of a surrogate pair", "a character beyond U+FFFF is written as two escapes, high before low, or as itself"}
+		return i, &fault{i, stop, "the escape " + quote(d.src[i:stop]) + " is half of a surrogate pair",
+			"a character beyond U+FFFF is written as two escapes, high before low, or as itself"}
 	case r > utf8.MaxRune || r < 0:
 		return i, &fault{i, stop, "the escape " + quote(d.src[i:stop]) + " is beyond Unicode", ""}
 	}
@@ -323,7 +326,8 @@ func (d *decoder) block(start, parent int) (end, line int, bad *fault) {
 		}
 	}
 	if rest < len(d.src) && !isBreak(d.src[rest]) {
-		return end, -1, &fault{rest, rest + 1, "expected the end of the line after " + quote(d.src[start:i]), "the text begins on the next line; quote text that begins with | or >"}
+		return end, -1, &fault{rest, rest + 1, "expected the end of the line after " + quote(d.src[start:i]),
+			"the text begins on the next line; quote text that begins with | or >"}
 	}
 	if rest == len(d.src) {
 		return end, -1, nil
@@ -353,7 +357,9 @@ func (d *decoder) blockIndent(i, parent, explicit int) (int, *fault) {
 				return max(deepest, parent+1), nil
 			}
 			if deepest > spaces {
-				return 0, &fault{deepestAt, deepestAt + deepest, "an empty line with more spaces than the first line of text below it", "remove its spaces, or say how far the text is indented: |2"}
+				return 0, &fault{deepestAt, deepestAt + deepest,
+					"an empty line with more spaces than the first line of text below it",
+					"remove its spaces, or say how far the text is indented: |2"}
 			}
 			return spaces, nil
 		}

@@ -74,7 +74,9 @@ func (y *yamlReader) expectComma(open *Node, closer byte) {
 	if c := y.text[y.i]; c == ']' || c == '}' {
 		help = fmt.Sprintf("close the %q with %q before it; %s", y.text[open.Start:open.Start+1], string(closer), help)
 	} else if c == '{' && y.i > 0 && y.text[y.i-1] == '$' {
-		help = "\"${…}\" isn't replaced in a plan: declare the value under \"input\" and write †input.NAME, or quote the text"
+		help =
+			"\"${…}\" isn't replaced in a plan: declare the value under \"input\" and write †input.NAME, or " +
+				"quote the text"
 	} else if c == ':' {
 		help = "put text that holds a colon and a blank in quotes"
 	}
@@ -124,7 +126,8 @@ func (y *yamlReader) flowItem() *Node {
 	}
 	if !explicit {
 		if y.line != line {
-			y.stop(y.i, y.i+1, "close the bracket, or put the text or the pair in quotes or { }", "a colon behind text of several lines")
+			y.stop(y.i, y.i+1, "close the bracket, or put the text or the pair in quotes or { }",
+				"a colon behind text of several lines")
 		}
 		start = d.node.Start
 	}

@@ -30,7 +30,8 @@ func (f *File) SetParsed() {
 }
 
 // assigned is a name with its value, in YAML or JSON that can't be parsed or that isn't.
-var assigned = regexp.MustCompile(`([A-Za-z_][\w-]*)["']?[ \t]*[:=][ \t]*("(?:[^"\\\r\n]|\\.)*"?|'[^'\r\n]*'?|[^\s"'{\[,}\]][^\r\n,}\]]*)`)
+var assigned = regexp.MustCompile(
+	`([A-Za-z_][\w-]*)["']?[ \t]*[:=][ \t]*("(?:[^"\\\r\n]|\\.)*"?|'[^'\r\n]*'?|[^\s"'{\[,}\]][^\r\n,}\]]*)`)
 
 // HiddenAt reports which bytes between two offsets aren't to be shown: of a byte it gives
 // where the hidden span that it is in begins and ends, or 0 and 0. In a file that isn't

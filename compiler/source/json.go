@@ -24,7 +24,8 @@ func (j *jsonReader) document() *Node {
 	j.blanks()
 	if j.i < len(j.text) {
 		j.refuseComment()
-		j.stop(j.i, j.word(j.i), "a file holds one value; a .jsonl file holds one in each line", "there is text after the JSON value")
+		j.stop(j.i, j.word(j.i), "a file holds one value; a .jsonl file holds one in each line",
+			"there is text after the JSON value")
 	}
 	return root
 }
@@ -225,7 +226,8 @@ func (j *jsonReader) separated(n *Node, closer byte) bool {
 }
 
 func (j *jsonReader) unclosed(n *Node, closer byte) {
-	j.stop(n.Start, n.Start+1, "", "%q is never closed; expected %q before the end of the file", j.text[n.Start:n.Start+1], string(closer))
+	j.stop(n.Start, n.Start+1, "", "%q is never closed; expected %q before the end of the file",
+		j.text[n.Start:n.Start+1], string(closer))
 }
 
 // quotable are the bytes that need no escape in a string.
@@ -309,7 +311,8 @@ func (j *jsonReader) number() *Node {
 	if i < len(j.text) && !strings.ContainsRune(" \t\r\n,]}", rune(j.text[i])) {
 		j.i = i
 		j.refuseComment()
-		j.stop(start, max(i, j.word(start)), "put it in quotes if it is text", "%s isn't a number", quote(j.text[start:max(i, j.word(start))]))
+		j.stop(start, max(i, j.word(start)), "put it in quotes if it is text", "%s isn't a number",
+			quote(j.text[start:max(i, j.word(start))]))
 	}
 	n := j.node(Number, Plain, start, i)
 	n.Text = j.text[start:i]

@@ -82,7 +82,8 @@ func (l *LineReader) Offset() int { return l.base }
 func (l *LineReader) Next() (*File, error) {
 	for {
 		if l.endless {
-			return nil, fmt.Errorf("line %d goes on behind %d MiB, and nothing after that is read", l.row, patience*l.limit>>20)
+			return nil, fmt.Errorf("line %d goes on behind %d MiB, and nothing after that is read", l.row,
+				patience*l.limit>>20)
 		}
 		text, size, err := l.line()
 		if size == 0 && err != nil {

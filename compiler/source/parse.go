@@ -222,7 +222,9 @@ func (b *builder) dropDuplicates(mark int) {
 			first = kept[i].Key
 		}
 		if first != nil {
-			p := b.report(codeDuplicate, f.Key.Start, f.Key.End, "keep one of the two; a further item of a list begins with \"- \"", "the key %s is given twice in one mapping", quote(f.Key.Text))
+			p := b.report(codeDuplicate, f.Key.Start, f.Key.End,
+				"keep one of the two; a further item of a list begins with \"- \"",
+				"the key %s is given twice in one mapping", quote(f.Key.Text))
 			p.Related = []Note{{first.Span(), "it is first given here"}}
 			continue
 		}
@@ -249,10 +251,12 @@ const maxInteger = 1<<53 - 1
 func (b *builder) checkNumber(n *Node, digits string, integer bool) bool {
 	const help = "write it in quotes, as text"
 	if len(n.Text) > b.limits.Number {
-		b.report(codeLimit, n.Start, n.End, help, "a number of %d characters; the limit is %d", len(n.Text), b.limits.Number)
+		b.report(codeLimit, n.Start, n.End, help, "a number of %d characters; the limit is %d", len(n.Text),
+			b.limits.Number)
 		return false
 	}
-	if problem := inexact(n.Text, digits, integer); problem != "" && !(integer && (b.file.Format == JSONData && keepsDigits(digits) || asCanonical(digits))) {
+	if problem := inexact(n.Text, digits, integer); problem != "" &&
+		!(integer && (b.file.Format == JSONData && keepsDigits(digits) || asCanonical(digits))) {
 		b.report(codeSyntax, n.Start, n.End, help, "%s", problem)
 		return false
 	}
@@ -292,7 +296,8 @@ func inexact(text, digits string, integer bool) string {
 		}
 		return ""
 	}
-	if v, err := strconv.ParseFloat(digits, 64); err != nil || v == 0 && strings.ContainsAny(mantissa(digits), "123456789") {
+	if v, err := strconv.ParseFloat(digits, 64); err != nil ||
+		v == 0 && strings.ContainsAny(mantissa(digits), "123456789") {
 		return "the number " + shortened(text) + " is beyond what a 64-bit float holds"
 	}
 	return ""

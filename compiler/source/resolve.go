@@ -161,7 +161,8 @@ func ambiguousNumber(text, unsigned string) (as, help string) {
 	if strings.HasPrefix(unsigned, "0x") {
 		return "", ""
 	}
-	if e := strings.IndexAny(unsigned, "eE"); e >= 0 && (!strings.Contains(unsigned[:e], ".") || unsigned[e+1] != '-' && unsigned[e+1] != '+') {
+	if e := strings.IndexAny(unsigned, "eE"); e >= 0 &&
+		(!strings.Contains(unsigned[:e], ".") || unsigned[e+1] != '-' && unsigned[e+1] != '+') {
 		return "text", "write it with a point and a sign (1.0e+3), or put it in quotes"
 	}
 	return "", ""

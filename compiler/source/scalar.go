@@ -71,7 +71,8 @@ func (y *yamlReader) refusePlainStart(flow bool) {
 	case flowIndicator(c):
 		y.stop(y.i, y.i+1, "put it in quotes if it is text", "unexpected %q", string(c))
 	case c == '#':
-		y.stop(y.i, y.i+1, "a comment needs a space before its #; text that begins with # goes in quotes", "unexpected \"#\"")
+		y.stop(y.i, y.i+1, "a comment needs a space before its #; text that begins with # goes in quotes",
+			"unexpected \"#\"")
 	case c != '-' && c != '?' && c != ':':
 	case y.separated(y.i + 1), flow && flowIndicator(y.text[y.i+1]):
 		y.stop(y.i, y.i+1, "put it in quotes if it is text", "unexpected %q", string(c))
@@ -79,7 +80,9 @@ func (y *yamlReader) refusePlainStart(flow bool) {
 }
 
 // inPlain is what continues text without quotes wherever it stands.
-var inPlain = classOf(func(c byte) bool { return !blank(c) && !isBreak(c) && c != ':' && c != '#' && !flowIndicator(c) })
+var inPlain = classOf(func(c byte) bool {
+	return !blank(c) && !isBreak(c) && c != ':' && c != '#' && !flowIndicator(c)
+})
 
 // plainLine is the end of the text without quotes that a line holds from i on.
 func (y *yamlReader) plainLine(i int, flow bool) int {
@@ -190,7 +193,8 @@ func (y *yamlReader) quotedBreak(start, i, n int) int {
 		y.tabAt(spaces)
 	}
 	if i == y.line && atMarker(y.text, i) || i-y.line <= n {
-		y.stop(start, start+1, "close it, or indent the lines on which it goes on", "the quote isn't closed where its lines end")
+		y.stop(start, start+1, "close it, or indent the lines on which it goes on",
+			"the quote isn't closed where its lines end")
 	}
 	return i
 }
@@ -259,7 +263,8 @@ func (y *yamlReader) asKey(d draft, p properties) *Node {
 	}
 	if p.tag == "" && n.Style == Plain && n.Text != "" {
 		if kind, _, _, _ := resolve(n.Text); kind != String && y.file.Format != YAMLData {
-			y.report(codeSyntax, n.Start, n.End, "put it in quotes", "the key %s is %s; a key is text", n.Text, kind).Quote = true
+			y.report(codeSyntax, n.Start, n.End, "put it in quotes", "the key %s is %s; a key is text", n.Text,
+				kind).Quote = true
 		}
 	} else if p.tag != "" && p.tag != "str" && p.tag != "!" {
 		y.report(codeSyntax, p.tagStart, p.tagEnd, keyIsText, "a key with the tag %s", quote(p.tag))
@@ -284,7 +289,8 @@ func (y *yamlReader) asValue(d draft, p properties) *Node {
 	case n.Style == Plain:
 		if ok, _ := y.resolvePlain(n); ok && (n.Kind == String || n.Kind == Number) {
 			if as, help := ambiguous(n.Text, n.Kind); as != "" {
-				y.report(codeAmbiguous, n.Start, n.End, help, "%s is %s, but YAML 1.1 readers take it for %s", quote(n.Text), n.Kind, as)
+				y.report(codeAmbiguous, n.Start, n.End, help, "%s is %s, but YAML 1.1 readers take it for %s",
+					quote(n.Text), n.Kind, as)
 			}
 		}
 	}

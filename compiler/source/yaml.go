@@ -31,7 +31,8 @@ func (y *yamlReader) document() *Node {
 	}
 	y.skip()
 	if y.i < len(y.text) && y.text[y.i] == '%' && y.column() == 0 {
-		y.stop(y.i, y.lineEnd(y.i), "remove it; text that begins with % goes in quotes", "a directive; a document is YAML 1.2 without any")
+		y.stop(y.i, y.lineEnd(y.i), "remove it; text that begins with % goes in quotes",
+			"a directive; a document is YAML 1.2 without any")
 	}
 	marked := y.atMarker() && y.text[y.i] == '-'
 	if marked {
@@ -256,7 +257,8 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 		return y.asValue(d, y.join(above, here))
 	}
 	if y.line != line {
-		y.stop(y.i, y.i+1, "check the indentation, or put text that holds \": \" in quotes", "a colon behind text of several lines")
+		y.stop(y.i, y.i+1, "check the indentation, or put text that holds \": \" in quotes",
+			"a colon behind text of several lines")
 	}
 	y.refuseBlock(block, properties{})
 	return y.blockMapping(block.column, y.asKey(d, here), above)
@@ -273,11 +275,14 @@ type place struct {
 func (y *yamlReader) refuseBlock(p place, here properties) {
 	switch {
 	case !p.allowed && y.text[y.i] == ':':
-		y.stop(y.i, y.i+1, "put text that holds \": \" in quotes, or the inner mapping on lines of its own, further in", "a second colon on one line")
+		y.stop(y.i, y.i+1, "put text that holds \": \" in quotes, or the inner mapping on lines of its own, further in",
+			"a second colon on one line")
 	case !p.allowed:
-		y.stop(y.i, y.i+1, "put it in quotes if it is text, or on the next line, further in", "a list or mapping can't begin on this line")
+		y.stop(y.i, y.i+1, "put it in quotes if it is text, or on the next line, further in",
+			"a list or mapping can't begin on this line")
 	case here.some():
-		y.stop(here.start, here.end, "put it on the line above", "an anchor or tag can't stand on the first line of a list")
+		y.stop(here.start, here.end, "put it on the line above",
+			"an anchor or tag can't stand on the first line of a list")
 	}
 	if k := strings.IndexByte(y.text[p.gap:p.start], '\t'); k >= 0 {
 		y.tabAt(p.gap + k)
@@ -322,7 +327,8 @@ func (y *yamlReader) atItem(n, column int) bool {
 		return true
 	}
 	if column > n {
-		y.stop(y.i, y.lineEnd(y.i), "begin it with \"- \", or indent it like the rest of the item that it belongs to", "expected an item of the list at this column")
+		y.stop(y.i, y.lineEnd(y.i), "begin it with \"- \", or indent it like the rest of the item that it belongs to",
+			"expected an item of the list at this column")
 	}
 	return false
 }
@@ -342,7 +348,8 @@ func (y *yamlReader) another(column int) bool {
 	}
 	y.refuseTab(y.column())
 	if y.column() > column {
-		y.stop(y.i, y.lineEnd(y.i), "check the indentation", "this line is indented by %d; the list or mapping that it would belong to by %d", y.column(), column)
+		y.stop(y.i, y.lineEnd(y.i), "check the indentation",
+			"this line is indented by %d; the list or mapping that it would belong to by %d", y.column(), column)
 	}
 	return y.column() == column
 }
@@ -431,7 +438,8 @@ func (y *yamlReader) blockKey() *Node {
 // field adds an entry to the mapping that is being read.
 func (y *yamlReader) field(key, value *Node) {
 	if key.Text == "<<" && key.Style == Plain && !key.Alias {
-		y.report(codeSyntax, key.Start, key.End, "write out what it would bring", "a merge key; a reader can't see what it brings")
+		y.report(codeSyntax, key.Start, key.End, "write out what it would bring",
+			"a merge key; a reader can't see what it brings")
 		return
 	}
 	y.fieldStack = append(y.fieldStack, Field{key, value})

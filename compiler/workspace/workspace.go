@@ -107,10 +107,12 @@ func Path(what, dir, text string) (name, problem, help string) {
 		if strings.ContainsRune("aeiou", rune(what[0])) {
 			article = "an"
 		}
-		return "", article + " " + what + " is a file in the workspace, never a URL", "fetch the file once and keep it beside the plan"
+		return "", article + " " + what + " is a file in the workspace, never a URL",
+			"fetch the file once and keep it beside the plan"
 	case path.IsAbs(text), name == "..", strings.HasPrefix(name, "../"), strings.Contains(text, `\`):
 		return "", "the " + what + " \"" + text + "\" leaves the workspace",
-			"the workspace is the nearest folder with " + Settings + " or .git in it, else the first file's own; put " + Settings + " into the folder that holds all of it"
+			"the workspace is the nearest folder with " + Settings + " or .git in it, else the first file's own; put " +
+				Settings + " into the folder that holds all of it"
 	}
 	return name, "", ""
 }
@@ -194,7 +196,8 @@ func (p *Place) settings(folder string) string {
 	name := filepath.Join(folder, Settings)
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		for _, other := range misnamed {
-			if info, err := os.Stat(filepath.Join(folder, other)); err == nil && info.Mode().IsRegular() && Shared(folder) == "" {
+			if info, err := os.Stat(filepath.Join(folder, other)); err == nil && info.Mode().IsRegular() &&
+				Shared(folder) == "" {
 				p.pass(Refused{filepath.Join(folder, other), "a configuration is called " + Settings, true})
 			}
 		}

@@ -2,7 +2,8 @@ package layout
 
 // draw says where everything stands.
 func (d *layering) draw() Placed {
-	placed := Placed{Nodes: make([]Box, len(d.Nodes)), Edges: make([]Route, len(d.Edges)), Clusters: make([]Box, len(d.Clusters))}
+	placed := Placed{Nodes: make([]Box, len(d.Nodes)), Edges: make([]Route, len(d.Edges)),
+		Clusters: make([]Box, len(d.Clusters))}
 	heights := make([]int, len(d.layers))
 	least, most := 1<<30, -1<<30
 	for v, one := range d.vertices {
@@ -14,7 +15,8 @@ func (d *layering) draw() Placed {
 	}
 	above, below := d.insets()
 	tops := make([]int, len(d.layers)+1)
-	over, under := make([]int, len(d.layers)+1), make([]int, len(d.layers)+1) // what clusters take above and below each layer
+	// what clusters take above and below each layer
+	over, under := make([]int, len(d.layers)+1), make([]int, len(d.layers)+1)
 	for c := 1; c < len(d.Clusters); c++ {
 		over[d.first[c]], under[d.last[c]] = max(over[d.first[c]], above[c]), max(under[d.last[c]], below[c])
 	}
@@ -29,7 +31,8 @@ func (d *layering) draw() Placed {
 		d.x[v] -= least
 		if d.isNode(v) {
 			n := d.Nodes[v]
-			placed.Nodes[v] = Box{d.x[v] - one.left, tops[one.layer] + (heights[one.layer]-n.Height)/2, n.Width, n.Height}
+			placed.Nodes[v] = Box{d.x[v] - one.left, tops[one.layer] + (heights[one.layer]-n.Height)/2,
+				n.Width, n.Height}
 		}
 	}
 	for c := 1; c < len(d.Clusters); c++ {

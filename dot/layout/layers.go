@@ -38,7 +38,8 @@ func Place(g Graph) Placed {
 	if len(g.Nodes) == 0 {
 		return Placed{}
 	}
-	d := &layering{Graph: g, ways: make([][]int, len(g.Edges)), upwards: make([]bool, len(g.Edges)), label: make([]int, len(g.Edges))}
+	d := &layering{Graph: g, ways: make([][]int, len(g.Edges)), upwards: make([]bool, len(g.Edges)),
+		label: make([]int, len(g.Edges))}
 	for _, n := range g.Nodes {
 		d.add(vertex{left: n.Width / 2, right: n.Width - n.Width/2, height: n.Height, cluster: n.Cluster})
 	}

@@ -26,7 +26,8 @@ const (
 // it is joined to are on average, and neighbours change places where that saves crossings. The best order wins. What is
 // in a cluster stays together, and clusters are in one order in all layers.
 func (d *layering) arrange() {
-	o := &ordering{layering: d, rank: make([]int, len(d.Clusters)), key: make([]int, len(d.vertices)), work: crossingWork}
+	o := &ordering{layering: d, rank: make([]int, len(d.Clusters)), key: make([]int, len(d.vertices)),
+		work: crossingWork}
 	d.at = make([]int, len(d.vertices))
 	best := make([][]int, len(d.layers))
 	least := -1

@@ -107,7 +107,8 @@ func (s *solver) spread(work int) {
 		}
 		for _, all := range s.springs {
 			for _, one := range all {
-				cost += one.weight * max(first[one.to]-first[one.from]-one.length, first[one.from]+one.length-first[one.to])
+				cost += one.weight * max(first[one.to]-first[one.from]-one.length,
+					first[one.from]+one.length-first[one.to])
 			}
 		}
 		if s.pos = first; cost < least {

@@ -200,10 +200,15 @@ func (p *Page) HTML() (string, error) {
 	body := strings.NewReplacer(places...).Replace(shell)
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-	fmt.Fprintf(&b, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", policy(script, style, whole)+connects)
-	b.WriteString("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
+	fmt.Fprintf(&b, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n",
+		policy(script, style, whole)+connects)
+	b.WriteString(
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" " +
+			"content=\"no-referrer\">\n")
 	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n%s", html.EscapeString(title), style, body)
-	fmt.Fprintf(&b, "<script id=\"data\" type=\"application/json\">%s</script>\n<script>%s</script>\n</body>\n</html>\n", text, script)
+	fmt.Fprintf(&b,
+		"<script id=\"data\" type=\"application/json\">%s</script>\n<script>%s</script>\n</body>\n</html>\n", text,
+		script)
 	return b.String(), nil
 }
 
@@ -212,7 +217,8 @@ func policy(script, style, drawing string) string {
 	_, rules, _ := strings.Cut(drawing, "<style>")
 	rules, _, _ = strings.Cut(rules, "</style>")
 	styles := hash(style) + " " + hash(rules)
-	return "default-src 'none'; script-src " + hash(script) + "; style-src " + styles + "; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; script-src " + hash(script) + "; style-src " + styles +
+		"; base-uri 'none'; form-action 'none'"
 }
 
 func hash(text string) string {
@@ -276,7 +282,8 @@ func (p *Page) redacted(events []json.RawMessage) []json.RawMessage {
 func (b *block) add(p Part, outermost *facts.Facts) {
 	about := map[string][]finding{}
 	for _, f := range p.Findings {
-		one := finding{f.Rule.Code, f.Severity.String(), compiler.Redact(p.Plan, f.Message), compiler.Redact(p.Plan, f.Help)}
+		one := finding{f.Rule.Code, f.Severity.String(), compiler.Redact(p.Plan, f.Message),
+			compiler.Redact(p.Plan, f.Help)}
 		if f.Call == "" {
 			b.Findings = append(b.Findings, one)
 		} else {
@@ -290,7 +297,8 @@ func (b *block) add(p Part, outermost *facts.Facts) {
 	}
 	for i := range p.Facts.Calls {
 		f := p.Facts.Calls[i]
-		c := call{Key: p.Prefix + f.Name, Part: number, Call: f, To: f.Runs.Destination(), Leaves: f.Leaves(), Findings: about[f.Name]}
+		c := call{Key: p.Prefix + f.Name, Part: number, Call: f, To: f.Runs.Destination(), Leaves: f.Leaves(),
+			Findings: about[f.Name]}
 		c.Answered = f.Runs.Kind == facts.Produced && (p.Facts.Planned || p.Facts.IsAnswer())
 		if a := p.Plan.Activities[p.Plan.Calls[i].Activity]; a != nil && a.HTTP != nil {
 			c.Sends = kinds.SentVariables(a.HTTP)

@@ -63,7 +63,8 @@ func Of(delegate, name string) string {
 
 // A Result is what a call gave back.
 type Result struct {
-	Value any // a JSON value: nil, bool, float64, string, []any or map[string]any; never changed afterwards, and not to be
+	// a JSON value: nil, bool, float64, string, []any or map[string]any; never changed afterwards, and not to be
+	Value any
 	Route int // the index in Request.Paths of the alternative that the activity named, or -1
 	Steps int // what an expression took, as its run's budget counts it
 	Made  int // and the bytes of the values that it made
@@ -151,7 +152,8 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 		o.Environ = os.Environ()
 	}
 	s := &Set{
-		byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, tries: map[*ongoing]struct{}{},
+		byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{},
+		tries:   map[*ongoing]struct{}{},
 		options: o, env: readEnvironment(o.Environ), hide: &redact.Set{},
 	}
 	s.hide.Environment(o.Environ)
@@ -172,7 +174,8 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 				return nil, missing
 			}
 			if refusal := refusedHost(def, o.Hosts); refusal != nil {
-				return nil, fmt.Errorf("the activity %q may not reach its host: %s; %s", name, refusal.Why, refusal.Help)
+				return nil, fmt.Errorf("the activity %q may not reach its host: %s; %s", name, refusal.Why,
+					refusal.Help)
 			}
 		}
 		a, err := kind.open(s, name, def)
@@ -213,7 +216,8 @@ func (s *Set) web() *http.Client {
 }
 
 func (s *Set) program(name string, def *plan.Activity) program {
-	return program{name: name, def: def, env: s.env, environ: s.env.program(def, s.hide), grace: s.options.Grace, hide: s.hide, unchanged: s.options.Unchanged}
+	return program{name: name, def: def, env: s.env, environ: s.env.program(def, s.hide), grace: s.options.Grace,
+		hide: s.hide, unchanged: s.options.Unchanged}
 }
 
 // Start begins one try of a call and returns. When the try has ended, ended is told, once, in another goroutine. Once

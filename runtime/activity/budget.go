@@ -36,7 +36,8 @@ type Budget struct {
 
 // NewBudget is the budget of a run in which so many tries of expressions have taken so much already.
 func NewBudget(tries, steps, made int) *Budget {
-	return &Budget{left: expression.Meter{Steps: budgetSteps + stepsOfTry*tries - steps, Memory: budgetMemory + memoryOfTry*tries - made}}
+	return &Budget{left: expression.Meter{Steps: budgetSteps + stepsOfTry*tries - steps,
+		Memory: budgetMemory + memoryOfTry*tries - made}}
 }
 
 // take is what there is for the next evaluation; put takes back what it has left.

@@ -64,7 +64,9 @@ func (e environment) missing(def *plan.Activity) error {
 		if span := v.Node.Span(); span.Known() {
 			at = span.Where() + ": "
 		}
-		return fmt.Errorf("%sthe activity %q needs the environment variable %s, which isn't set; set it, or define the activity without it", at, def.Name, v.Name)
+		return fmt.Errorf(
+			"%sthe activity %q needs the environment variable %s, which isn't set; set it, or define the "+
+				"activity without it", at, def.Name, v.Name)
 	}
 	return nil
 }

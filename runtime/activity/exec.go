@@ -32,24 +32,25 @@ type program struct {
 	unchanged func(activity, program string) (digest string, err error)
 }
 
-var _ = register("exec", kind{missing: missingProgram, open: func(s *Set, name string, def *plan.Activity) (starter, error) {
-	if len(def.Argv) == 0 {
-		return nil, fmt.Errorf("activity %q has an empty argv: expected a program and its arguments", name)
-	}
-	p := s.program(name, def)
-	if p.unchanged != nil && s.mayUse(name) {
-		found, _ := exec.LookPath(kinds.Filled(def.Argv[0].Texts[0], s.env.get))
-		if _, err := p.unchanged(name, found); err != nil {
-			return nil, err
+var _ = register("exec", kind{missing: missingProgram,
+	open: func(s *Set, name string, def *plan.Activity) (starter, error) {
+		if len(def.Argv) == 0 {
+			return nil, fmt.Errorf("activity %q has an empty argv: expected a program and its arguments", name)
 		}
-	}
-	if !def.Worker {
-		return &p, nil
-	}
-	w := newWorker(p)
-	s.workers = append(s.workers, w)
-	return w, nil
-}})
+		p := s.program(name, def)
+		if p.unchanged != nil && s.mayUse(name) {
+			found, _ := exec.LookPath(kinds.Filled(def.Argv[0].Texts[0], s.env.get))
+			if _, err := p.unchanged(name, found); err != nil {
+				return nil, err
+			}
+		}
+		if !def.Worker {
+			return &p, nil
+		}
+		w := newWorker(p)
+		s.workers = append(s.workers, w)
+		return w, nil
+	}})
 
 func (x *program) start(ctx context.Context, r Request, ended func(Result, error)) {
 	go func() { ended(x.run(ctx, r)) }()
@@ -89,7 +90,9 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 		p.end(x.grace)
 	}
 	if p.stopped() && !p.wait(x.grace+2*drain) {
-		return Result{Route: -1}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q can't be ended: its process %d doesn't even die when killed", x.name, p.cmd.Process.Pid)}
+		return Result{Route: -1}, &Failure{Code: CodeError,
+			Message: fmt.Sprintf("activity %q can't be ended: its process %d doesn't even die when killed", x.name,
+				p.cmd.Process.Pid)}
 	}
 	return x.outcome(ctx, r, p, form, output.Bytes(), full)
 }
@@ -139,7 +142,8 @@ func (r *Request) input() map[string]any {
 	return input
 }
 
-func (x *program) outcome(ctx context.Context, r Request, p *process, form string, output []byte, full <-chan struct{}) (Result, error) {
+func (x *program) outcome(ctx context.Context, r Request, p *process, form string, output []byte,
+	full <-chan struct{}) (Result, error) {
 	stderr := p.stderr.text(x.hide)
 	fail := func(code, format string, args ...any) (Result, error) {
 		message := fmt.Sprintf("activity %q "+format, append([]any{x.name}, args...)...) + saying(stderr)
@@ -162,7 +166,8 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 	value, err := x.read(form, output)
 	undeclared := x.def.Stdout == "" && form == plan.StreamJSON
 	start := bytes.TrimLeft(output, " \t\r\n")
-	plain := len(start) > 0 && !bytes.ContainsAny(start[:1], `{["`) && (r.Output == nil || r.Output.Kinds()&schema.String != 0)
+	plain := len(start) > 0 && !bytes.ContainsAny(start[:1], `{["`) &&
+		(r.Output == nil || r.Output.Kinds()&schema.String != 0)
 	if undeclared && plain && (err != nil || r.Output != nil && r.Output.Validate(value) != nil) {
 		if text, bad := x.read(plan.StreamText, output); bad == nil {
 			value, err = text, nil

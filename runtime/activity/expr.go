@@ -29,7 +29,11 @@ func (c *code) Run(_ context.Context, r Request) (Result, error) {
 	before := left
 	result, err := c.evaluate(r, &left)
 	if left.Passed() {
-		err = &Failure{Code: CodeLimit, Message: fmt.Sprintf("activity %q: the expressions of the run may take %d million steps and make %d MiB of values together, and more for each of many calls: do less in them, or do it in a program", c.name, budgetSteps/1_000_000, budgetMemory>>20)}
+		err = &Failure{Code: CodeLimit,
+			Message: fmt.Sprintf(
+				"activity %q: the expressions of the run may take %d million steps and make %d MiB of values "+
+					"together, and more for each of many calls: do less in them, or do it in a program", c.name,
+				budgetSteps/1_000_000, budgetMemory>>20)}
 	}
 	if err != nil {
 		result = Result{Route: -1}

@@ -60,7 +60,8 @@ func (f *function) call(ctx context.Context, r Request) (Result, error) {
 	}
 	value, err = plain(value, f.hide)
 	if err != nil {
-		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("activity %q returned what isn't a JSON value: %v", f.name, err)}
+		return Result{Route: -1}, &Failure{Code: CodeBadOutput,
+			Message: fmt.Sprintf("activity %q returned what isn't a JSON value: %v", f.name, err)}
 	}
 	return route(value, r, f.name, "")
 }
@@ -73,7 +74,8 @@ func (f *function) failure(ctx context.Context, err error) *Failure {
 		if bad != nil {
 			details = nil
 		}
-		return &Failure{Code: cmp.Or(own.Code, CodeError), Message: f.hide.Message(own.Message), Details: details, After: max(0, own.After)}
+		return &Failure{Code: cmp.Or(own.Code, CodeError), Message: f.hide.Message(own.Message), Details: details,
+			After: max(0, own.After)}
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return interrupted(ctx, f.name)
 	case errors.Is(err, context.DeadlineExceeded):

@@ -49,10 +49,13 @@ func newClient(rules hosts.Rules) *http.Client {
 	transport.DisableCompression = false
 	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, before []*http.Request) error {
 		switch first := before[0].URL; {
-		case r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Hostname(), first.Hostname()) || web.Port(r.URL) != web.Port(first):
+		case r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Hostname(), first.Hostname()) ||
+			web.Port(r.URL) != web.Port(first):
 			return &errRedirected{fmt.Sprintf("sent us on to %s://%s, which isn't followed", r.URL.Scheme, r.URL.Host)}
-		case r.Method != before[len(before)-1].Method && before[len(before)-1].Method != http.MethodPost && r.Response.StatusCode != http.StatusSeeOther:
-			return &errRedirected{"sent us on with another method, which isn't followed"} // RFC 9110 15.4: only POST may become GET
+		case r.Method != before[len(before)-1].Method && before[len(before)-1].Method != http.MethodPost &&
+			r.Response.StatusCode != http.StatusSeeOther:
+			// RFC 9110 15.4: only POST may become GET
+			return &errRedirected{"sent us on with another method, which isn't followed"}
 		case len(before) > maxRedirects:
 			return &errRedirected{fmt.Sprintf("sent us on more than %d times", maxRedirects)}
 		}
@@ -108,7 +111,8 @@ func (x *caller) fail(code, format string, args ...any) (Result, error) {
 }
 
 func (x *caller) failure(code, format string, args ...any) *Failure {
-	return &Failure{Code: code, Message: fmt.Sprintf("activity %q ", x.name) + x.hide.Message(fmt.Sprintf(format, args...))}
+	return &Failure{Code: code,
+		Message: fmt.Sprintf("activity %q ", x.name) + x.hide.Message(fmt.Sprintf(format, args...))}
 }
 
 func (x *caller) form(r *Request) string {
@@ -122,7 +126,8 @@ func (x *caller) form(r *Request) string {
 }
 
 var contentTypes = map[string]string{
-	plan.StreamJSON: "application/json", plan.BodyForm: "application/x-www-form-urlencoded", plan.StreamText: "text/plain; charset=utf-8",
+	plan.StreamJSON: "application/json", plan.BodyForm: "application/x-www-form-urlencoded",
+	plan.StreamText: "text/plain; charset=utf-8",
 }
 
 // request is what is sent for a call. The error holds no secret.
@@ -154,7 +159,8 @@ func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error)
 			request.Header.Set(name, value)
 		}
 	}
-	for name, usual := range map[string]string{"User-Agent": "obelus", "Accept": accepted[x.form(r)], "Content-Type": contentTypes[sent.Sends]} {
+	for name, usual := range map[string]string{"User-Agent": "obelus", "Accept": accepted[x.form(r)],
+		"Content-Type": contentTypes[sent.Sends]} {
 		if usual != "" && request.Header.Values(name) == nil {
 			request.Header.Set(name, usual)
 		}
@@ -162,7 +168,8 @@ func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error)
 	return request, nil
 }
 
-var accepted = map[string]string{plan.StreamJSON: "application/json", plan.StreamText: "text/*, */*;q=0.1", plan.ResponseFull: "*/*", plan.StreamNone: "*/*"}
+var accepted = map[string]string{plan.StreamJSON: "application/json", plan.StreamText: "text/*, */*;q=0.1",
+	plan.ResponseFull: "*/*", plan.StreamNone: "*/*"}
 
 // exchange sends a request and reads the answer to it in a form. The error is a [*Failure].
 func (x *caller) exchange(request *http.Request, form string) (any, error) {
@@ -234,13 +241,15 @@ func (x *caller) unanswered(request *http.Request, answer *http.Response, err er
 	case errors.As(err, &refusal):
 		return x.failure(CodeError, "isn't allowed to send the request: %s; %s", refusal.Why, refusal.Help)
 	case errors.As(err, &redirected):
-		f := x.failure(statusCode(answer.StatusCode), "isn't answered: %s %s", from(request), x.brief(redirected.why, maxQuoted))
+		f := x.failure(statusCode(answer.StatusCode), "isn't answered: %s %s", from(request),
+			x.brief(redirected.why, maxQuoted))
 		f.Details = map[string]any{"status": float64(answer.StatusCode)}
 		return f
 	}
 	why := x.brief(web.Cause(err).Error(), maxQuoted)
 	if strings.HasPrefix(why, "failed to parse Location header") { // as net/http puts it, after an answer
-		return x.failure(CodeError, "isn't answered: %s sent us on to what is no address: %s", from(request), strings.TrimPrefix(why, "failed to parse "))
+		return x.failure(CodeError, "isn't answered: %s sent us on to what is no address: %s", from(request),
+			strings.TrimPrefix(why, "failed to parse "))
 	}
 	if lost := (*web.Lost)(nil); errors.As(err, &lost) {
 		return x.failure(CodeError, "got no answer to %s, which may have arrived: %s", from(request), why)
@@ -270,7 +279,8 @@ func (x *caller) refusal(status int, header http.Header, content []byte, from st
 	if text := x.brief(string(content), maxQuoted); text != "" {
 		quoted = fmt.Sprintf(": %q", text)
 	}
-	f := &Failure{Code: statusCode(status), Message: x.hide.Message(fmt.Sprintf("got %d %s%s%s", status, http.StatusText(status), from, quoted)), Details: details}
+	got := fmt.Sprintf("got %d %s%s%s", status, http.StatusText(status), from, quoted)
+	f := &Failure{Code: statusCode(status), Message: x.hide.Message(got), Details: details}
 	if f.After = web.RetryAfter(header); f.After > 0 {
 		details["retryAfter"] = f.After.Seconds()
 	}
@@ -313,7 +323,8 @@ func (x *caller) value(answer *http.Response, body []byte, form string) (any, er
 		return nil, nil
 	case plan.StreamText:
 		charset := strings.ToLower(parameters["charset"])
-		if !slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, charset) || !utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0 {
+		if !slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, charset) || !utf8.Valid(body) ||
+			bytes.IndexByte(body, 0) >= 0 {
 			return nil, errors.New("UTF-8 without NUL")
 		}
 		return x.hide.Text(string(body)), nil
@@ -323,7 +334,8 @@ func (x *caller) value(answer *http.Response, body []byte, form string) (any, er
 			inner = plan.StreamJSON
 		}
 		content, err := x.value(answer, body, inner)
-		return map[string]any{"status": float64(answer.StatusCode), "headers": x.headers(answer.Header), "body": content}, err
+		return map[string]any{"status": float64(answer.StatusCode), "headers": x.headers(answer.Header),
+			"body": content}, err
 	}
 	if body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")); len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
 		return nil, nil

@@ -151,5 +151,6 @@ func cannotStart(name, program string, err error) *Failure {
 	case errors.As(err, &look):
 		err = look.Err
 	}
-	return &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q can't start the program %q: %v", name, program, err)}
+	return &Failure{Code: CodeError,
+		Message: fmt.Sprintf("activity %q can't start the program %q: %v", name, program, err)}
 }

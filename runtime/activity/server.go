@@ -61,7 +61,8 @@ var _ = register("mcp", kind{
 				learnUser(at.User, s.hide)
 			}
 		}
-		key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv, def.Env, def.Inherit, def.Dir)
+		key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv,
+			def.Env, def.Inherit, def.Dir)
 		if s.servers[key] == nil {
 			s.servers[key] = newServer(s.program(name, def), client)
 		}
@@ -144,7 +145,8 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 	}()
 	params, err := encode(r.params())
 	if err != nil {
-		return none, &Failure{Code: CodeError, Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", t.activity, err)}
+		return none, &Failure{Code: CodeError,
+			Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", t.activity, err)}
 	}
 	select {
 	case <-c.ready:
@@ -196,9 +198,11 @@ func (t *tool) failure(ctx context.Context, c *contact, err error) error {
 	case errors.As(err, &ours):
 		return ours
 	case errors.As(err, &refused) && refused.Code != 0:
-		return &Failure{Code: CodeError, Message: t.hide.Message(fmt.Sprintf("%s was refused: %s (%d)", whose, brief(refused.Message), refused.Code)), Details: map[string]any{"code": float64(refused.Code)}}
+		return &Failure{Code: CodeError, Message: t.hide.Message(fmt.Sprintf("%s was refused: %s (%d)", whose,
+			brief(refused.Message), refused.Code)), Details: map[string]any{"code": float64(refused.Code)}}
 	case errors.As(err, &refused):
-		return &Failure{Code: CodeBadOutput, Message: t.hide.Message(fmt.Sprintf("%s has answered with what is no result: %s", whose, refused.Message))}
+		return &Failure{Code: CodeBadOutput,
+			Message: t.hide.Message(fmt.Sprintf("%s has answered with what is no result: %s", whose, refused.Message))}
 	case ctx.Err() != nil:
 		return interrupted(ctx, t.activity)
 	}
@@ -282,7 +286,10 @@ func (t *tool) result(a *mcp.Answer, r Request) (Result, error) {
 	}
 	value, err := decode([]byte(a.Text), maxDepth, t.hide)
 	if err != nil {
-		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("%s must answer with structured content, or with text that is one JSON value, as the result is no text: %v%s", whose, err, t.excerpt([]byte(a.Text)))}
+		return Result{Route: -1}, &Failure{Code: CodeBadOutput,
+			Message: fmt.Sprintf(
+				"%s must answer with structured content, or with text that is one JSON value, as the result is no "+
+					"text: %v%s", whose, err, t.excerpt([]byte(a.Text)))}
 	}
 	return route(value, r, t.activity, "")
 }
@@ -336,7 +343,10 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 		c.session = session
 		return nil
 	case ctx.Err() != nil && s.over.Err() == nil:
-		err = fmt.Errorf("it %v to begin a session: it hasn't answered what every MCP server is asked first (\"initialize\")", context.Cause(ctx))
+		err =
+			fmt.Errorf(
+				"it %v to begin a session: it hasn't answered what every MCP server is asked first (\"initialize\")",
+				context.Cause(ctx))
 	}
 	return s.ended(c, fmt.Sprintf("the MCP server %q can't be used", s.of.Name), err)
 }
@@ -347,7 +357,8 @@ func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	p, err := launch(&start{&s.program, s.over, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }})
 	if err != nil {
 		f := cannotStart(s.name, argv[0], err)
-		f.Message = fmt.Sprintf("the MCP server %q can't be started: ", s.of.Name) + strings.TrimPrefix(f.Message, fmt.Sprintf("activity %q ", s.name))
+		f.Message = fmt.Sprintf("the MCP server %q can't be started: ", s.of.Name) +
+			strings.TrimPrefix(f.Message, fmt.Sprintf("activity %q ", s.name))
 		return nil, f
 	}
 	c.p = p
@@ -435,7 +446,8 @@ func (s *server) changed(ctx context.Context, c *contact, tool string) (string, 
 	if why == "" {
 		return "", nil
 	}
-	return s.hide.Message(fmt.Sprintf("the tool %q of the MCP server %q isn't what was imported: %s", tool, s.of.Name, brief(why))), nil
+	return s.hide.Message(fmt.Sprintf("the tool %q of the MCP server %q isn't what was imported: %s", tool, s.of.Name,
+		brief(why))), nil
 }
 
 func (s *server) list(ctx context.Context, c *contact) ([]catalogue.Tool, []RefusedTool, error) {
@@ -447,7 +459,9 @@ func (s *server) list(ctx context.Context, c *contact) ([]catalogue.Tool, []Refu
 	case err == nil:
 		return tools, odd, nil
 	case errors.As(err, &refused):
-		err = &Failure{Code: CodeBadOutput, Message: s.hide.Message(fmt.Sprintf("the MCP server %q doesn't list its tools: %s", s.of.Name, brief(refused.Message)))}
+		err = &Failure{Code: CodeBadOutput,
+			Message: s.hide.Message(fmt.Sprintf("the MCP server %q doesn't list its tools: %s", s.of.Name,
+				brief(refused.Message)))}
 	case ctx.Err() == nil:
 		err = s.ended(c, fmt.Sprintf("the MCP server %q doesn't list its tools", s.of.Name), err)
 	default:

@@ -44,7 +44,8 @@ type dressed struct {
 
 func (d *dressed) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
-	sent := func(httptrace.WroteRequestInfo) { mcp.OnItsWay(ctx) } // the answer may take long, and others needn't wait for it
+	// the answer may take long, and others needn't wait for it
+	sent := func(httptrace.WroteRequestInfo) { mcp.OnItsWay(ctx) }
 	r = r.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: sent}))
 	maps.Copy(r.Header, d.headers)
 	if version, ok := d.version.Load().(string); ok {
@@ -56,7 +57,8 @@ func (d *dressed) RoundTrip(r *http.Request) (*http.Response, error) {
 		content, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
 		return nil, &errStatus{answer.StatusCode, answer.Header, content}
 	}
-	if err == nil && !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") { // whose events are bounded one by one
+	// whose events are bounded one by one
+	if err == nil && !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
 		answer.Body = struct {
 			io.Reader
 			io.Closer

@@ -37,8 +37,10 @@ func (t *tail) text(hide *redact.Set) string {
 	raw, lost := string(t.end), t.lost
 	t.mu.Unlock()
 	s := hide.Text(raw)
-	s = hide.Text(strings.ReplaceAll(s, "\r", "")) // of CRLF, or a progress bar: the text continues, and so may a secret
-	if lost {                                      // the kept part may begin inside a secret, which then wasn't recognised
+	// of CRLF, or a progress bar: the text continues, and so may a secret
+	s = hide.Text(strings.ReplaceAll(s, "\r", ""))
+	// the kept part may begin inside a secret, which then wasn't recognised
+	if lost {
 		s = s[min(len(s), max(0, hide.Longest()-1)):]
 	}
 	s = redact.Assigned(s)

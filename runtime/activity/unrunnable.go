@@ -56,7 +56,8 @@ func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func
 	at := cmp.Or(a.NameNode, a.Node).Span()
 	kind, known := registered[a.Kind]
 	if !known {
-		tell("it is of kind "+a.Kind+", which this version can't run", "let a program do it (exec), or give the run another activity of that name", at)
+		tell("it is of kind "+a.Kind+", which this version can't run",
+			"let a program do it (exec), or give the run another activity of that name", at)
 		return
 	}
 	if kind.missing != nil {
@@ -72,7 +73,8 @@ func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func
 	env := readEnvironment(os.Environ())
 	for _, v := range a.Variables {
 		if _, there := env[v.Name]; !there {
-			tell(fmt.Sprintf("the environment variable %s isn't set", v.Name), "set it, or define the activity without it", v.Node.Span())
+			tell(fmt.Sprintf("the environment variable %s isn't set", v.Name),
+				"set it, or define the activity without it", v.Node.Span())
 		}
 	}
 }
@@ -107,7 +109,8 @@ func missingProgram(a *plan.Activity, at source.Span, files plan.Files, tell tel
 		tell(folder+" doesn't exist", "create it before the run", cmp.Or(exec.Get("cwd"), exec.Get(argv)).Span())
 	}
 	if program != "" {
-		tell(program+" isn't found", "install it, or write its path, which is relative to the folder of the file that defines the activity", at)
+		tell(program+" isn't found",
+			"install it, or write its path, which is relative to the folder of the file that defines the activity", at)
 	}
 	for _, pattern := range a.Files {
 		what := fmt.Sprintf("no file of the workspace matches %q", pattern.Text)
@@ -116,7 +119,8 @@ func missingProgram(a *plan.Activity, at source.Span, files plan.Files, tell tel
 			what = fmt.Sprintf("files that match %q can't be found: %v", pattern.Text, err)
 		}
 		if len(names) == 0 {
-			tell(what, "a pattern is relative to the workspace's root: lib/*.sh, or lib/** for all files below lib", pattern.Span())
+			tell(what, "a pattern is relative to the workspace's root: lib/*.sh, or lib/** for all files below lib",
+				pattern.Span())
 		}
 	}
 }

@@ -187,7 +187,8 @@ func plain(v any, hide *redact.Set) (any, error) {
 	return decode(out.Bytes(), maxDepth, hide)
 }
 
-var errTooLarge = fmt.Errorf("the result is too large: it may have %d MiB of text, %d values and %d levels", maxOutput>>20, maxValues, maxDepth)
+var errTooLarge = fmt.Errorf("the result is too large: it may have %d MiB of text, %d values and %d levels",
+	maxOutput>>20, maxValues, maxDepth)
 
 // A measure is what may still be in a result that an expression gave: it may hold one value in many places.
 type measure struct{ left, room int }
@@ -269,11 +270,15 @@ func route(value any, r Request, name, more string) (Result, error) {
 		}
 	}
 	if len(r.Paths) == 0 {
-		return refuse(fmt.Sprintf("named the path %q, but there is none to choose from: the call has no _outputPath, or gives one item of a list", brief(text)))
+		return refuse(
+			fmt.Sprintf(
+				"named the path %q, but there is none to choose from: the call has no _outputPath, or gives one "+
+					"item of a list", brief(text)))
 	}
 	quoted := make([]string, len(r.Paths))
 	for i, path := range r.Paths {
 		quoted[i] = strconv.Quote(path)
 	}
-	return refuse(fmt.Sprintf("named the path %q, which the call doesn't offer: expected %s", brief(text), wording.Or(quoted)))
+	return refuse(fmt.Sprintf("named the path %q, which the call doesn't offer: expected %s", brief(text),
+		wording.Or(quoted)))
 }

@@ -116,7 +116,8 @@ func (w *worker) put(ctx context.Context, r Request) (*request, error) {
 	asked.ID = w.last
 	line, err := encode(asked)
 	if err != nil {
-		return nil, &Failure{Code: CodeError, Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", w.name, err)}
+		return nil, &Failure{Code: CodeError,
+			Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", w.name, err)}
 	}
 	req := &request{Request: r, id: asked.ID, line: append(line, '\n'), answered: make(chan workerReply, 1)}
 	switch {
@@ -232,7 +233,8 @@ func (s *shift) read(stdout io.Reader) {
 func (s *shift) answer(line []byte) bool {
 	reply, err := decode(line, maxDepth+1, s.w.hide)
 	if err != nil {
-		s.finish(CodeBadOutput, fmt.Sprintf("must answer with one JSON object a line and was killed: %v%s", err, s.w.excerpt(line)))
+		s.finish(CodeBadOutput, fmt.Sprintf("must answer with one JSON object a line and was killed: %v%s", err,
+			s.w.excerpt(line)))
 		return false
 	}
 	object, _ := reply.(map[string]any)
@@ -266,7 +268,9 @@ func (w *worker) reply(req *request, object map[string]any) workerReply {
 	result, ok := object["result"]
 	problem, bad := object["error"]
 	if ok == bad {
-		return failed(CodeBadOutput, fmt.Sprintf(`activity %q must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys %q`, w.name, brief(strings.Join(slices.Sorted(maps.Keys(object)), ", "))), nil)
+		return failed(CodeBadOutput,
+			fmt.Sprintf(`activity %q must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys %q`,
+				w.name, brief(strings.Join(slices.Sorted(maps.Keys(object)), ", "))), nil)
 	}
 	if ok {
 		result, err := route(result, req.Request, w.name, "")
@@ -283,7 +287,8 @@ func (w *worker) reply(req *request, object map[string]any) workerReply {
 		}
 		details = problem["details"]
 	default:
-		return failed(CodeBadOutput, fmt.Sprintf(`activity %q must say what its "error" is with a string or {code, message, details}`, w.name), nil)
+		return failed(CodeBadOutput, fmt.Sprintf(
+			`activity %q must say what its "error" is with a string or {code, message, details}`, w.name), nil)
 	}
 	if message == "" {
 		message = fmt.Sprintf("activity %q failed and gave no message", w.name)
@@ -412,7 +417,10 @@ func (s *shift) dismiss(pending []*request, code, problem string) {
 			message = fmt.Sprintf("the worker of activity %q ended before it answered: %s", s.w.name, s.p.ending())
 		case i > 0:
 			code = CodeError
-			message = fmt.Sprintf("the worker of activity %q was ended before it answered this call, because of another: it %s", s.w.name, problem)
+			message =
+				fmt.Sprintf(
+					"the worker of activity %q was ended before it answered this call, because of another: it %s",
+					s.w.name, problem)
 		}
 		if !ended {
 			message += "; its process doesn't even die when killed"

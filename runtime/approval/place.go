@@ -65,7 +65,8 @@ func ReadFile(name string, limit int) ([]byte, error) {
 // writes a plan doesn't say who may approve it.
 func Outside(plan, file string) error {
 	inside := func() error {
-		return diag.NewError(ErrPlace, "%q lies in the plan's folder, where the plan's author may have written it", file).
+		return diag.NewError(ErrPlace,
+			"%q lies in the plan's folder, where the plan's author may have written it", file).
 			Advise("keep it above that folder, or elsewhere, and name it with --signers")
 	}
 	plans := []string{plan}
@@ -91,7 +92,8 @@ func Outside(plan, file string) error {
 			at = filepath.Join(resolved, filepath.Base(at))
 		}
 		for above := filepath.Dir(at); ; above = filepath.Dir(above) {
-			if info, err := os.Stat(above); err == nil && slices.ContainsFunc(own, func(f os.FileInfo) bool { return os.SameFile(info, f) }) {
+			if info, err := os.Stat(above); err == nil &&
+				slices.ContainsFunc(own, func(f os.FileInfo) bool { return os.SameFile(info, f) }) {
 				return inside()
 			}
 			if filepath.Dir(above) == above {
@@ -100,7 +102,8 @@ func Outside(plan, file string) error {
 		}
 		for _, one := range []string{at, filepath.Dir(at)} {
 			if why := workspace.Shared(one); why != "" {
-				return diag.NewError(ErrPlace, "%q %s: others may have written it", one, why).Advise("keep it where only you may write")
+				return diag.NewError(ErrPlace, "%q %s: others may have written it", one, why).
+					Advise("keep it where only you may write")
 			}
 		}
 		to, err := os.Readlink(at)

@@ -84,7 +84,8 @@ func readSigner(line string) (s signerLine, err error) {
 	if s.key, _, options, err = publicKey(line); err != nil {
 		return s, err
 	}
-	if written := strings.Join(options, ","); written != "" && !strings.ContainsAny(strings.TrimPrefix(line, written)[:1], " \t") {
+	if written := strings.Join(options, ","); written != "" &&
+		!strings.ContainsAny(strings.TrimPrefix(line, written)[:1], " \t") {
 		return s, errors.New("behind the options there is no key")
 	}
 	for _, one := range options {
@@ -100,7 +101,8 @@ func readSigner(line string) (s signerLine, err error) {
 
 func publicKey(line string) (key ssh.PublicKey, comment string, options []string, err error) {
 	if key, comment, options, _, err = ssh.ParseAuthorizedKey([]byte(line)); err != nil {
-		return nil, "", nil, errors.New("there is no key that is understood; expected options, the type of a key, and the key in base64")
+		return nil, "", nil,
+			errors.New("there is no key that is understood; expected options, the type of a key, and the key in base64")
 	}
 	return key, comment, options, bare(key)
 }
@@ -131,7 +133,9 @@ func (s *signerLine) option(text string) (err error) {
 	case name == "valid-before" && s.before.IsZero():
 		s.before, err = moment(value)
 	default:
-		return fmt.Errorf("the option %q is there twice, or isn't known; known are namespaces=\"…\", valid-after=\"…\" and valid-before=\"…\"", name)
+		return fmt.Errorf(
+			"the option %q is there twice, or isn't known; known are namespaces=\"…\", valid-after=\"…\" and "+
+				"valid-before=\"…\"", name)
 	}
 	return err
 }
@@ -156,7 +160,8 @@ func moment(text string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q isn't a time; expected YYYYMMDD or YYYYMMDDHHMM[SS], and Z where it is UTC", text)
+	return time.Time{},
+		fmt.Errorf("%q isn't a time; expected YYYYMMDD or YYYYMMDDHHMM[SS], and Z where it is UTC", text)
 }
 
 // An identity is how a list of signers knows the holder of a key: the patterns of
@@ -208,7 +213,8 @@ func (line *signerLine) admits(key ssh.PublicKey, at time.Time) (identity, error
 	case !same(key, line.key):
 		return nil, nil
 	case line.namespaces != nil && !listed(line.namespaces, Namespace):
-		return nil, diag.NewError(ErrNamespace, "its key may sign %s, and not %s", strings.Join(line.namespaces, ","), Namespace)
+		return nil, diag.NewError(ErrNamespace, "its key may sign %s, and not %s",
+			strings.Join(line.namespaces, ","), Namespace)
 	case !line.after.IsZero() && at.Before(line.after):
 		return nil, diag.NewError(ErrNotYet, "its key isn't valid before %s", stamp(line.after))
 	case !line.before.IsZero() && at.Truncate(time.Second).After(line.before):

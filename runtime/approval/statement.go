@@ -123,7 +123,8 @@ func New(parts []plan.Part, predicate Predicate) (*Approval, error) {
 	for _, at := range []*time.Time{&predicate.Made, &predicate.Expires} {
 		*at = at.UTC().Truncate(time.Second)
 	}
-	a := &Approval{Statement: Statement{Type: StatementType, Subjects: subjects, PredicateType: PredicateType, Predicate: predicate}}
+	a := &Approval{Statement: Statement{Type: StatementType, Subjects: subjects, PredicateType: PredicateType,
+		Predicate: predicate}}
 	var err error
 	if a.payload, err = canonical.JSON(&a.Statement); err != nil {
 		return nil, err
@@ -153,9 +154,11 @@ func Read(text []byte) (*Approval, error) {
 	read := slices.Clone(jsontext.Value(text))
 	switch written, err := canonical.JSON(&e); {
 	case e.PayloadType != PayloadType:
-		return nil, diag.NewError(ErrStatement, "its payload is of the type %q; expected %q", e.PayloadType, PayloadType)
+		return nil, diag.NewError(ErrStatement, "its payload is of the type %q; expected %q",
+			e.PayloadType, PayloadType)
 	case len(e.Signatures) > mostSignatures:
-		return nil, diag.NewError(ErrTooLarge, "it has %d signatures, and at most %d are read", len(e.Signatures), mostSignatures)
+		return nil, diag.NewError(ErrTooLarge, "it has %d signatures, and at most %d are read", len(e.Signatures),
+			mostSignatures)
 	case cmp.Or(err, read.Canonicalize()) != nil || !bytes.Equal(written, read):
 		return nil, malformed("it lacks a field, or its base64 isn't the standard one with its padding")
 	}
@@ -192,10 +195,12 @@ func (a *Approval) check() error {
 	case s.Type != StatementType:
 		return diag.NewError(ErrStatement, "it is a statement of the type %q; expected %q", s.Type, StatementType)
 	case s.PredicateType != PredicateType:
-		return diag.NewError(ErrStatement, "it states %q of its subjects, which isn't an approval; expected %q", s.PredicateType, PredicateType)
+		return diag.NewError(ErrStatement, "it states %q of its subjects, which isn't an approval; expected %q",
+			s.PredicateType, PredicateType)
 	case len(s.Subjects) == 0:
 		return malformed("its statement is about nothing")
-	case s.Predicate.Signer == "" || len(s.Predicate.Signer) > mostName || diag.Escape(s.Predicate.Signer) != s.Predicate.Signer:
+	case s.Predicate.Signer == "" || len(s.Predicate.Signer) > mostName ||
+		diag.Escape(s.Predicate.Signer) != s.Predicate.Signer:
 		return malformed("its statement doesn't say in whose name it is")
 	case s.Predicate.Made.IsZero():
 		return malformed("its statement doesn't say when it was made")

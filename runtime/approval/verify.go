@@ -100,7 +100,8 @@ func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) 
 		case same(key, other.key):
 			return nil, diag.NewError(ErrTwice, "its key has signed already")
 		case !id.distinct(other.holder):
-			return nil, diag.NewError(ErrTwice, "it is by %q, who can't be told from %q: each counts once", strings.Join(id, ","), other.Signer)
+			return nil, diag.NewError(ErrTwice, "it is by %q, who can't be told from %q: each counts once",
+				strings.Join(id, ","), other.Signer)
 		}
 	}
 	return id, nil
@@ -134,7 +135,8 @@ func authentic(id string, armored, pae []byte) (ssh.PublicKey, error) {
 	var sig ssh.Signature
 	block, rest := pem.Decode(armored)
 	if !bytes.HasPrefix(armored, []byte(armor)) || block == nil || len(block.Headers)+len(bytes.TrimSpace(rest)) > 0 ||
-		ssh.Unmarshal(block.Bytes, &b) != nil || b.Magic != magic || b.Version != 1 || ssh.Unmarshal(b.Signature, &sig) != nil {
+		ssh.Unmarshal(block.Bytes, &b) != nil || b.Magic != magic || b.Version != 1 ||
+		ssh.Unmarshal(b.Signature, &sig) != nil {
 		return nil, diag.NewError(ErrSignature, "it isn't an SSH signature")
 	}
 	key, err := ssh.ParsePublicKey(b.Key)
@@ -142,7 +144,8 @@ func authentic(id string, armored, pae []byte) (ssh.PublicKey, error) {
 		err = bare(key)
 	}
 	if err != nil {
-		return nil, diag.NewError(ErrUnknownKey, "its key can't count: %s", strings.TrimPrefix(err.Error(), "ssh: ")).From(err)
+		return nil, diag.NewError(ErrUnknownKey, "its key can't count: %s", strings.TrimPrefix(err.Error(), "ssh: ")).
+			From(err)
 	}
 	sum256, sum512 := sha256.Sum256(pae), sha512.Sum512(pae)
 	sums := map[string][]byte{"sha256": sum256[:], "sha512": sum512[:]}
@@ -152,7 +155,8 @@ func authentic(id string, armored, pae []byte) (ssh.PublicKey, error) {
 	case b.Namespace != Namespace:
 		return key, diag.NewError(ErrNamespace, "it was made for %q, and not for %q", b.Namespace, Namespace)
 	case !slices.Contains(accepted, sig.Format) || sums[b.Hash] == nil:
-		return key, diag.NewError(ErrAlgorithm, "it is of the kind %q with %q; expected one of %s", sig.Format, b.Hash, strings.Join(accepted, ", "))
+		return key, diag.NewError(ErrAlgorithm, "it is of the kind %q with %q; expected one of %s", sig.Format, b.Hash,
+			strings.Join(accepted, ", "))
 	}
 	if err := key.Verify(ssh.Marshal(signed{magic, Namespace, "", b.Hash, sums[b.Hash]}), &sig); err != nil {
 		return key, diag.NewError(ErrSignature, "it isn't over this statement").From(err)
@@ -162,7 +166,8 @@ func authentic(id string, armored, pae []byte) (ssh.PublicKey, error) {
 
 // accepted are the kinds of SSH signatures that count; those with SHA-1 don't.
 var accepted = []string{
-	ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSASHA512,
+	ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoRSASHA256,
+	ssh.KeyAlgoRSASHA512,
 	ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256,
 }
 
@@ -176,7 +181,8 @@ func (a *Approval) verdict(v *Verdict, j *Judge) error {
 	case len(v.Changed) > 0:
 		return diag.NewError(ErrChanged, "what would run isn't what was approved%s: %s", by(counted), few(v.Changed))
 	case len(a.signatures) == 0:
-		return diag.NewError(ErrUnsigned, "the approval has no signature: it says what was looked at, and nobody vouches for it")
+		return diag.NewError(ErrUnsigned,
+			"the approval has no signature: it says what was looked at, and nobody vouches for it")
 	case p.Made.After(j.Now.Add(skew)):
 		return diag.NewError(ErrNotYet, "the approval isn't valid before %s", stamp(p.Made))
 	case !p.Expires.IsZero() && j.Now.After(p.Expires):
@@ -184,7 +190,8 @@ func (a *Approval) verdict(v *Verdict, j *Judge) error {
 	case len(counted) < v.Needed:
 		return lacking(v, diag.NewError(ErrTooFew, "%s of %d approve%s", number(len(counted)), v.Needed, by(counted)))
 	case !own:
-		return lacking(v, diag.NewError(ErrPrincipal, "the approval is in the name of %q, and none whose signature counts may sign so%s", p.Signer, by(counted)))
+		return lacking(v, diag.NewError(ErrPrincipal,
+			"the approval is in the name of %q, and none whose signature counts may sign so%s", p.Signer, by(counted)))
 	}
 	return nil
 }

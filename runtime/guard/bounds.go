@@ -14,14 +14,16 @@ func Outside(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.
 	for _, p := range plan.Policies {
 		for i := range p.Only {
 			if name := label.Unlisted(&p.Only[i], call); name != "" {
-				return fmt.Sprintf("%q isn't among the tools that there may be, by the policy's rule %q", name, p.Only[i].Name)
+				return fmt.Sprintf("%q isn't among the tools that there may be, by the policy's rule %q", name,
+					p.Only[i].Name)
 			}
 		}
 		for i := range p.Bounds {
 			b := &p.Bounds[i]
 			isTool := func(name string) bool { return label.Carries(call, name) }
 			if tool, name, v := b.Refuses(isTool, params, a); v != nil {
-				return fmt.Sprintf("the policy's rule %q doesn't let %q of %q be this: %s", b.Name, name+v.Where(), tool, v.Message)
+				return fmt.Sprintf("the policy's rule %q doesn't let %q of %q be this: %s", b.Name, name+v.Where(),
+					tool, v.Message)
 			}
 		}
 	}

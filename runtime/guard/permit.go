@@ -176,7 +176,8 @@ func (g *Permit) Overspent(ticks int, cost, seconds float64) string {
 	for i, name := range []string{"ticks", "cost", "time"} {
 		is := []float64{float64(ticks), cost + g.cost, seconds}[i]
 		if most, bounded := g.Budget[name]; bounded && is > most {
-			return fmt.Sprintf("the approval is used up: %s: %s; approved: %s", name, permit.Number(is), permit.Number(most))
+			return fmt.Sprintf("the approval is used up: %s: %s; approved: %s", name, permit.Number(is),
+				permit.Number(most))
 		}
 	}
 	return ""

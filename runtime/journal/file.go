@@ -119,7 +119,9 @@ func lock(f *os.File) error {
 			return nil
 		}
 		if !errors.Is(err, ErrLocked) {
-			return fmt.Errorf("%s can't be locked, and two processes must not write one journal; keep journals where files can be locked: %w", f.Name(), err)
+			return fmt.Errorf(
+				"%s can't be locked, and two processes must not write one journal; keep journals where files "+
+					"can be locked: %w", f.Name(), err)
 		}
 		if waited >= patience {
 			return fmt.Errorf("%s: %w", f.Name(), ErrLocked)

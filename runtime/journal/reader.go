@@ -42,7 +42,9 @@ type Torn struct {
 }
 
 func (t *Torn) String() string {
-	return fmt.Sprintf("the last %d bytes of the journal, from record %d on, are what a crash left of a write that didn't end", t.Bytes, t.Record)
+	return fmt.Sprintf(
+		"the last %d bytes of the journal, from record %d on, are what a crash left of a write that didn't end",
+		t.Bytes, t.Record)
 }
 
 // A Fault says why a file isn't an intact journal.
@@ -105,7 +107,8 @@ func (c *Contents) Bodies() iter.Seq2[json.RawMessage, error] {
 		for w.chain.next < c.Records {
 			r, bad, err := w.step()
 			if err == io.EOF || bad != nil || w.chain.next == c.Records && !bytes.Equal(r.hash, c.last) {
-				err = &Fault{Path: c.name, Line: w.chain.next, Why: "it was changed while it was read", Do: "see who writes it, and try again"}
+				err = &Fault{Path: c.name, Line: w.chain.next, Why: "it was changed while it was read",
+					Do: "see who writes it, and try again"}
 			}
 			if err != nil {
 				yield(nil, err)
@@ -225,7 +228,8 @@ func verify(src io.ReaderAt, name string, size int64, known claim) (*Contents, *
 			}
 			return c, w, nil
 		case r.n == known.Records-1 && string(r.hash) != known.Hash:
-			return nil, nil, &Fault{Path: name, Line: r.n + 1, Why: "it isn't the record that " + AnchorOf(name) + " names", Do: distrust}
+			return nil, nil, &Fault{Path: name, Line: r.n + 1,
+				Why: "it isn't the record that " + AnchorOf(name) + " names", Do: distrust}
 		case r.n == 0:
 			c.Header, c.First = slices.Clone(r.body), r.time
 		default:
@@ -237,7 +241,8 @@ func verify(src io.ReaderAt, name string, size int64, known claim) (*Contents, *
 }
 
 func noHeader(name string) error {
-	return &Fault{Path: name, Line: 1, Why: "there is no whole header, so the run had not begun when it was cut short", Do: "delete the file and begin the run anew"}
+	return &Fault{Path: name, Line: 1, Why: "there is no whole header, so the run had not begun when it was cut short",
+		Do: "delete the file and begin the run anew"}
 }
 
 const distrust = "don't go on from it: take an untouched copy, or begin a new run"
@@ -260,7 +265,8 @@ func (w *walker) judge(s stranger, name string, size int64, known claim) (*Torn,
 	case k < known.Records:
 		return nil, fault
 	case remains && size-s.at > int64(maxWrite):
-		fault.Why = fmt.Sprintf("record %d is damaged, and %d bytes follow where a crash leaves %d at most", k, size-s.at, maxWrite)
+		fault.Why = fmt.Sprintf("record %d is damaged, and %d bytes follow where a crash leaves %d at most", k,
+			size-s.at, maxWrite)
 		return nil, fault
 	}
 	later, err := w.laterWrite(k)
@@ -281,12 +287,14 @@ func (w *walker) judge(s stranger, name string, size int64, known claim) (*Torn,
 func headerProblem(s stranger, name string) error {
 	text := bytes.TrimRight(s.line[:min(len(s.line), len(magic))], "\x00")
 	if !bytes.HasPrefix([]byte(magic), text) || s.ended && len(text) < len(magic) {
-		return &Fault{Path: name, Line: 1, Why: "this isn't the journal of a run: that begins with " + magic + "1,", Do: "name the file of a run"}
+		return &Fault{Path: name, Line: 1, Why: "this isn't the journal of a run: that begins with " + magic + "1,",
+			Do: "name the file of a run"}
 	}
 	version, _, ok := cutNumber(s.line[min(len(s.line), len(magic)):], ",")
 	if ok && version != 1 {
-		return &Fault{Path: name, Line: 1, Why: fmt.Sprintf("the journal is of version %d of the format, and this obelus reads version 1", version),
-			Do: "take the obelus that wrote it, or a newer one"}
+		return &Fault{Path: name, Line: 1,
+			Why: fmt.Sprintf("the journal is of version %d of the format, and this obelus reads version 1", version),
+			Do:  "take the obelus that wrote it, or a newer one"}
 	}
 	return nil
 }

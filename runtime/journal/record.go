@@ -121,9 +121,12 @@ func (c *chain) accept(r record) (why string) {
 	c.expect = hex.AppendEncode(c.expect[:0], c.link(r.covered))
 	switch {
 	case !bytes.Equal(c.expect, r.hash):
-		return fmt.Sprintf("record %d was changed after it was written, or comes from another journal: its hash should be %s", r.n, c.expect)
+		return fmt.Sprintf(
+			"record %d was changed after it was written, or comes from another journal: its hash should be %s", r.n,
+			c.expect)
 	case r.synced != r.n && r.synced != c.synced:
-		return fmt.Sprintf(`record %d says "synced":%d, and no journal is written so: it is %d at the beginning of a write and else %d`, r.n, r.synced, r.n, c.synced)
+		return fmt.Sprintf(`record %d says "synced":%d, and no journal is written so: it is %d `+
+			"at the beginning of a write and else %d", r.n, r.synced, r.n, c.synced)
 	case !isObject(r.body) || !json.Valid(r.body):
 		return fmt.Sprintf("the body of record %d is no JSON object, or one nested too deeply", r.n)
 	}

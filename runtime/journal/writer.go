@@ -49,7 +49,8 @@ func Create(path string, header any) (*Writer, error) {
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("%s: there is a journal of this name already: resume it or take another name: %w", path, fs.ErrExist)
+		return nil, fmt.Errorf("%s: there is a journal of this name already: resume it or take another name: %w",
+			path, fs.ErrExist)
 	} else if err != nil {
 		return nil, fmt.Errorf("the journal can't be created: %w", err)
 	}

@@ -16,7 +16,8 @@ import (
 // wrong fails the call, so that its plan may handle it.
 func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.Request, e runtime.Event) runtime.Event {
 	if w.options.Planner == nil { // it might have been done already, and wasn't
-		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "no activity carries out the tool, and without a model nobody can produce its result"}
+		e.Failure = &runtime.Failure{Code: activity.CodeError,
+			Message: "no activity carries out the tool, and without a model nobody can produce its result"}
 		return e
 	}
 	ctx, giveUp := context.WithCancelCause(ctx)
@@ -46,7 +47,8 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 	}
 	root, problems := source.Parse(source.NewFile("result.json", []byte(text.String())), source.DefaultLimits())
 	for _, p := range problems {
-		e.Failure = &runtime.Failure{Code: activity.CodeBadOutput, Message: "the model's answer isn't one JSON value: " + p.Message}
+		e.Failure = &runtime.Failure{Code: activity.CodeBadOutput,
+			Message: "the model's answer isn't one JSON value: " + p.Message}
 		return e
 	}
 	result, err := activity.Take(root.Value(), call, "")

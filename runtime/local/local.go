@@ -34,8 +34,8 @@ type Options struct {
 	// Journal, if given, has every event on disk before what follows from it is done.
 	Journal Journal
 	// Observe, if given, sees every command, with the time since the run began,
-	// before it is carried out, and how far tries are ([runtime.Progressed]). It is called from one goroutine and must not
-	// keep what it is given longer than it has to.
+	// before it is carried out, and how far tries are ([runtime.Progressed]). It is called from one goroutine and must
+	// not keep what it is given longer than it has to.
 	Observe func(at time.Duration, c runtime.Command)
 	// Within, if given, is the context in which a try or a request for a plan is carried
 	// out, made from the run's; it is called after Observe, from the same goroutine.
@@ -91,7 +91,8 @@ func Run(ctx context.Context, v *analyzer.Verified, o Options) (*runtime.Outcome
 // Resume continues a run that was stopped or killed: with a machine that has been brought to where the run stood by
 // stepping the events of its journal, of which the last came at the given time. The plan and the options of the machine
 // are those that the run was begun with. One that has ended is an error.
-func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runtime.Resumption, o Options) (*runtime.Outcome, error) {
+func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runtime.Resumption,
+	o Options) (*runtime.Outcome, error) {
 	if m.Over() && !m.Stopped() && !how.RetryFailed {
 		return nil, errors.New("the run has come to its end, and there is nothing to go on with")
 	}
@@ -112,7 +113,9 @@ func Runnable(p *plan.Plan, planned bool) error {
 func answerable(p *plan.Plan, model bool) error {
 	for _, call := range p.Calls {
 		if !model && call.Latent() && call.Produced == nil && !compiler.MayBeDone(p, call) {
-			return fmt.Errorf("the call %q can't be run: no activity carries out the tool %q, and without a model nobody can produce its result", call.Name, call.ToolName)
+			return fmt.Errorf(
+				"the call %q can't be run: no activity carries out the tool %q, and without a model nobody can "+
+					"produce its result", call.Name, call.ToolName)
 		}
 	}
 	return nil
@@ -471,8 +474,10 @@ func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
 
 func (w *world) start(ctx context.Context, c runtime.Command) {
 	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
-	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Paths: compiler.Offered(c.Plan, c.Of),
-		Unread: len(compiler.RepeatedCall(c.Of).Output) == 0 && (c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
+	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params,
+		Paths: compiler.Offered(c.Plan, c.Of),
+		Unread: len(compiler.RepeatedCall(c.Of).Output) == 0 &&
+			(c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
 	if c.Of.Tool != nil {
 		request.Output = c.Of.Tool.Output
 	}

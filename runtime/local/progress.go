@@ -19,7 +19,8 @@ const (
 // What is no number, less than before, or too soon after the last report isn't passed on.
 func (w *world) progress(c runtime.Command) func(done, total float64, message string) {
 	key := try{c.Tick, c.Frame, c.Call, c.Attempt}
-	report := runtime.Command{Kind: runtime.Progressed, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Of: c.Of, Site: c.Site, Plan: c.Plan}
+	report := runtime.Command{Kind: runtime.Progressed, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt,
+		Of: c.Of, Site: c.Site, Plan: c.Plan}
 	var mu sync.Mutex
 	var next time.Time
 	last := -1.0

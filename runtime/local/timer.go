@@ -20,7 +20,8 @@ type timed struct{ tick, frame, call int }
 func (w *world) setTimer(c runtime.Command) {
 	key := timed{c.Tick, c.Frame, c.Call}
 	w.stopTimer(key)
-	t := &timer{event: runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt}, after: c.After}
+	t := &timer{event: runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call,
+		Attempt: c.Attempt}, after: c.After}
 	w.timers[key] = t
 	if q := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; q == nil || !q.asks || q.seen {
 		w.startTimer(key, t)
@@ -59,7 +60,8 @@ func (w *world) ranOut(e runtime.Event) bool {
 		return true
 	}
 	status := w.machine.Status(e.Frame, e.Call)
-	return e.Tick == w.machine.Tick() && (status == runtime.Running || status == runtime.Pausing || status == runtime.Asking)
+	return e.Tick == w.machine.Tick() &&
+		(status == runtime.Running || status == runtime.Pausing || status == runtime.Asking)
 }
 
 // shown notes that a person sees a question: the time for its answer begins.

@@ -42,7 +42,8 @@ import (
 // without it) and OTEL_TRACES_SAMPLER. Shutdown sends what hasn't been sent; it is to be
 // called once, after the last run.
 func Start(ctx context.Context) (telemetry obelus.Telemetry, shutdown func(context.Context) error, err error) {
-	of, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("obelus")), resource.WithTelemetrySDK(), resource.WithFromEnv())
+	of, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("obelus")), resource.WithTelemetrySDK(),
+		resource.WithFromEnv())
 	if err != nil {
 		return nil, nil, fmt.Errorf("the resource can't be described: %w", err)
 	}
@@ -55,7 +56,8 @@ func Start(ctx context.Context) (telemetry obelus.Telemetry, shutdown func(conte
 		return nil, nil, errors.Join(fmt.Errorf("measures can't be sent: %w", err), exporter.Shutdown(ctx))
 	}
 	tracers := tracing.NewTracerProvider(tracing.WithBatcher(exporter), tracing.WithResource(of))
-	meters := measuring.NewMeterProvider(measuring.WithReader(measuring.NewPeriodicReader(measures)), measuring.WithResource(of))
+	meters := measuring.NewMeterProvider(measuring.WithReader(measuring.NewPeriodicReader(measures)),
+		measuring.WithResource(of))
 	shutdown = func(ctx context.Context) error {
 		return errors.Join(tracers.Shutdown(ctx), meters.Shutdown(ctx))
 	}
@@ -74,9 +76,12 @@ func New(tracers trace.TracerProvider, meters metric.MeterProvider) obelus.Telem
 	o := &observer{tracer: tracers.Tracer(spans.Scope)}
 	// A meter whose provider refuses one measures nothing there.
 	m := meters.Meter(spans.Scope)
-	o.calls, _ = m.Float64Histogram("obelus.call.duration", metric.WithUnit("s"), metric.WithDescription("Time from the first that is heard of a call until it settles"))
-	o.runs, _ = m.Float64Histogram("obelus.run.duration", metric.WithUnit("s"), metric.WithDescription("Time from the beginning of a run to its end or stop"))
-	o.tokens, _ = m.Int64Counter("obelus.model.tokens", metric.WithUnit("{token}"), metric.WithDescription("Tokens that models read and wrote"))
+	o.calls, _ = m.Float64Histogram("obelus.call.duration", metric.WithUnit("s"),
+		metric.WithDescription("Time from the first that is heard of a call until it settles"))
+	o.runs, _ = m.Float64Histogram("obelus.run.duration", metric.WithUnit("s"),
+		metric.WithDescription("Time from the beginning of a run to its end or stop"))
+	o.tokens, _ = m.Int64Counter("obelus.model.tokens", metric.WithUnit("{token}"),
+		metric.WithDescription("Tokens that models read and wrote"))
 	return o
 }
 
@@ -102,7 +107,8 @@ func (o *observer) Begin(ctx context.Context, s *spans.Span) {
 	for i, l := range s.Links {
 		links[i].SpanContext = trace.SpanContextFromContext(of(l))
 	}
-	s.Own, _ = o.tracer.Start(ctx, s.Name, trace.WithTimestamp(s.Began), trace.WithSpanKind(kind), trace.WithAttributes(listed(s)...), trace.WithLinks(links...))
+	s.Own, _ = o.tracer.Start(ctx, s.Name, trace.WithTimestamp(s.Began), trace.WithSpanKind(kind),
+		trace.WithAttributes(listed(s)...), trace.WithLinks(links...))
 }
 
 func (o *observer) End(s *spans.Span) {
@@ -146,7 +152,8 @@ func (o *observer) measure(s *spans.Span) {
 func (o *observer) Within(ctx context.Context, s *spans.Span) context.Context {
 	headers := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(of(s), headers)
-	return spans.WithHeaders(trace.ContextWithSpan(ctx, trace.SpanFromContext(of(s))), headers["traceparent"], headers["tracestate"])
+	return spans.WithHeaders(trace.ContextWithSpan(ctx, trace.SpanFromContext(of(s))), headers["traceparent"],
+		headers["tracestate"])
 }
 
 func listed(s *spans.Span) []attribute.KeyValue {

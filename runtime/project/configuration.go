@@ -87,9 +87,9 @@ func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 	return above, own, err
 }
 
-// Demanded is what the configurations in the folders of a plan and of its delegates ([Program.Sources]), and above them,
-// ask of its runs: how many people have to approve, and which file requires approval at all, "" for none. It counts
-// whatever configuration was named and whoever may have written one: it makes nothing laxer.
+// Demanded is what the configurations in the folders of a plan and of its delegates ([Program.Sources]), and above
+// them, ask of its runs: how many people have to approve, and which file requires approval at all, "" for none. It
+// counts whatever configuration was named and whoever may have written one: it makes nothing laxer.
 func (r *Reader) Demanded(files ...string) (by string, approvals int, err error) {
 	for _, file := range files {
 		above, err := r.around(file)
@@ -106,7 +106,8 @@ func (r *Reader) Demanded(files ...string) (by string, approvals int, err error)
 				text, err = workspace.Read(name, r.limits().Bytes)
 			}
 			said, found := analyzer.ReadSettings(source.NewFile(name, text), r.limits())
-			if err != nil || said.RequireApproval || diag.HasErrors(found) && bytes.Contains(text, []byte("require-approval")) {
+			if err != nil || said.RequireApproval ||
+				diag.HasErrors(found) && bytes.Contains(text, []byte("require-approval")) {
 				by = fromHere(name)
 			}
 			approvals = max(approvals, said.Approvals)
@@ -200,21 +201,27 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 			continue // what it says there wins in any case
 		}
 		if room < 0 {
-			d := diag.New(diag.Limit, node.Span(), fmt.Sprintf("the catalogues before \"%s\" are larger than %d bytes together: it and those after it aren't read", node.Text, r.limits().Bytes))
+			d := diag.New(diag.Limit, node.Span(),
+				fmt.Sprintf(
+					"the catalogues before \"%s\" are larger than %d bytes together: it and those after it aren't read",
+					node.Text, r.limits().Bytes))
 			d.Help = "take out what the plans don't use"
 			config.Found = append(config.Found, d)
 			break
 		}
-		if catalogue, err := (workspace.Folder{Dir: config.Dir, Limit: r.limits().Bytes}).Open(filepath.ToSlash(node.Text)); err != nil {
+		if catalogue, err := (workspace.Folder{Dir: config.Dir, Limit: r.limits().Bytes}).
+			Open(filepath.ToSlash(node.Text)); err != nil {
 			d := diag.New(diag.WrongType, node.Span(), "the catalogue \""+node.Text+"\" can't be read: "+err.Error())
 			d.Help = "catalogues are in the configuration's folder or below it, and named from there"
 			config.Found = append(config.Found, d)
 		} else {
 			room -= int64(len(catalogue))
-			config.Catalogues = append(config.Catalogues, source.NewFile(filepath.Join(config.Dir, filepath.FromSlash(node.Text)), catalogue))
+			config.Catalogues = append(config.Catalogues,
+				source.NewFile(filepath.Join(config.Dir, filepath.FromSlash(node.Text)), catalogue))
 		}
 	}
-	for node, file := range map[*source.Node]**source.File{config.Analysis.Settings.Signers: &config.Signers, config.Analysis.Settings.Revoked: &config.Revoked} {
+	for node, file := range map[*source.Node]**source.File{config.Analysis.Settings.Signers: &config.Signers,
+		config.Analysis.Settings.Revoked: &config.Revoked} {
 		if node == nil {
 			continue
 		}
@@ -223,7 +230,8 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 		}
 	}
 	diag.Sort(config.Found)
-	if config.Trusted = r.Config != ""; !config.Trusted && (len(config.Catalogues) > 0 || config.Analysis.Settings.Signers != nil || config.Analysis.Settings.Hosts != nil) {
+	if config.Trusted = r.Config != ""; !config.Trusted && (len(config.Catalogues) > 0 ||
+		config.Analysis.Settings.Signers != nil || config.Analysis.Settings.Hosts != nil) {
 		config.Trusted, err = r.trusts(file.Name, func() (*Vouching, error) { return config.vouching(r.limits()) })
 	}
 	return config, err
@@ -292,7 +300,8 @@ func (c *Configuration) Useless(folders []string) []diag.Diagnostic {
 		if c.used[ignore] || !all && !(ignore.Literal && c.checked[ignore.Pattern]) {
 			continue
 		}
-		d := diag.New(diag.UselessSuppression, ignore.Node.Span(), "this suppresses nothing: no file that it speaks of has a finding "+ignore.Rule.Code+" "+ignore.Rule.Name)
+		d := diag.New(diag.UselessSuppression, ignore.Node.Span(),
+			"this suppresses nothing: no file that it speaks of has a finding "+ignore.Rule.Code+" "+ignore.Rule.Name)
 		d.Help = "take it out"
 		if level, set := c.Analysis.Settings.Rules[d.Rule]; set {
 			if level.Off {

@@ -45,7 +45,8 @@ func (r *Reader) Gather(args []string) ([]Named, error) {
 			switch {
 			case err != nil:
 				return CantRead(filepath.Join(arg, path), err)
-			case entry.IsDir() && path != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules"):
+			case entry.IsDir() && path != "." &&
+				(strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules"):
 				return fs.SkipDir
 			case entry.Type().IsRegular() && slices.Contains(extensions, strings.ToLower(filepath.Ext(path))):
 				add(Named{Name: filepath.Join(arg, filepath.FromSlash(path)), Found: true})

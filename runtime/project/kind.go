@@ -18,13 +18,14 @@ import (
 type Kind uint8
 
 const (
-	Foreign     Kind = iota // nothing of ours
-	Plan                    // a document of a shape of LANGUAGE.md#documents
-	Definitions             // tools, activities, schemas, advisors: what plans import, the configuration names, or --activities brings
-	Recording               // recorded solutions
-	Instances               // instances of a run, one a line
-	Settings                // obelus.yaml
-	Policy                  // who may do what
+	Foreign Kind = iota // nothing of ours
+	Plan                // a document of a shape of LANGUAGE.md#documents
+	// tools, activities, schemas, advisors: what plans import, the configuration names, or --activities brings
+	Definitions
+	Recording // recorded solutions
+	Instances // instances of a run, one a line
+	Settings  // obelus.yaml
+	Policy    // who may do what
 )
 
 // named are the kinds that files have by their names, where what they hold doesn't tell:
@@ -37,8 +38,10 @@ var named = []struct {
 	{Settings, regexp.MustCompile(`^` + regexp.QuoteMeta(workspace.Settings) + `$`), nil},
 	{Policy, regexp.MustCompile(`(^|[._-])policy\.(yaml|yml|json)$`), nil},
 	{Instances, regexp.MustCompile(`(^|[._-])instances([._-].*)?\.jsonl$`), []string{`"id"`}},
-	{Recording, regexp.MustCompile(`(^|[._-])(solutions?|recordings?|recorded|replay)([._-].*)?\.(yaml|yml|json)$`), []string{"_tool"}},
-	{Definitions, regexp.MustCompile(`(^|[._-])(tools?|catalogues?|catalogs?|activities|schemas|advisors)([._-].*)?\.(yaml|yml|json)$`),
+	{Recording, regexp.MustCompile(`(^|[._-])(solutions?|recordings?|recorded|replay)([._-].*)?\.(yaml|yml|json)$`),
+		[]string{"_tool"}},
+	{Definitions, regexp.MustCompile(
+		`(^|[._-])(tools?|catalogues?|catalogs?|activities|schemas|advisors)([._-].*)?\.(yaml|yml|json)$`),
 		[]string{"properties", "inputSchema", "_output", "argv", "expr:", `"expr"`}},
 }
 
@@ -57,7 +60,8 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	switch base := filepath.Base(file.Name); {
 	case base == workspace.Settings, base == policy.File:
 		return byName, true
-	case root == nil && slices.ContainsFunc(mentions, func(word string) bool { return strings.Contains(string(file.Text), word) }):
+	case root == nil &&
+		slices.ContainsFunc(mentions, func(word string) bool { return strings.Contains(string(file.Text), word) }):
 		return cmp.Or(byName, Plan), true
 	case root == nil:
 		return byName, false
@@ -72,7 +76,8 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 		return Recording, true
 	case holdsRules(root):
 		return Policy, true
-	case file.Row > 0 && root.Get("id") != nil && (root.Get("state") != nil || root.Get("input") != nil || byName == Instances):
+	case file.Row > 0 && root.Get("id") != nil &&
+		(root.Get("state") != nil || root.Get("input") != nil || byName == Instances):
 		return Instances, byName == Instances || isInstance(root)
 	case defines(root):
 		return Definitions, true
@@ -121,21 +126,24 @@ func isInstance(line *source.Node) bool {
 		case "state", "input":
 			return f.Value.Kind != source.Object
 		}
-		return !slices.Contains([]string{"status", "output", "errors"}, f.Key.Text) && !strings.HasPrefix(f.Key.Text, "x-")
+		return !slices.Contains([]string{"status", "output", "errors"}, f.Key.Text) &&
+			!strings.HasPrefix(f.Key.Text, "x-")
 	})
 }
 
 func holdsSolutions(root *source.Node) bool {
 	return root.Kind == source.Array && slices.ContainsFunc(root.Items, func(item *source.Node) bool {
 		calls := item.Get("calls")
-		return calls != nil && calls.Kind == source.Array || item.Get("latent") != nil || item.Get("solution").Get("calls") != nil
+		return calls != nil && calls.Kind == source.Array || item.Get("latent") != nil ||
+			item.Get("solution").Get("calls") != nil
 	})
 }
 
 // signs are the keys of which an item of a list of definitions has one; see defines for
 // "type", which is a word of many.
 var signs = map[string][]string{
-	"tools":      {"properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters", "input_schema", "function"},
+	"tools": {"properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters",
+		"input_schema", "function"},
 	"activities": kinds.Names(),
 	"schemas":    {"properties", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "items"},
 	"advisors":   {"role"},
@@ -151,7 +159,8 @@ func defines(root *source.Node) bool {
 		return slices.ContainsFunc(items, func(item *source.Node) bool {
 			kind := item.Get("type")
 			return slices.ContainsFunc(signs[f.Key.Text], func(sign string) bool { return item.Get(sign) != nil }) ||
-				kind != nil && (f.Key.Text == "tools" && (kind.Text == "object" || kind.Text == "function") || f.Key.Text == "schemas")
+				kind != nil && (f.Key.Text == "tools" && (kind.Text == "object" || kind.Text == "function") ||
+					f.Key.Text == "schemas")
 		})
 	})
 }
@@ -161,7 +170,8 @@ func defines(root *source.Node) bool {
 func intendedAsPlan(root *source.Node) bool {
 	return slices.ContainsFunc(root.Fields, func(f source.Field) bool {
 		_, calls := decode.Foreign(f.Key.Text, []string{"calls"})
-		return calls || slices.Contains([]string{"calls", "input", "inputSchema", "state", "stateSchema", "output", "outputSchema", "terminate"}, f.Key.Text)
+		return calls || slices.Contains([]string{"calls", "input", "inputSchema", "state", "stateSchema", "output",
+			"outputSchema", "terminate"}, f.Key.Text)
 	})
 }
 

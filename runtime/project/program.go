@@ -70,7 +70,8 @@ func (d Document) Check() *Program {
 }
 
 // DigestHelp is what to do about a digest that isn't the one demanded.
-const DigestHelp = "\"obelus compile --digest --explain\" lists what the digest is over; look at what has changed before you demand another"
+const DigestHelp = "\"obelus compile --digest --explain\" lists what the digest is over; look at what has changed " +
+	"before you demand another"
 
 // Demand refuses a program that isn't the one with a digest; "" demands nothing.
 func (p *Program) Demand(digest string) error {
@@ -80,9 +81,11 @@ func (p *Program) Demand(digest string) error {
 	is, err := canonical.Digest(p.Plan)
 	switch {
 	case err != nil:
-		return diag.NewError(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).From(err).Advise(DigestHelp)
+		return diag.NewError(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).
+			From(err).Advise(DigestHelp)
 	case is != digest:
-		return diag.NewError(ErrOther, "this isn't the plan that is demanded: its digest is now %s", is).Advise(DigestHelp)
+		return diag.NewError(ErrOther, "this isn't the plan that is demanded: its digest is now %s", is).
+			Advise(DigestHelp)
 	}
 	return nil
 }
@@ -92,13 +95,14 @@ func (p *Program) Judge() analyzer.Judgement {
 	c := p.Config.Analysis
 	c.Permit = p.Permit
 	if p.Machine != AnyMachine {
-		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine, Unrunnable: func(a *plan.Activity, tell func(what, help string, at source.Span)) {
-			there := p.here(a)
-			if p.Plan.Workspace != "" { // of a record, whose patterns are seen from elsewhere
-				there.Files = nil
-			}
-			activity.Unrunnable(there, p.Options.Files, p.HostRules(), tell)
-		}}
+		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine,
+			Unrunnable: func(a *plan.Activity, tell func(what, help string, at source.Span)) {
+				there := p.here(a)
+				if p.Plan.Workspace != "" { // of a record, whose patterns are seen from elsewhere
+					there.Files = nil
+				}
+				activity.Unrunnable(there, p.Options.Files, p.HostRules(), tell)
+			}}
 	}
 	return analyzer.Analyze(p.Plan, p.Findings, c)
 }

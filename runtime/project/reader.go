@@ -208,7 +208,8 @@ func (r *Reader) most(name string) int {
 // bounded refuses a file of many documents that is too large; one document's reader does so itself.
 func (r *Reader) bounded(name string, text []byte) ([]byte, error) {
 	if most := r.most(name); isLines(name) && len(text) > most {
-		return nil, diag.NewError(ErrTooLarge, "%q is larger than %d bytes", name, most).Advise("split it into several files")
+		return nil, diag.NewError(ErrTooLarge, "%q is larger than %d bytes", name, most).
+			Advise("split it into several files")
 	}
 	return text, nil
 }
@@ -277,7 +278,8 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 	}
 	limits := r.limits()
 	o = compiler.Options{
-		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances, Functions: r.Functions, Hints: r.Hints,
+		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances,
+		Functions: r.Functions, Hints: r.Hints,
 		Open:  workspace.Folder{Dir: root, Limit: limits.Bytes, Texts: r.Texts}.Open,
 		Files: workspace.Folder{Dir: root, Texts: r.Texts},
 		Show:  func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) },
@@ -301,7 +303,8 @@ func (r *Reader) given(folder string) string {
 		return ""
 	}
 	for _, one := range r.Folders {
-		if path, err := filepath.Abs(one); err == nil && workspace.Holds(path, below) && (given == "" || len(path) < len(given)) {
+		if path, err := filepath.Abs(one); err == nil && workspace.Holds(path, below) &&
+			(given == "" || len(path) < len(given)) {
 			given = path
 		}
 	}
@@ -327,7 +330,8 @@ func from(dir, name string) (string, error) {
 func below(dir, name string) (string, error) {
 	relative, err := from(dir, name)
 	if err != nil || !filepath.IsLocal(relative) {
-		return "", diag.NewError(ErrOutside, "%q isn't in the workspace %q", name, dir).Advise("name a folder with --root that holds it")
+		return "", diag.NewError(ErrOutside, "%q isn't in the workspace %q", name, dir).
+			Advise("name a folder with --root that holds it")
 	}
 	return relative, nil
 }

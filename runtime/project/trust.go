@@ -152,7 +152,8 @@ func vouchingOf(file *source.File) (*Vouching, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Vouching{File: absolute, Holds: map[string]string{filepath.Base(absolute): workspace.SumOf(file.Text)}, Before: trusted(absolute)}, nil
+	return &Vouching{File: absolute, Holds: map[string]string{filepath.Base(absolute): workspace.SumOf(file.Text)},
+		Before: trusted(absolute)}, nil
 }
 
 // vouchingOfPolicy is a policy with the files of its folder that the servers are started with
@@ -196,7 +197,8 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 		return nil, err
 	}
 	maps.Copy(v.Holds, programs)
-	for node, file := range map[*source.Node]*source.File{c.Analysis.Settings.Signers: c.Signers, c.Analysis.Settings.Revoked: c.Revoked} {
+	for node, file := range map[*source.Node]*source.File{c.Analysis.Settings.Signers: c.Signers,
+		c.Analysis.Settings.Revoked: c.Revoked} {
 		switch {
 		case node == nil:
 		case file == nil:
@@ -258,7 +260,8 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 		}
 		one := compiler.PolicyFile{File: source.NewFile(name, text), Counts: len(r.Policies) > 0}
 		if !one.Counts {
-			if one.Counts, err = r.trusts(name, func() (*Vouching, error) { return r.vouchingOfPolicy(one.File) }); err != nil {
+			if one.Counts, err = r.trusts(name,
+				func() (*Vouching, error) { return r.vouchingOfPolicy(one.File) }); err != nil {
 				return nil, err
 			}
 		}
@@ -287,8 +290,10 @@ func (r *Reader) policiesAround(file string) (names []string, err error) {
 	var known []os.FileInfo
 	for _, at := range folders {
 		for _, other := range []string{"." + policy.File, "obelus.policy.yml", ".obelus.policy.yml"} {
-			if info, err := os.Stat(filepath.Join(at, other)); err == nil && info.Mode().IsRegular() && workspace.Shared(at) == "" {
-				r.passOver(workspace.Refused{Name: filepath.Join(at, other), Why: "a policy is called " + policy.File, Misnamed: true})
+			if info, err := os.Stat(filepath.Join(at, other)); err == nil && info.Mode().IsRegular() &&
+				workspace.Shared(at) == "" {
+				r.passOver(workspace.Refused{Name: filepath.Join(at, other), Why: "a policy is called " + policy.File,
+					Misnamed: true})
 			}
 		}
 		name := filepath.Join(at, policy.File)
@@ -298,7 +303,8 @@ func (r *Reader) policiesAround(file string) (names []string, err error) {
 		info, err := os.Stat(name)
 		switch {
 		case err != nil || !info.Mode().IsRegular():
-			return nil, diag.NewError(ErrRead, "the policy %q can't be read: it isn't a regular file, nor a link to one", fromHere(name)).
+			return nil, diag.NewError(ErrRead,
+				"the policy %q can't be read: it isn't a regular file, nor a link to one", fromHere(name)).
 				Advise("put the policy there, or take away what stands in its place")
 		case !slices.ContainsFunc(known, func(one os.FileInfo) bool { return os.SameFile(one, info) }):
 			names, known = append(names, fromHere(name)), append(known, info)

@@ -106,7 +106,8 @@ func takesText(s any) bool {
 			if m.Value != "string" && !slices.Contains(list, any("string")) {
 				return false
 			}
-		case "$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const", "pattern", "format", "minLength", "maxLength":
+		case "$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const", "pattern", "format",
+			"minLength", "maxLength":
 			return false
 		}
 	}
@@ -135,7 +136,8 @@ func (w *bundler) schema(u unit, n *source.Node, open bool, depth int) any {
 // Keywords that need more than to be copied.
 var (
 	// What names a place or a dialect: the copy has neither.
-	placing = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs", "definitions"}
+	placing = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment",
+		"$defs", "definitions"}
 	// What speaks of the same value,
 	inPlace = []string{"allOf", "anyOf"}
 	// and can't be told as long as a part of that value is a reference.
@@ -217,12 +219,7 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 		}
 		return out
 	case key == "dependencies":
-		return add("dependentSchemas", mapped(func(n *source.Node) any {
-			if n.Kind == source.Array {
-				return Object{{"required", Of(n)}}
-			}
-			return here(n)
-		}))
+		return add("dependentSchemas", mapped(func(n *source.Node) any { return dependent(n, here) }))
 	case strings.HasPrefix(key, "exclusive") && value.Kind == source.Bool:
 		return out // draft 4: it belongs to its neighbour
 	case n.Get("exclusiveM" + strings.TrimPrefix(key, "m")).IsTrue():
@@ -244,6 +241,14 @@ func untellable(f source.Field) bool {
 		return true
 	}
 	return slices.Contains(choosing, f.Key.Text) || slices.Contains(unevaluated, f.Key.Text)
+}
+
+// dependent is a part of draft 7's "dependencies" as one of "dependentSchemas".
+func dependent(n *source.Node, here func(*source.Node) any) any {
+	if n.Kind == source.Array {
+		return Object{{"required", Of(n)}}
+	}
+	return here(n)
 }
 
 type target struct {

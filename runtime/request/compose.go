@@ -17,19 +17,20 @@ type Context struct {
 	Plan         *plan.Plan // gives tools, schemas and settings
 	Tick         int
 	Input, State any
-	Data         map[string]any   // by kind
-	Errors       []any            // what failed, oldest first: {call, error}
-	Instances    []Instance       // in their order; input and state are then the shared ones, and errors nobody's
-	Carries      bool             // the strategy is carried, so that there is a plan message
-	Carried      []Standing       // its calls
-	Held         []Object         // what an earlier record says of what became of them, in the place of what Carried says
-	Past         Past             // what neither the state nor a carried plan tells of calls
-	Advisors     []*plan.Advisor  // those who are to speak in this tick
-	Only         map[string]any   // of a latent call: what its scopes hand on, by kind; nil when it sees all
-	Offered      []string         // of a latent call: the paths of which its result takes one
-	Said         map[string][]any // what advisors have said so far, by their ids; for records
-	Started      Started          // what the run began with, shared by all instances
-	History      []Written        // what calls of earlier ticks did since, in the order in which it counts
+	Data         map[string]any // by kind
+	Errors       []any          // what failed, oldest first: {call, error}
+	Instances    []Instance     // in their order; input and state are then the shared ones, and errors nobody's
+	Carries      bool           // the strategy is carried, so that there is a plan message
+	Carried      []Standing     // its calls
+	// what an earlier record says of what became of them, in the place of what Carried says
+	Held     []Object
+	Past     Past             // what neither the state nor a carried plan tells of calls
+	Advisors []*plan.Advisor  // those who are to speak in this tick
+	Only     map[string]any   // of a latent call: what its scopes hand on, by kind; nil when it sees all
+	Offered  []string         // of a latent call: the paths of which its result takes one
+	Said     map[string][]any // what advisors have said so far, by their ids; for records
+	Started  Started          // what the run began with, shared by all instances
+	History  []Written        // what calls of earlier ticks did since, in the order in which it counts
 }
 
 // Started is what stood in a state before the calls of a run wrote into it.
@@ -137,7 +138,8 @@ func offering(result any, paths []string) Object {
 	for i, path := range paths {
 		of[i] = path
 	}
-	named := Object{{"type", "object"}, {"properties", Object{{"_outputPath", Object{{"enum", of}}}, {"_output", result}}}, {"required", []any{"_outputPath", "_output"}}, {"additionalProperties", false}}
+	named := Object{{"type", "object"}, {"properties", Object{{"_outputPath", Object{{"enum", of}}},
+		{"_output", result}}}, {"required", []any{"_outputPath", "_output"}}, {"additionalProperties", false}}
 	return append(Object{{"anyOf", []any{result, named}}}, shared...)
 }
 
@@ -185,7 +187,8 @@ func (s Context) declared() []Message {
 	for _, m := range s.messages() {
 		switch compiler.MessageType(m) {
 		case "meta":
-			one := Meta{About: m.Get("description").AsText(), Meta: Of(m.Get("meta")), More: rest(m, "description", "meta")}
+			one := Meta{About: m.Get("description").AsText(), Meta: Of(m.Get("meta")),
+				More: rest(m, "description", "meta")}
 			meta = append(meta, one)
 		case "text":
 			texts = append(texts, Text{Text: m.Get("text").AsText(), More: rest(m, "text")})
@@ -219,7 +222,9 @@ func (s Context) values() []Message {
 			message.Value = fields
 		}
 		if one.kind == "state" && s.Plan.Writes == plan.Once {
-			message.About = "each path is written once: of several calls that offer it a value, the first listed that has one gives it"
+			message.About =
+				"each path is written once: of several calls that offer it a value, the first listed that has " +
+					"one gives it"
 		}
 		if message.Value != nil || message.Schema != nil || message.About != "" {
 			list = append(list, message)
@@ -237,7 +242,8 @@ func (s Context) own(one Instance, said map[saying]*source.Node) []Message {
 	var list []Message
 	tell := func(of, kind string, own map[string]any, shared any, n *source.Node, always bool) {
 		value := besides(own, shared)
-		if m := (Values{Of: of, Kind: kind, Instance: one.ID, Schema: s.schemaOf(n), About: said[saying{of, kind, "description", one.ID}].AsText()}); always || len(value) > 0 || m.Schema != nil || m.About != "" {
+		if m := (Values{Of: of, Kind: kind, Instance: one.ID, Schema: s.schemaOf(n), About: said[saying{of, kind,
+			"description", one.ID}].AsText()}); always || len(value) > 0 || m.Schema != nil || m.About != "" {
 			m.Value = value
 			list = append(list, m)
 		}
@@ -278,7 +284,8 @@ func (s Context) dataMessages(said map[saying]*source.Node) []Message {
 		}
 	}
 	for _, kind := range s.Plan.Kinds {
-		message := Values{Of: "data", Kind: kind, Schema: s.schemaOf(said[saying{"data", kind, "schema", ""}]), About: said[saying{"data", kind, "description", ""}].AsText()}
+		message := Values{Of: "data", Kind: kind, Schema: s.schemaOf(said[saying{"data", kind, "schema", ""}]),
+			About: said[saying{"data", kind, "description", ""}].AsText()}
 		if fields, ok := s.Data[kind].(map[string]any); ok {
 			message.Value = fields
 		}

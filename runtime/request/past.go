@@ -36,7 +36,8 @@ func (p *Past) Add(one Settled) {
 	oldest := p.Settled[0]
 	p.Settled = p.Settled[1:] // requests hold the list as it was, and none of it is written over
 	before, _ := p.Earlier.Get(oldest.Tool).(float64)
-	p.Earlier = slices.DeleteFunc(slices.Clone(p.Earlier), func(m Member) bool { return m.Key == oldest.Tool }).With(oldest.Tool, before+1)
+	p.Earlier = slices.DeleteFunc(slices.Clone(p.Earlier), func(m Member) bool { return m.Key == oldest.Tool }).
+		With(oldest.Tool, before+1)
 }
 
 // pastMessages are what became of earlier calls, and what failed.
@@ -62,7 +63,8 @@ func (p Past) object() Object {
 	if len(p.Earlier) > 0 {
 		meta = meta.With("earlier", p.Earlier)
 	}
-	return Object{{"type", "meta"}, {"description", "calls of earlier ticks that neither the state nor the plan tells of"}, {"meta", meta}}
+	return Object{{"type", "meta"},
+		{"description", "calls of earlier ticks that neither the state nor the plan tells of"}, {"meta", meta}}
 }
 
 // Calls are the calls as a planner sees them, each an [Object].

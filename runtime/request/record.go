@@ -35,7 +35,8 @@ func (w *Written) object(instance string, date func(time.Duration) string) Objec
 		if kind == "data" && len(below) > 0 {
 			out, below = out.With("kind", below[0].Key), below[1:]
 		}
-		out = out.With(kind, compiler.Nest(below, w.Value)).With("_outputPath", w.At).With("_outputMethod", w.Method.String())
+		out = out.With(kind, compiler.Nest(below, w.Value)).With("_outputPath", w.At).
+			With("_outputMethod", w.Method.String())
 	}
 	if w.Date == "" {
 		w.Date = date(w.When)
@@ -88,7 +89,8 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 	}
 	for _, advisor := range s.Plan.Advisors {
 		own := Of(advisor.Node).(Object)
-		own = append(Object{{"type", "advisor"}}, slices.DeleteFunc(own, func(m Member) bool { return m.Key == "type" || m.Key == "said" })...)
+		own = append(Object{{"type", "advisor"}},
+			slices.DeleteFunc(own, func(m Member) bool { return m.Key == "type" || m.Key == "said" })...)
 		if said := s.Said[advisor.ID]; len(said) > 0 {
 			own = own.With("said", said)
 		}
@@ -223,7 +225,8 @@ func (s *Context) settings() (out Object) {
 	for _, one := range []struct {
 		key   string
 		value float64
-	}{{"ticks", float64(p.Limits.Ticks)}, {"calls", float64(p.Limits.Calls)}, {"parallel", float64(p.Limits.Parallel)}, {"tokens", float64(p.Limits.Tokens)}, {"cost", p.Limits.Cost}} {
+	}{{"ticks", float64(p.Limits.Ticks)}, {"calls", float64(p.Limits.Calls)}, {"parallel",
+		float64(p.Limits.Parallel)}, {"tokens", float64(p.Limits.Tokens)}, {"cost", p.Limits.Cost}} {
 		if one.value > 0 {
 			limits = limits.With(one.key, one.value)
 		}

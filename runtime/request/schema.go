@@ -34,7 +34,8 @@ func (s Context) solutionSchema() Object {
 		properties = append(properties, Member{"meta", Object{{"type", "object"}}})
 	}
 	properties = append(properties, Member{"calls", s.callsSchema(w)}, Member{"output", s.outputSchema(w)})
-	return Object{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}, {"$defs", w.defs}}
+	return Object{{"type", "object"}, {"properties", properties}, {"required", required},
+		{"additionalProperties", false}, {"$defs", w.defs}}
 }
 
 func listOf(kinds []any) Object {
@@ -46,7 +47,8 @@ func listOf(kinds []any) Object {
 func (s Context) callsSchema(w *bundler) Object {
 	switch {
 	case !s.Plan.ToolsDeclared:
-		return listOf([]any{Object{{"type", "object"}, {"properties", Object{{"_tool", anyText}}}, {"required", []any{"_tool"}}}})
+		return listOf([]any{Object{{"type", "object"}, {"properties", Object{{"_tool", anyText}}},
+			{"required", []any{"_tool"}}}})
 	case len(s.Plan.Tools) == 0:
 		return Object{{"type", "array"}, {"maxItems", 0}}
 	}
@@ -70,14 +72,18 @@ var anyText = Object{{"type", "string"}}
 
 // sharedSchemas are in many places of the schema of a solution.
 var sharedSchemas = Object{
-	{"reference", Object{{"type", "string"}, {"pattern", "^†|†\\{"}, {"description", "an expression over what is there or what a call writes: †state.path; or a text with expressions in it: rows: †{state.path}"}}},
+	{"reference", Object{{"type", "string"}, {"pattern", "^†|†\\{"},
+		{"description",
+			"an expression over what is there or what a call writes: †state.path; or a text with expressions in it: " +
+				"rows: †{state.path}"}}},
 	{"condition", Object{{"anyOf", []any{Object{{"type", "boolean"}}, aReference}}}},
 	{"each", Object{{"anyOf", []any{aReference, Object{{"type", "array"}}}}}},
 	{"after", Object{{"anyOf", []any{anyText, settledFirst, listOf([]any{anyText, settledFirst})}}}},
 }
 
 // settledFirst names calls that need only have settled before another starts.
-var settledFirst = Object{{"type", "object"}, {"properties", Object{{"settled", Object{{"anyOf", []any{anyText, Object{{"type", "array"}, {"items", anyText}}}}}}}}, {"required", []any{"settled"}}}
+var settledFirst = Object{{"type", "object"}, {"properties", Object{{"settled",
+	Object{{"anyOf", []any{anyText, Object{{"type", "array"}, {"items", anyText}}}}}}}}, {"required", []any{"settled"}}}
 
 var orderKeys = Object{
 	{"_id", anyText},
@@ -95,7 +101,8 @@ var metaKeys = Object{
 	{"_scopes", Object{{"type", "array"}, {"items", anyText}}},
 	{"_retry", Object{{"anyOf", []any{
 		Object{{"type", "integer"}},
-		Object{{"type", "object"}, {"properties", Object{{"attempts", Object{{"type", "integer"}}}, {"backoff", anyText}}}},
+		Object{{"type", "object"},
+			{"properties", Object{{"attempts", Object{{"type", "integer"}}}, {"backoff", anyText}}}},
 	}}}},
 	{"_timeout", anyText},
 	{"_confirm", Object{{"const", true}}},
@@ -115,7 +122,8 @@ func (s Context) metaKeysInUse() map[string]bool {
 func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) Object {
 	in := parametersOf(tool)
 	u := unit{root: in}
-	properties := Object{{"_tool", Object{{"const", tool.Name}}}, {"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
+	properties := Object{{"_tool", Object{{"const", tool.Name}}},
+		{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
 	if len(s.Instances) > 0 {
 		properties = append(properties, Member{"_instance", w.metaField(tool, "_instance", s.instanceID(w))})
 	}
@@ -131,7 +139,8 @@ func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) O
 		}
 	}
 	methods := Object{{"enum", []any{"set", "merge", "assign", "push", "concat"}}}
-	properties = append(properties, Member{"_outputPath", w.metaField(tool, "_outputPath", anyText)}, Member{"_outputMethod", w.metaField(tool, "_outputMethod", methods)})
+	properties = append(properties, Member{"_outputPath", w.metaField(tool, "_outputPath", anyText)},
+		Member{"_outputMethod", w.metaField(tool, "_outputMethod", methods)})
 	if tool.Latent && !s.lazy() {
 		properties = append(properties, Member{"_output", w.outputOf(tool)})
 	}
@@ -150,7 +159,8 @@ func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) O
 // listed. A tool that describes parameters elsewhere than under its "properties"
 // is left to the check of each call.
 func (w *bundler) furtherParameters(out Object, u unit, tool *plan.Tool) Object {
-	foreign := []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "patternProperties"}
+	foreign := []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas",
+		"dependencies", "patternProperties"}
 	more := u.root.Get("additionalProperties")
 	switch {
 	case slices.ContainsFunc(foreign, func(key string) bool { return u.root.Get(key) != nil }):
@@ -212,14 +222,16 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor) Object {
 						required = append(required, name)
 					}
 				}
-			case "type", "additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "$ref":
+			case "type", "additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties",
+				"maxProperties", "$ref":
 				// the opinion has members that the schema doesn't speak of
 			default:
 				out = w.keyword(out, u, own, f, false, 0)
 			}
 		}
 	}
-	properties = append(properties, Member{"calls", Object{{"type", "string"}, {"description", "JSON: {tool: weight}; a tool without a weight is left to others"}}})
+	properties = append(properties, Member{"calls",
+		Object{{"type", "string"}, {"description", "JSON: {tool: weight}; a tool without a weight is left to others"}}})
 	return append(out, Member{"properties", properties}, Member{"required", append(required, "calls")})
 }
 
@@ -236,7 +248,8 @@ func (s Context) toolShown(tool *plan.Tool) Object {
 	properties := s.propertiesShown(w, tool)
 	for _, f := range in.Fields {
 		switch key := f.Key.Text; {
-		case strings.HasPrefix(key, "_"), key == "description" && tool.Description != "", slices.Contains([]string{"name", "annotations", "examples", "inputSchema", "outputSchema"}, key):
+		case strings.HasPrefix(key, "_"), key == "description" && tool.Description != "",
+			slices.Contains([]string{"name", "annotations", "examples", "inputSchema", "outputSchema"}, key):
 		case key == "properties":
 			out = append(out, Member{key, properties})
 		case key == "required":

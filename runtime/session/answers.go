@@ -60,7 +60,8 @@ func ReadAnswers(name string, text []byte) ([]Answer, error) {
 		key := [2]string{a.name(), a.Instance}
 		for _, b := range before[key] {
 			if (a.ID == "" || b.ID == "" || a.ID == b.ID) && !a.agrees(b) {
-				return nil, diag.NewError(ErrAnswers, "%q, lines %d and %d: the call %q is answered in two ways", name, b.line, a.line, a.name()).
+				return nil, diag.NewError(ErrAnswers, "%q, lines %d and %d: the call %q is answered in two ways", name,
+					b.line, a.line, a.name()).
 					Advise("leave one out; answers to different questions about a call each have the \"id\" of theirs")
 			}
 		}
@@ -119,12 +120,16 @@ func answerOf(n *source.Node) (a Answer, err error) {
 	if err := diag.ReadStrictly(text, &a); err != nil {
 		return a, err
 	}
-	verdicts := []runtime.Verdict{runtime.Approve, runtime.Reject, runtime.Change, runtime.Replace, runtime.Retry, runtime.Fail}
+	verdicts := []runtime.Verdict{runtime.Approve, runtime.Reject, runtime.Change, runtime.Replace,
+		runtime.Retry, runtime.Fail}
 	switch {
 	case a.Call == "":
 		return a, errors.New(`an answer names its call: {"call": "refund#1", …}`)
 	case !slices.Contains(verdicts, a.Verdict):
-		return a, fmt.Errorf("there is no verdict %q: expected approve, reject, change or replace, or retry or fail for a call that was at work", a.Verdict)
+		return a,
+			fmt.Errorf(
+				"there is no verdict %q: expected approve, reject, change or replace, or retry or fail for a call "+
+					"that was at work", a.Verdict)
 	case (a.Verdict == runtime.Change) != (a.Params != nil):
 		return a, errors.New("a change, and nothing else, has \"params\": all that the call is to have")
 	case (a.Verdict == runtime.Replace) != (len(a.Replacement) > 0):
@@ -155,7 +160,8 @@ func (b box) add(answers []Answer) error {
 		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err != nil {
-		return diag.NewError(ErrAnswers, "the decision can't be kept in %q: %s", string(b), workspace.Reason(err)).From(err)
+		return diag.NewError(ErrAnswers, "the decision can't be kept in %q: %s", string(b), workspace.Reason(err)).
+			From(err)
 	}
 	return nil
 }
@@ -174,7 +180,8 @@ func (b box) since(size int64) ([]Answer, int64, error) {
 	}
 	text = text[min(size, int64(len(text))):]
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
-	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(line []byte) bool { return !json.Valid(line) })
+	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")),
+		func(line []byte) bool { return !json.Valid(line) })
 	all, err := readAnswers(string(b), lines)
 	spent := map[string]bool{}
 	for _, a := range slices.Backward(all) {
@@ -206,7 +213,8 @@ type desk struct {
 }
 
 func newDesk(person local.Confirmer, s *Session) *desk {
-	d := &desk{person: person, box: s.keeper.box(), given: s.answers, asked: map[string][]*runtime.Question{}, notice: s.options.Notice, over: make(chan struct{})}
+	d := &desk{person: person, box: s.keeper.box(), given: s.answers, asked: map[string][]*runtime.Question{},
+		notice: s.options.Notice, over: make(chan struct{})}
 	if d.within = s.options.Options.Confirm.Timeout; s.vouching != nil {
 		s.vouching.run = s.ID()
 		d.signed = s.vouching
@@ -239,7 +247,8 @@ func (d *desk) close(o *runtime.Outcome) {
 	var spent []Answer
 	for _, a := range d.kept {
 		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
-		waits := func(q *runtime.Question) bool { return asks(q) && q.ID == a.ID && a.Signed != "" } // for a further signature
+		// for a further signature
+		waits := func(q *runtime.Question) bool { return asks(q) && q.ID == a.ID && a.Signed != "" }
 		asked := slices.ContainsFunc(o.Asked, asks)
 		if a.Spent = !stopped || asked && !slices.ContainsFunc(o.Asked, waits); a.Spent {
 			spent = append(spent, a)
@@ -323,7 +332,8 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 		if one.answer != nil && err != nil {
 			return one.answer.Decision, nil
 		}
-		if takes := decision.Verdict; err == nil && (takes == runtime.Approve || takes == runtime.Change || takes == runtime.Retry) && d.now(q) != q.ID {
+		if takes := decision.Verdict; err == nil &&
+			(takes == runtime.Approve || takes == runtime.Change || takes == runtime.Retry) && d.now(q) != q.ID {
 			decision.ID = "what was shown" // and isn't what would run now
 		}
 		if d.vouched(&decision, q) != nil {
@@ -367,7 +377,8 @@ func (d *desk) take(q *runtime.Question) *Answer {
 	answers := func(a Answer) bool {
 		no := a.Verdict == runtime.Reject || a.Verdict == runtime.Fail // which stands whatever would run has become
 		fits := a.ID == "" || a.ID == d.now(q) || no && runtime.SameQuestion(a.ID, q.ID)
-		return fits && a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == q.Path()) && d.vouched(&a.Decision, q) == nil
+		return fits && a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == q.Path()) &&
+			d.vouched(&a.Decision, q) == nil
 	}
 	if at := slices.IndexFunc(d.given, answers); at >= 0 {
 		answer := d.given[at]
@@ -452,7 +463,8 @@ func (d *desk) refused(open []*runtime.Question) (refused []*runtime.Question) {
 func left(answers []Answer, untaken func(*Answer) string) (all []string) {
 	const most = 10
 	if more := len(answers) - most; more > 0 {
-		all, answers = append(all, wording.Counted(more, "earlier answer wasn't taken", "earlier answers weren't taken")), answers[more:]
+		all, answers = append(all,
+			wording.Counted(more, "earlier answer wasn't taken", "earlier answers weren't taken")), answers[more:]
 	}
 	for _, a := range answers {
 		which := ""

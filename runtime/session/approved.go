@@ -32,10 +32,12 @@ type Approved struct {
 func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	parts, err := approval.Parts(p.Plan)
 	if err != nil {
-		return nil, diag.NewError(ErrUnapproved, "nobody can say whether the plan is the one that was approved: %v", err).From(err)
+		return nil, diag.NewError(ErrUnapproved, "nobody can say whether the plan is the one that was approved: %v",
+			err).From(err)
 	}
 	if a.Judge.Signers == nil {
-		return nil, diag.NewError(ErrUnapproved, "nobody is named whose approval counts").Advise("name with --signers an allowed_signers file that lies outside of the plan's folder")
+		return nil, diag.NewError(ErrUnapproved, "nobody is named whose approval counts").
+			Advise("name with --signers an allowed_signers file that lies outside of the plan's folder")
 	}
 	file, err := approval.Read(a.Text)
 	if err != nil {
@@ -44,10 +46,13 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	switch { // what was shown is one run, whose calls are carried out
 	case file.Given():
 	case o.Instances != "":
-		return nil, diag.NewError(ErrUnapproved, "the run isn't approved: what was approved is one run, and a file of instances makes it one for each").
+		return nil, diag.NewError(ErrUnapproved,
+			"the run isn't approved: what was approved is one run, and a file of instances makes it one for each").
 			Advise("run the plan once for each, with its own input")
 	case len(o.State) > 0:
-		return nil, diag.NewError(ErrUnapproved, "the run isn't approved: it would begin with a state that nobody approved, and that would pass for what calls have written").
+		return nil, diag.NewError(ErrUnapproved,
+			"the run isn't approved: it would begin with a state that nobody approved, and that would pass for "+
+				"what calls have written").
 			Advise("approve the plan with that state (approve --state), or run it without")
 	}
 	if file.Given() {
@@ -94,12 +99,14 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 	case was == nil:
 		return nil
 	case o.Approvers == nil:
-		return diag.NewError(ErrUnapproved, "the run %s was begun under an approval, and nobody is named whose approval counts", s.ID())
+		return diag.NewError(ErrUnapproved,
+			"the run %s was begun under an approval, and nobody is named whose approval counts", s.ID())
 	}
 	if err == nil {
 		s.vouching = &vouching{under: was, judge: judge}
 		started := s.options.Permit
-		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil && !samePermit(started, s.options.Permit) {
+		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil &&
+			!samePermit(started, s.options.Permit) {
 			err = diag.NewError(ErrUnapproved, "the run %s wasn't begun under the permit of its approval", s.ID())
 		}
 	}

@@ -185,7 +185,8 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 		e.write(event)
 	case runtime.Settle:
 		event, s := e.about(at, c), c.Settlement
-		event.Status, event.Output, event.Routed, event.Reason = s.Status.String(), s.Output, s.Routed, diag.OrNull(s.Reason)
+		event.Status, event.Output, event.Routed, event.Reason = s.Status.String(), s.Output, s.Routed,
+			diag.OrNull(s.Reason)
 		if s.Decision != nil {
 			event.Decision = s.Decision
 		}
@@ -195,35 +196,42 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 		e.write(event)
 	case runtime.Progressed:
 		event := progressEvent{
-			Event: "progress", callName: nameOf(c), Attempt: c.Attempt, Tick: c.Tick, Done: c.Progress.Done, Message: diag.OrNull(c.Progress.Message), At: InMilliseconds(at),
+			Event: "progress", callName: nameOf(c), Attempt: c.Attempt, Tick: c.Tick, Done: c.Progress.Done,
+			Message: diag.OrNull(c.Progress.Message), At: InMilliseconds(at),
 		}
 		if total := c.Progress.Total; total > 0 {
 			event.Total = &total
 		}
 		e.write(event)
 	case runtime.Plan:
-		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "started", Errors: []runtime.CallError{}, At: InMilliseconds(at)})
+		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "started", Errors: []runtime.CallError{},
+			At: InMilliseconds(at)})
 	case runtime.EndTick:
-		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: diag.Listed(c.End.Faults), Usage: c.End.Usage, Dropped: c.End.Dropped, At: InMilliseconds(at)})
+		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: diag.Listed(c.End.Faults),
+			Usage: c.End.Usage, Dropped: c.End.Dropped, At: InMilliseconds(at)})
 	case runtime.Advise:
-		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: diag.OrNull(c.Instance), Ranking: diag.Listed(c.Ranking), At: InMilliseconds(at)})
+		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: diag.OrNull(c.Instance),
+			Ranking: diag.Listed(c.Ranking), At: InMilliseconds(at)})
 	case runtime.Ask:
 		e.write(askEvent{Event: "ask", callName: nameOf(c), Tick: c.Tick, Question: c.Question, At: InMilliseconds(at)})
 	case runtime.Leave:
 		e.write(instanceEvent{
-			Event: "instance", Instance: c.Left.ID, Status: c.Left.Status, Output: c.Left.Output, Errors: diag.Listed(c.Left.Errors),
-			At: InMilliseconds(at),
+			Event: "instance", Instance: c.Left.ID, Status: c.Left.Status, Output: c.Left.Output,
+			Errors: diag.Listed(c.Left.Errors),
+			At:     InMilliseconds(at),
 		})
 	}
 }
 
 func (e *Events) about(at time.Duration, c runtime.Command) callEvent {
-	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance), Under: diag.OrNull(c.Under), Tries: c.Tries, Attempt: c.Attempt, Tick: c.Tick, At: InMilliseconds(at)}
+	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance),
+		Under: diag.OrNull(c.Under), Tries: c.Tries, Attempt: c.Attempt, Tick: c.Tick, At: InMilliseconds(at)}
 }
 
 // End writes the last line. The error is the first that writing met.
 func (e *Events) End(o *runtime.Outcome) error {
-	event := endEvent{Event: "end", Status: o.Status, Reason: diag.OrNull(o.Reason), Calls: o.Counts, Errors: diag.Listed(o.Errors), Ticks: o.Ticks, Usage: o.Usage, Why: o.Why, Journal: diag.OrNull(e.journal)}
+	event := endEvent{Event: "end", Status: o.Status, Reason: diag.OrNull(o.Reason), Calls: o.Counts,
+		Errors: diag.Listed(o.Errors), Ticks: o.Ticks, Usage: o.Usage, Why: o.Why, Journal: diag.OrNull(e.journal)}
 	if o.Instances == nil {
 		state := LastState(o.State)
 		event.Output, event.State = &o.Output, &state

@@ -23,7 +23,8 @@ func (s *Session) unasked(of *plan.Server) bool {
 	case s.replay != nil:
 		confirm = s.replay.Machine.Confirm()
 	}
-	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || effects.Vouches(of.Origin) || of.TrustedBy != ""
+	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || effects.Vouches(of.Origin) ||
+		of.TrustedBy != ""
 }
 
 // hold compares the MCP servers that the run may need with what is recorded of their tools,
@@ -49,9 +50,13 @@ func (s *Session) hold(ctx context.Context) (err error) {
 	for _, held := range all {
 		switch recorded := held.Server.Lock; {
 		case recorded == nil:
-			s.wait(fmt.Sprintf("nothing is recorded of the MCP server %q: nobody knows whether its tools are what they were", held.Server.Name))
+			s.wait(
+				fmt.Sprintf(
+					"nothing is recorded of the MCP server %q: nobody knows whether its tools are what they were",
+					held.Server.Name))
 		case len(held.Changed) > 0:
-			return diag.NewError(ErrDrifted, "OB610: %s: %s", recorded.Node.Span().Where(), strings.Join(held.Changed, "; ")).
+			return diag.NewError(ErrDrifted, "OB610: %s: %s", recorded.Node.Span().Where(),
+				strings.Join(held.Changed, "; ")).
 				Advise("check that the plan still means what it meant, then import the server's tools again")
 		}
 	}

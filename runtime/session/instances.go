@@ -42,13 +42,15 @@ func openInstances(name, shown string, limits source.Limits, p *plan.Plan, joine
 		return nil, project.CantRead(shown, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, diag.NewError(ErrInstances, "--instances can't be %q: it isn't a file", shown).Advise("write the instances to a file: a run that is resumed reads it again")
+		return nil, diag.NewError(ErrInstances, "--instances can't be %q: it isn't a file", shown).
+			Advise("write the instances to a file: a run that is resumed reads it again")
 	}
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, project.CantRead(shown, err)
 	}
-	f := &instancesFile{name: shown, file: file, lines: source.NewLineReader(shown, file, limits.Bytes), limits: limits, ids: &naming.IDs{}, joined: joined}
+	f := &instancesFile{name: shown, file: file, lines: source.NewLineReader(shown, file, limits.Bytes), limits: limits,
+		ids: &naming.IDs{}, joined: joined}
 	for i := range p.Instances {
 		_ = f.ids.Add(p.Instances[i].ID)
 	}
@@ -108,13 +110,15 @@ func (f *instancesFile) read() (*runtime.Instance, error) {
 	line, err := f.lines.Next()
 	switch {
 	case errors.Is(err, io.EOF) && len(f.joined) > 0:
-		return nil, fmt.Errorf("%s: the instance \"%s\", which the run had begun with, isn't there any more", f.name, compiler.Shown(f.joined[0]))
+		return nil, fmt.Errorf("%s: the instance \"%s\", which the run had begun with, isn't there any more", f.name,
+			compiler.Shown(f.joined[0]))
 	case errors.Is(err, io.EOF):
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s", f.name, workspace.Reason(err))
 	case len(line.Text) > f.limits.Bytes:
-		return nil, diag.NewError(project.ErrTooLarge, "%s:%d:1: the line is longer than %d bytes", f.name, line.Row, f.limits.Bytes)
+		return nil, diag.NewError(project.ErrTooLarge, "%s:%d:1: the line is longer than %d bytes", f.name, line.Row,
+			f.limits.Bytes)
 	}
 	line.Text = bytes.TrimRight(line.Text, "\r\n")
 	one, faults := f.instance(line)
@@ -125,7 +129,8 @@ func (f *instancesFile) read() (*runtime.Instance, error) {
 		return one, nil
 	}
 	if one.ID != f.joined[0] {
-		return nil, fmt.Errorf("%s:%d: when the run began the instance here was \"%s\", and now it is \"%s\"", f.name, line.Row,
+		return nil, fmt.Errorf("%s:%d: when the run began the instance here was \"%s\", and now it is \"%s\"",
+			f.name, line.Row,
 			compiler.Shown(f.joined[0], one.ID), compiler.Shown(one.ID, f.joined[0]))
 	}
 	f.joined = f.joined[1:]
@@ -159,7 +164,9 @@ func (f *instancesFile) instance(line *source.File) (*runtime.Instance, []diag.D
 	}
 	d.Mapping(node, "an instance", &struct {
 		ID *source.Node `key:"id" need:"write {\"id\": …, \"input\": {…}, \"state\": {…}}"`
-	}{}, map[string]func(source.Field){"state": values(&one.State), "input": values(&one.Input), "status": nil, "output": nil, "errors": nil})
+	}{}, map[string]func(source.Field){
+		"state": values(&one.State), "input": values(&one.Input), "status": nil, "output": nil, "errors": nil,
+	})
 	if id := node.Get("id"); id != nil {
 		one.ID = id.Text
 		if why := f.add(id); why != "" {

@@ -40,7 +40,8 @@ func create(folder string, m *Manifest) (*keeper, error) {
 		case err == nil:
 			return &keeper{writer: writer, file: path}, nil
 		case !errors.Is(err, fs.ErrExist):
-			return nil, diag.NewError(ErrNoJournal, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).From(err).
+			return nil, diag.NewError(ErrNoJournal, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).
+				From(err).
 				Advise("name another folder with --runs, or run with --no-journal and give up resuming it")
 		}
 	}
@@ -65,7 +66,8 @@ func idOf(file string) string { return strings.TrimSuffix(filepath.Base(file), e
 
 // full is the trouble with a journal that can't be written any more.
 func (k *keeper) full(err error) error {
-	return diag.NewError(ErrJournalSpace, "%v", err).From(err).Advise("free disk space, then run \"obelus resume %s\"", k.id())
+	return diag.NewError(ErrJournalSpace, "%v", err).From(err).
+		Advise("free disk space, then run \"obelus resume %s\"", k.id())
 }
 
 // box is the file of answers for the run, beside the journal.
@@ -81,7 +83,8 @@ func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + "
 // Remove removes the journal of a run, and the files beside it.
 func Remove(path string) error {
 	if journal.Running(path) {
-		return diag.NewError(ErrLocked, "the run is going on, in another process").Advise("stop that one first, with Ctrl-C")
+		return diag.NewError(ErrLocked, "the run is going on, in another process").
+			Advise("stop that one first, with Ctrl-C")
 	}
 	for _, name := range []string{path, journal.AnchorOf(path), string(boxOf(path))} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +130,8 @@ func (k *keeper) end(o *runtime.Outcome) error {
 	if err == nil {
 		err = k.writer.Sync()
 	}
-	if _, gone := os.Stat(k.file); err == nil && errors.Is(gone, fs.ErrNotExist) { // what is open can be written all the same
+	// what is open can be written all the same
+	if _, gone := os.Stat(k.file); err == nil && errors.Is(gone, fs.ErrNotExist) {
 		err = errors.New("somebody has removed it, or put it elsewhere")
 	}
 	if err != nil {
@@ -162,7 +166,8 @@ func Find(folder, name string) (string, error) {
 	}
 	files, err := journals(folder)
 	if err != nil {
-		return "", diag.NewError(ErrNoRun, "can't read %q: %s", folder, workspace.Reason(err)).From(err).Advise(listsRuns)
+		return "", diag.NewError(ErrNoRun, "can't read %q: %s", folder, workspace.Reason(err)).From(err).
+			Advise(listsRuns)
 	}
 	found := slices.DeleteFunc(files, func(file string) bool { return !strings.HasPrefix(idOf(file), name) })
 	if at := slices.Index(found, filepath.Join(folder, name+extension)); at >= 0 {
@@ -189,9 +194,11 @@ func journalProblem(path string, err error) error {
 		if fault.Line > 0 {
 			where = fmt.Sprintf("line %d: ", fault.Line)
 		}
-		return diag.NewError(ErrDamaged, "the journal %q can't be trusted: %s%s", path, where, fault.Why).From(err).Advise("%s", fault.Do)
+		return diag.NewError(ErrDamaged, "the journal %q can't be trusted: %s%s", path, where, fault.Why).From(err).
+			Advise("%s", fault.Do)
 	case errors.Is(err, journal.ErrLocked):
-		return diag.NewError(ErrLocked, "the run is going on, in another process").From(err).Advise("stop that one first, with Ctrl-C")
+		return diag.NewError(ErrLocked, "the run is going on, in another process").From(err).
+			Advise("stop that one first, with Ctrl-C")
 	case errors.Is(err, fs.ErrNotExist):
 		return diag.NewError(ErrNoRun, "there is no journal %q", path).From(err).Advise(listsRuns)
 	}

@@ -81,7 +81,8 @@ func entryOf(path string) Entry {
 	var last Record
 	if err := json.Unmarshal(run.Contents.Ending, &last); err == nil && last.End != nil {
 		end := last.End
-		entry.Status, entry.Reason, entry.Calls, entry.Ticks, entry.Instances = string(end.Status), string(end.Reason), &end.Calls, end.Ticks, end.Instances
+		entry.Status, entry.Reason, entry.Calls, entry.Ticks, entry.Instances = string(end.Status), string(end.Reason),
+			&end.Calls, end.Ticks, end.Instances
 		entry.Usage = end.Usage
 	}
 	if run.Running {

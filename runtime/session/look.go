@@ -34,13 +34,14 @@ func LookAt(path string, o ResumeOptions, observe func(at time.Duration, c runti
 	if l.Program, err = m.Program(o.Activities, functions, o.Hints); err != nil {
 		return nil, err
 	}
-	l.Replay, err = m.replay(path, l.Program.Verified, records, true, func(at time.Duration, commands []runtime.Command) {
-		if observe != nil {
-			for _, c := range commands {
-				observe(at, c)
+	l.Replay, err = m.replay(path, l.Program.Verified, records, true,
+		func(at time.Duration, commands []runtime.Command) {
+			if observe != nil {
+				for _, c := range commands {
+					observe(at, c)
+				}
 			}
-		}
-	})
+		})
 	if err == nil && l.Status == "killed" {
 		l.breakOff(observe)
 	}
@@ -53,7 +54,8 @@ func (l *Look) breakOff(observe func(at time.Duration, c runtime.Command)) {
 	if r.Machine.Over() {
 		return
 	}
-	for _, c := range r.Machine.Step(runtime.Event{Kind: runtime.Stopped, At: r.At, Text: string(runtime.ReasonKilled)}) {
+	for _, c := range r.Machine.Step(runtime.Event{Kind: runtime.Stopped, At: r.At,
+		Text: string(runtime.ReasonKilled)}) {
 		if observe != nil {
 			observe(r.At, c)
 		}

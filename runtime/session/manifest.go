@@ -169,7 +169,8 @@ func (m *Manifest) check() error {
 func (m *Manifest) Program(activities, functions []string, hints map[string]plan.Hints) (*project.Program, error) {
 	for _, name := range m.Functions {
 		if !slices.Contains(functions, name) {
-			return nil, diag.NewError(ErrFunctions, "the run was begun by a program that registers the function %q, and this one doesn't", name)
+			return nil, diag.NewError(ErrFunctions,
+				"the run was begun by a program that registers the function %q, and this one doesn't", name)
 		}
 	}
 	d := project.Document{
@@ -178,7 +179,8 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]plan
 		Hosts:  m.Hosts,
 		Config: &project.Configuration{},
 		Options: compiler.Options{
-			Name: m.Name, Limits: m.Limits, Trusted: !m.Untrusted, Instances: m.Instances != "", Functions: m.Functions, Hints: hints,
+			Name: m.Name, Limits: m.Limits, Trusted: !m.Untrusted, Instances: m.Instances != "",
+			Functions: m.Functions, Hints: hints,
 			Open: func(name string) ([]byte, error) {
 				if text, ok := m.Imports[name]; ok {
 					return []byte(text), nil
@@ -190,7 +192,8 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]plan
 		},
 	}
 	for _, one := range m.Policies {
-		d.Options.Policies = append(d.Options.Policies, compiler.PolicyFile{File: source.NewFile(m.At(one.Name), []byte(one.Text.Text)), Counts: one.Counts})
+		d.Options.Policies = append(d.Options.Policies,
+			compiler.PolicyFile{File: source.NewFile(m.At(one.Name), []byte(one.Text.Text)), Counts: one.Counts})
 	}
 	var err error
 	if len(activities) > 0 {
@@ -210,7 +213,8 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]plan
 	}
 	p := d.Check()
 	if p.Verified == nil {
-		return nil, diag.NewError(ErrForeign, "the plan that this run was begun with isn't sound to this version of obelus: %s", p.Findings[0].Message)
+		return nil, diag.NewError(ErrForeign,
+			"the plan that this run was begun with isn't sound to this version of obelus: %s", p.Findings[0].Message)
 	}
 	return p, nil
 }

@@ -17,7 +17,8 @@ func permitOf(p *project.Program, a *approval.Approval) (*permit.Permit, error) 
 	if text := a.Statement.Predicate.Permit; len(text) > 0 {
 		own, err := permit.Read(text)
 		if err != nil {
-			return nil, diag.NewError(ErrUnapproved, "the approval's permit can't be read: %v", err).From(err).Advise("approve the plan anew: an earlier version of obelus may have written it")
+			return nil, diag.NewError(ErrUnapproved, "the approval's permit can't be read: %v", err).From(err).
+				Advise("approve the plan anew: an earlier version of obelus may have written it")
 		}
 		return own, nil
 	}
@@ -47,14 +48,16 @@ func within(p *project.Program, o *Options) error {
 		}
 	}
 	if ticks, bounded := own.Budget["ticks"]; o.Planned && bounded && ticks == 0 {
-		return diag.NewError(ErrOutside, "a model is to plan the run, and what was approved is a run without one").Advise("obelus approve --planner approves one")
+		return diag.NewError(ErrOutside, "a model is to plan the run, and what was approved is a run without one").
+			Advise("obelus approve --planner approves one")
 	}
 	parts, err := approval.Parts(p.Plan)
 	if err != nil {
 		return err
 	}
 	if left := own.Within(facts.Of(p.Plan, facts.Options{Planned: o.Planned}), parts); len(left) > 0 {
-		return diag.NewError(ErrOutside, "the plan leaves what was approved: %s", left[0]).Advise("have what it does now approved")
+		return diag.NewError(ErrOutside, "the plan leaves what was approved: %s", left[0]).
+			Advise("have what it does now approved")
 	}
 	return nil
 }

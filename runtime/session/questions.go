@@ -108,7 +108,8 @@ func (q *Questions) Open() []*runtime.Question {
 // because of it: why it can't be taken, or about what replaces the call.
 func (q *Questions) try(about *runtime.Question, d runtime.Decision) (again *runtime.Question) {
 	for _, c := range q.machine.Step(about.Answered(&d)) {
-		if c.Kind == runtime.Ask && c.Question.Call == about.Call && c.Question.Under == about.Under && c.Question.Instance == about.Instance {
+		if c.Kind == runtime.Ask && c.Question.Call == about.Call && c.Question.Under == about.Under &&
+			c.Question.Instance == about.Instance {
 			again = c.Question
 			pin(q.Program, again)
 		}

@@ -35,12 +35,14 @@ var errReopens = errors.New("what had failed is needed, and wasn't kept")
 
 // replay drives a new machine with all records of a journal, once for each time that the run began or was
 // resumed. The commands of each are passed to seen, which may be nil.
-func (m *Manifest) replay(path string, v *analyzer.Verified, records iter.Seq2[Record, error], reopenable bool, seen func(time.Duration, []runtime.Command)) (*Replay, error) {
+func (m *Manifest) replay(path string, v *analyzer.Verified, records iter.Seq2[Record, error], reopenable bool,
+	seen func(time.Duration, []runtime.Command)) (*Replay, error) {
 	machine := runtime.New(v, m.Options)
 	if reopenable {
 		machine.Reopenable()
 	}
-	r := &Replay{Machine: machine, follower: runtime.Follow(machine), reopenable: reopenable, answered: map[string]bool{}, seen: seen}
+	r := &Replay{Machine: machine, follower: runtime.Follow(machine), reopenable: reopenable,
+		answered: map[string]bool{}, seen: seen}
 	next, stop := iter.Pull2(records)
 	defer stop()
 	line := 1 // the header's
@@ -72,7 +74,8 @@ func (r *Replay) Next() (runtime.Event, error) {
 		case err != nil:
 			return runtime.Event{}, err
 		case record.End != nil && !r.Machine.Over():
-			return runtime.Event{}, r.wrong(fmt.Errorf("the run is said to be %q, but it is going on", record.End.Status))
+			return runtime.Event{},
+				r.wrong(fmt.Errorf("the run is said to be %q, but it is going on", record.End.Status))
 		case record.End != nil:
 			continue
 		case record.reopens() && !r.reopenable:
@@ -165,5 +168,7 @@ func (m *Manifest) records(path string, contents *journal.Contents) iter.Seq2[Re
 // unfollowed is the trouble with a record that no run can have written.
 func (m *Manifest) unfollowed(path string, line int, err error) error {
 	return diag.NewError(ErrDamaged, "the journal %q can't be followed: line %d: %v", path, line, err).
-		Advise("its run can't have been there: take an untouched copy, the version of obelus that wrote it (%s), or begin a new run", m.Obelus)
+		Advise(
+			"its run can't have been there: take an untouched copy, the version of obelus that wrote it (%s), "+
+				"or begin a new run", m.Obelus)
 }

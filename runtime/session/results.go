@@ -85,7 +85,8 @@ func (r *results) empty() error {
 			ID string `json:"id"`
 		}
 		if err != nil || json.Unmarshal(line, &written) != nil || written.ID == "" {
-			return resultsProblem(r.name, "%q holds a line that no run has written: %s", r.name, wording.Cut(string(bytes.TrimSpace(line)), 60)).
+			return resultsProblem(r.name, "%q holds a line that no run has written: %s", r.name,
+				wording.Cut(string(bytes.TrimSpace(line)), 60)).
 				Advise("put the file back as it was, or move it away: then all results are written again")
 		}
 	}
@@ -98,7 +99,8 @@ func (r *results) empty() error {
 // add writes the line of an instance.
 func (r *results) add(end *runtime.InstanceEnd) {
 	if r.err == nil {
-		r.err = diag.JSONLine(r.file, resultLine{end.ID, end.Status, end.Input, LastState(end.State), end.Output, diag.Listed(end.Errors)})
+		r.err = diag.JSONLine(r.file,
+			resultLine{end.ID, end.Status, end.Input, LastState(end.State), end.Output, diag.Listed(end.Errors)})
 	}
 }
 

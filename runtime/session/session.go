@@ -198,7 +198,8 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	}
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
 	if o.Planned && o.Model != "" {
-		return nil, diag.NewError(ErrNoPlanner, "a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
+		return nil, diag.NewError(ErrNoPlanner,
+			"a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
 	}
 	if err := within(p, &o); err != nil {
 		return nil, err
@@ -232,7 +233,8 @@ func Open(path string, o ResumeOptions) (*Session, error) {
 	if err != nil {
 		return nil, journalProblem(path, err)
 	}
-	s := &Session{keeper: &keeper{writer: writer, file: path, moment: o.Moment}, Observer: o.Observer, Confirmer: o.Confirmer}
+	s := &Session{keeper: &keeper{writer: writer, file: path, moment: o.Moment}, Observer: o.Observer,
+		Confirmer: o.Confirmer}
 	if err := s.restore(path, contents, &o); err != nil {
 		s.Close()
 		return nil, err
@@ -261,10 +263,12 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	if err := s.program.Demand(m.Digest); err != nil {
 		return err
 	}
-	s.options = Options{Digest: m.Digest, Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model, Record: m.Record, Instances: m.Instances, Results: m.Out}
+	s.options = Options{Digest: m.Digest, Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model,
+		Record: m.Record, Instances: m.Instances, Results: m.Out}
 	s.answers = o.Answers
 	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm}
-	if started := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil && (m.Approval != nil || started.Stricter(o.Confirm.Policy)) {
+	if started := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil &&
+		(m.Approval != nil || started.Stricter(o.Confirm.Policy)) {
 		confirm := *o.Confirm
 		confirm.Policy = started
 		s.resume.Confirm = &confirm
@@ -276,13 +280,17 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		failed, _ := s.replay.Machine.Failed()
 		switch {
 		case m.Options.Planned:
-			return diag.NewError(ErrNothingFailed, "a planner wrote this run, and its next tick says what becomes of what failed").Advise("begin a new run that continues from one of its ticks")
+			return diag.NewError(ErrNothingFailed,
+				"a planner wrote this run, and its next tick says what becomes of what failed").
+				Advise("begin a new run that continues from one of its ticks")
 		case failed > 0:
 			s.resume.RetryFailed = true
 			s.replay.reopen()
 		case s.replay.Over():
 			return diag.NewError(ErrNothingFailed, "the run %s has no failed call that can run again", s.ID()).
-				Advise("what was rejected, by a person or as nobody answered, and an output that doesn't fit stand as they are: begin a new run")
+				Advise(
+					"what was rejected, by a person or as nobody answered, and an output that doesn't fit stand " +
+						"as they are: begin a new run")
 		}
 	}
 	if s.replay.Over() && !s.resume.RetryFailed {
@@ -315,7 +323,8 @@ func (s *Session) open() (err error) {
 	s.set, err = activity.Open(s.program.Activities(activity.Of), o.Functions, options)
 	switch {
 	case errors.Is(err, canonical.ErrOther):
-		return diag.NewError(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err).Advise(project.DigestHelp)
+		return diag.NewError(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err).
+			Advise(project.DigestHelp)
 	case err != nil:
 		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 	}
@@ -348,7 +357,8 @@ func (s *Session) openPlanner() (err error) {
 	case o.PlannerName == "" && o.Model == "":
 		return diag.NewError(ErrNoPlanner, "the run was begun with a planner of the program's own, and none is given")
 	default:
-		if s.planner, err = planner.Open(s.plannerName(), planner.Options{Prices: o.Prices, Notice: s.wait}); err != nil {
+		if s.planner, err = planner.Open(s.plannerName(),
+			planner.Options{Prices: o.Prices, Notice: s.wait}); err != nil {
 			return diag.NewError(ErrNoPlanner, "%v", err).From(err)
 		}
 	}
@@ -428,7 +438,8 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	desk := newDesk(s.Confirmer, s)
-	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered, Observe: s.observe, Within: s.tracer.Within}
+	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered,
+		Observe: s.observe, Within: s.tracer.Within}
 	if s.planner != nil {
 		world.Planner = s.planner
 	}

@@ -48,7 +48,8 @@ func (q *Questions) ToSign(about *runtime.Question) bool {
 
 // Sign adds to an approval a statement about the question, signed by a key that counts, or signs the
 // one that others have begun. Unless named, the person is the key's owner in the signers' list.
-func (q *Questions) Sign(about *runtime.Question, d *runtime.Decision, named bool, key *approval.Key, of Approvers) error {
+func (q *Questions) Sign(about *runtime.Question, d *runtime.Decision, named bool, key *approval.Key,
+	of Approvers) error {
 	judge, _, err := of(q.vouching.plan)
 	if err != nil {
 		return err
@@ -69,7 +70,8 @@ func (q *Questions) Sign(about *runtime.Question, d *runtime.Decision, named boo
 		if err != nil {
 			return err
 		}
-		if statement, err = approval.New(parts, approval.Predicate{Signer: d.By, Made: time.Now(), Shown: shown}); err != nil {
+		if statement, err = approval.New(parts,
+			approval.Predicate{Signer: d.By, Made: time.Now(), Shown: shown}); err != nil {
 			return err
 		}
 	}

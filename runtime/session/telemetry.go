@@ -26,7 +26,8 @@ func (s *Session) traced() trace.Run {
 func Traced(path string, o ResumeOptions, attributes ...trace.Attribute) (*trace.Recording, error) {
 	entry := entryOf(path)
 	recording := trace.NewRecording(entry.Run, attributes...)
-	tracer := trace.New(context.Background(), recording, trace.Run{ID: entry.Run, Plan: entry.Plan, Began: entry.Started})
+	tracer := trace.New(context.Background(), recording,
+		trace.Run{ID: entry.Run, Plan: entry.Plan, Began: entry.Started})
 	stop := func() {} // ends it, if nothing follows
 	_, err := LookAt(path, o, func(at time.Duration, c runtime.Command) {
 		if c.Kind == runtime.Finish {

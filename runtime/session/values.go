@@ -29,8 +29,11 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 	}
 	for _, call := range p.Calls { // of a solution, which checked alone knows nothing of the run that it is for
 		if call.Instance != "" {
-			return diag.NewError(ErrInstances, "the call %q is for the instance %q, and the run has no instances", call.Name, compiler.Shown(call.Instance)).
-				Advise("give the run its instances with --instances, or run the solution with the context that it answers: {context, solution}")
+			return diag.NewError(ErrInstances, "the call %q is for the instance %q, and the run has no instances",
+				call.Name, compiler.Shown(call.Instance)).
+				Advise(
+					"give the run its instances with --instances, or run the solution with the context that it " +
+						"answers: {context, solution}")
 		}
 	}
 	what, v := runtime.Unfit(p, Over(p.Input, input), state)
@@ -96,7 +99,8 @@ func lacks(p *plan.Plan, input, state map[string]any) error {
 	for _, r := range reads {
 		at := r.Span().From()
 		keys = append(keys, r.Ref.Path[0].Key)
-		words = append(words, fmt.Sprintf("%s, which %q reads (%s:%d:%d)", referenceOf(r), p.Calls[r.Call].Name, r.Node.File.Name, at.Line, at.Column))
+		words = append(words, fmt.Sprintf("%s, which %q reads (%s:%d:%d)", referenceOf(r), p.Calls[r.Call].Name,
+			r.Node.File.Name, at.Line, at.Column))
 	}
 	return diag.NewError(ErrLacking, "the plan can't do without %s", wording.And(words)).
 		Advise("%s, or say what holds without it: write %s || \"…\"", give("input", keys), referenceOf(reads[0]))
@@ -106,7 +110,8 @@ func referenceOf(r *plan.Read) string { return r.Node.Text[r.Ref.Start:r.Ref.End
 
 func misfit(what string, v *schema.Violation) *diag.UserError {
 	if where := v.Where(); where != "" {
-		return diag.NewError(ErrUnfit, "the %s doesn't fit its schema at %s: %s", what, strings.TrimPrefix(where, "."), v.Message)
+		return diag.NewError(ErrUnfit, "the %s doesn't fit its schema at %s: %s", what,
+			strings.TrimPrefix(where, "."), v.Message)
 	}
 	return diag.NewError(ErrUnfit, "the %s doesn't fit its schema: %s", what, v.Message)
 }

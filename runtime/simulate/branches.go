@@ -53,9 +53,10 @@ type ProblemKind string
 
 // The kinds of problem.
 const (
-	Stuck     ProblemKind = "stuck"     // calls never settle
-	NoOutput  ProblemKind = "no-output" // every failure is handled, and the plan's output has no value
-	Unhandled ProblemKind = "failure"   // a failure that nothing handles, a limit that stops the run, or an output that doesn't fit its schema
+	Stuck    ProblemKind = "stuck"     // calls never settle
+	NoOutput ProblemKind = "no-output" // every failure is handled, and the plan's output has no value
+	// a failure that nothing handles, a limit that stops the run, or an output that doesn't fit its schema
+	Unhandled ProblemKind = "failure"
 )
 
 // is reports whether two problems have one cause. Of plans that end without output the paths tell causes apart.
@@ -85,7 +86,8 @@ func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Explorat
 
 // Begin is an exploration in which nothing was played yet.
 func Begin(r *analyzer.Simulation, o Options, made MadeUp) *Exploration {
-	x := &explorer{simulation: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{}, turned: map[*plan.Plan]*turned{},
+	x := &explorer{simulation: r, plan: r.Plan(), o: o, known: map[string]int{}, forks: map[string]*fork{},
+		turned: map[*plan.Plan]*turned{},
 		trials: map[string]*trial{}, started: map[string]bool{}, decisionOf: map[string]*decision{}}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt
@@ -125,7 +127,9 @@ type explorer struct {
 	varying      int // and for what they may be instead
 	decisions    []*decision
 	decisionOf   map[string]*decision // by the path of the call
-	looks        int                  // what it costs that calls look at their reads, as often as one of those settles that they wait for, and that conditions are evaluated
+	// what it costs that calls look at their reads, as often as one of those settles that they wait for, and that
+	// conditions are evaluated
+	looks int
 }
 
 type trial struct {
@@ -286,12 +290,14 @@ func (x *explorer) conclude() {
 	if x.o.Steps == 0 {
 		room = math.MaxInt
 	}
-	for _, t := range slices.SortedStableFunc(slices.Values(x.order), func(a, b *trial) int { return len(a.otherwise()) - len(b.otherwise()) }) {
+	for _, t := range slices.SortedStableFunc(slices.Values(x.order),
+		func(a, b *trial) int { return len(a.otherwise()) - len(b.otherwise()) }) {
 		for _, p := range t.problems {
 			if !slices.ContainsFunc(x.out.Problems, func(known Problem) bool {
 				return known.is(p) && (p.Kind != NoOutput || within(known.path, t.picks))
 			}) {
-				if room -= len(x.plan.Calls) * max(1, len(x.plan.Instances)); !x.affords() || room < 0 && len(x.out.Problems) > 0 {
+				if room -= len(x.plan.Calls) * max(1, len(x.plan.Instances)); !x.affords() ||
+					room < 0 && len(x.out.Problems) > 0 {
 					if !slices.ContainsFunc(untold, p.is) {
 						untold = append(untold, p)
 					}
@@ -329,7 +335,9 @@ func (x *explorer) conclude() {
 		x.out.Most = min(x.out.Most*float64(len(options)), math.MaxFloat64)
 	}
 	slices.SortStableFunc(x.out.Problems, func(a, b Problem) int {
-		return cmp.Or(len(a.Path)-len(b.Path), slices.CompareFunc(a.path, b.path, func(p, q pick) int { return cmp.Or(p.choice-q.choice, p.option-q.option) }))
+		return cmp.Or(len(a.Path)-len(b.Path), slices.CompareFunc(a.path, b.path, func(p, q pick) int {
+			return cmp.Or(p.choice-q.choice, p.option-q.option)
+		}))
 	})
 }
 
@@ -359,7 +367,8 @@ type decision struct {
 // see notes how the condition of a call came out.
 func (x *explorer) see(one *CallReport) {
 	planned := compiler.RepeatedCall(one.Call)
-	if planned.When == nil || planned.When.Expr == nil || planned.When.PerItem() && one.Call.ItemOf == nil || strings.Contains(one.Under, "[") {
+	if planned.When == nil || planned.When.Expr == nil || planned.When.PerItem() && one.Call.ItemOf == nil ||
+		strings.Contains(one.Under, "[") {
 		return
 	}
 	path := runtime.Path(one.Under, planned.Name)

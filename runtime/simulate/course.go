@@ -311,7 +311,8 @@ func (x *explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route 
 			}
 			item := &gathering{explorer: x, of: e, plan: compiled, name: list.call.Name + "†item"}
 			of := func(read *plan.Read) *part {
-				return item.part(list.call.Name+paths.String(read.Path), paths.Segments(read.Path)[1:], read.Ref.String())
+				return item.part(list.call.Name+paths.String(read.Path), paths.Segments(read.Path)[1:],
+					read.Ref.String())
 			}
 			for _, t := range list.turns {
 				if t.Read.Ref.Kind == "item" {
@@ -357,7 +358,8 @@ func (p *part) add(name string, v any) {
 		as.Value, as.Absent = nil, true
 	}
 	text := analyzer.InWords(as)
-	if slices.ContainsFunc(p.options, func(known analyzer.BranchChoice) bool { return analyzer.InWords(known) == text }) {
+	if slices.ContainsFunc(p.options,
+		func(known analyzer.BranchChoice) bool { return analyzer.InWords(known) == text }) {
 		as.Apart = fmt.Sprintf(" (value %d)", len(p.values)+1) // long values may begin alike
 	}
 	p.values, p.options = append(p.values, v), append(p.options, as)
@@ -403,7 +405,8 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 			return against.Accepts(bind.Overlay(own, v))
 		}
 		object, ok := v.(map[string]any)
-		return ok && runtime.UnfitKeys(against, object) == nil && !slices.ContainsFunc(made, func(key string) bool { _, there := object[key]; return !there })
+		return ok && runtime.UnfitKeys(against, object) == nil &&
+			!slices.ContainsFunc(made, func(key string) bool { _, there := object[key]; return !there })
 	}
 	if len(made) == 0 {
 		return e

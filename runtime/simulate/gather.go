@@ -131,7 +131,8 @@ func (x *explorer) with(e *ending, steps []expression.Segment, v any) (depth int
 	if e.schema == nil || v == missing {
 		return 0, nil, false
 	}
-	if at := e.schema.At(compiler.SchemaPath(steps)); !at.Possible || v != present && at.Schema != nil && !at.Schema.Accepts(v) {
+	if at := e.schema.At(compiler.SchemaPath(steps)); !at.Possible ||
+		v != present && at.Schema != nil && !at.Schema.Accepts(v) {
 		return 0, nil, false
 	}
 	left := min(schema.SampleSteps, x.varying)
@@ -158,7 +159,8 @@ func having(steps []expression.Segment, v any) *schema.Schema {
 	for _, s := range slices.Backward(steps) {
 		if s.IsIndex {
 			before := slices.Repeat([]any{true}, s.Index)
-			raw = map[string]any{"type": "array", "minItems": float64(s.Index + 1), "prefixItems": append(before, any(raw))}
+			raw = map[string]any{"type": "array", "minItems": float64(s.Index + 1),
+				"prefixItems": append(before, any(raw))}
 		} else {
 			raw = map[string]any{"type": "object", "required": []any{s.Key}, "properties": map[string]any{s.Key: raw}}
 		}

@@ -17,7 +17,8 @@ func (c *course) judge() (all []Problem) {
 		return []Problem{{Kind: Stuck, Message: fmt.Sprintf("%q never settles", s.Calls[at].Call.Name)}}
 	}
 	if s.Outcome.Status == runtime.RunStopped {
-		all = append(all, Problem{Kind: Unhandled, Message: fmt.Sprintf("the run stops: %s", s.Outcome.Reason), code: string(s.Outcome.Reason)})
+		all = append(all, Problem{Kind: Unhandled, Message: fmt.Sprintf("the run stops: %s", s.Outcome.Reason),
+			code: string(s.Outcome.Reason)})
 	}
 	failed := slices.ContainsFunc(s.Outcome.Errors, func(e runtime.CallError) bool { return e.Call != "" })
 	for _, e := range s.Outcome.Errors {

@@ -71,7 +71,8 @@ func (w *replay) Next() (runtime.Event, error) {
 	for i := range w.plan.Calls {
 		if w.machine.Status(0, i) == runtime.Running {
 			failure := &runtime.Failure{Code: activity.CodeError, Message: "the schedule doesn't name it"}
-			return w.end(runtime.Event{Kind: runtime.Ended, Call: i, Attempt: w.report(0, i).Attempts, Route: -1, Failure: failure}), nil
+			return w.end(runtime.Event{Kind: runtime.Ended, Call: i, Attempt: w.report(0, i).Attempts, Route: -1,
+				Failure: failure}), nil
 		}
 	}
 	if len(w.due) == 0 {
@@ -111,7 +112,8 @@ func (w *replay) ended(end analyzer.ScheduledEnd) (*runtime.Event, error) {
 	} else if end.Path != "" {
 		call := w.plan.Calls[at]
 		named := map[string]any{"_outputPath": end.Path, "_output": end.Output}
-		result, err := activity.Take(named, activity.Request{Call: call.Name, Paths: compiler.Offered(w.plan, call)}, call.Activity)
+		result, err := activity.Take(named, activity.Request{Call: call.Name, Paths: compiler.Offered(w.plan, call)},
+			call.Activity)
 		take(&e, result, err)
 	}
 	return &e, nil

@@ -145,7 +145,8 @@ func (w *world) Next() (runtime.Event, error) {
 			continue // a timer nobody waits for any more doesn't make the simulation longer
 		}
 		w.now, e.At = next.at, next.at
-		if e.Kind == runtime.Ended && e.Attempt == w.report(e.Frame, e.Call).Attempts && w.machine.Status(e.Frame, e.Call) == runtime.Running {
+		if e.Kind == runtime.Ended && e.Attempt == w.report(e.Frame, e.Call).Attempts &&
+			w.machine.Status(e.Frame, e.Call) == runtime.Running {
 			w.stopped(e.Frame, e.Call)
 		}
 		return e, nil
@@ -225,7 +226,8 @@ func (w *world) weigh(v any) {
 }
 
 func newWorld(r *analyzer.Simulation, o Options) *world {
-	w := &world{plan: r.Plan(), options: o, machine: runtime.Simulate(r, o.Options), profiles: map[*plan.Tool]profile{}, read: map[*plan.Plan][][]*plan.Read{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
+	w := &world{plan: r.Plan(), options: o, machine: runtime.Simulate(r, o.Options), profiles: map[*plan.Tool]profile{},
+		read: map[*plan.Plan][][]*plan.Read{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
 	if w.machine.Bounded() {
 		w.budget = activity.NewBudget(0, 0, 0)
 	}
@@ -311,7 +313,8 @@ func (w *world) Do(commands []runtime.Command) error {
 			if c.Call != runtime.Run && w.machine.Status(c.Frame, c.Call) != runtime.Running {
 				w.report(c.Frame, c.Call).pause = c.After
 			}
-			w.later(c.After, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
+			w.later(c.After, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call,
+				Attempt: c.Attempt})
 		case runtime.Finish:
 			w.out.Outcome = c.Outcome
 		}
@@ -363,7 +366,8 @@ const asRequested = "it fails as requested"
 func (o *Options) mustFail(call *plan.Call, under string) bool {
 	planned := compiler.RepeatedCall(call).Name
 	return slices.ContainsFunc(o.Fail, func(name string) bool {
-		return name == call.ToolName || name == call.Name || name == planned || under != "" && (name == runtime.Path(under, call.Name) || name == runtime.Path(under, planned))
+		return name == call.ToolName || name == call.Name || name == planned ||
+			under != "" && (name == runtime.Path(under, call.Name) || name == runtime.Path(under, planned))
 	})
 }
 
@@ -381,13 +385,15 @@ func (w *world) decide(c runtime.Command) {
 	if w.options.course != nil && !w.options.course.approves(c) {
 		decision.Verdict = runtime.Reject
 	}
-	w.later(0, runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Decision: &decision})
+	w.later(0, runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt,
+		Decision: &decision})
 }
 
 // perform makes up what a try gives back, by the very rules by which a run takes it.
 func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) {
 	call := c.Of
-	request := activity.Request{Tool: call.ToolName, Call: call.Name, Attempt: c.Attempt, Params: c.Params, Paths: compiler.Offered(c.Plan, call), Budget: w.budget}
+	request := activity.Request{Tool: call.ToolName, Call: call.Name, Attempt: c.Attempt, Params: c.Params,
+		Paths: compiler.Offered(c.Plan, call), Budget: w.budget}
 	var result activity.Result
 	var err error
 	if a := evaluated(c.Plan, call); a != nil {
@@ -415,7 +421,8 @@ func evaluated(p *plan.Plan, call *plan.Call) *plan.Activity {
 func take(e *runtime.Event, result activity.Result, err error) {
 	e.Value, e.Route, e.Steps, e.Made = result.Value, result.Route, result.Steps, result.Made
 	if failure := new(activity.Failure); errors.As(err, &failure) {
-		e.Value, e.Failure = nil, &runtime.Failure{Code: failure.Code, Message: failure.Message, Details: failure.Details}
+		e.Value, e.Failure = nil,
+			&runtime.Failure{Code: failure.Code, Message: failure.Message, Details: failure.Details}
 	}
 }
 
@@ -426,7 +433,8 @@ func (w *world) giveUp(c runtime.Command) {
 	case w.machine.Over():
 		w.stopped(c.Frame, c.Call)
 	default:
-		w.later(0, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1})
+		w.later(0, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call,
+			Attempt: c.Attempt, Route: -1})
 	}
 }
 
@@ -439,7 +447,8 @@ func (w *world) stopped(frame, call int) {
 
 func (w *world) moment(frame, call int, status runtime.Status) {
 	at := w.frames[place{w.machine.Tick(), frame}].calls[call]
-	if n := len(w.out.Moments); n > 0 && status.Settled() && w.out.Moments[n-1] == (Moment{w.now, at, runtime.Waiting}) {
+	if n := len(w.out.Moments); n > 0 && status.Settled() &&
+		w.out.Moments[n-1] == (Moment{w.now, at, runtime.Waiting}) {
 		w.out.Moments = w.out.Moments[:n-1] // the try that ended settled it
 	}
 	w.out.Moments = append(w.out.Moments, Moment{w.now, at, status})

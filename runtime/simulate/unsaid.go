@@ -87,7 +87,9 @@ func taken(compiled *plan.Plan, read *plan.Read, by string, chance *rand.Rand) a
 			}
 			if !t.Expr.Plain() {
 				for _, v := range some {
-					if _, p, err := t.Expr.Eval(func(ref int) (any, expression.Presence) { return v, expression.There }); err == nil && p == expression.There {
+					if _, p, err := t.Expr.Eval(func(ref int) (any, expression.Presence) {
+						return v, expression.There
+					}); err == nil && p == expression.There {
 						found = v
 						return
 					}
@@ -115,7 +117,8 @@ func taken(compiled *plan.Plan, read *plan.Read, by string, chance *rand.Rand) a
 	for t := range call.Expressions() {
 		within(t, nil)
 	}
-	if e := call.Each; e != nil && e.List.Expr != nil && e.List.Expr.Plain() && &compiled.Reads[e.List.Reads[0]] == read {
+	if e := call.Each; e != nil && e.List.Expr != nil && e.List.Expr.Plain() &&
+		&compiled.Reads[e.List.Reads[0]] == read {
 		found = []any{text}
 	}
 	return found
@@ -130,7 +133,8 @@ func (w *world) readers(p *plan.Plan, call *plan.Call) []*plan.Read {
 			if read := &p.Reads[i]; !compiler.ReadsItem(p, read) {
 				for _, writer := range read.Writers {
 					if slices.ContainsFunc(p.Calls[writer].Output, func(route plan.Route) bool {
-						return slices.ContainsFunc(route, func(path plan.Path) bool { return p.Paths.IsAbove(path.ID, read.Path) })
+						return slices.ContainsFunc(route,
+							func(path plan.Path) bool { return p.Paths.IsAbove(path.ID, read.Path) })
 					}) {
 						by[writer] = append(by[writer], read)
 					}
@@ -138,7 +142,8 @@ func (w *world) readers(p *plan.Plan, call *plan.Call) []*plan.Read {
 			}
 		}
 		for _, list := range by {
-			slices.SortStableFunc(list, func(a, b *plan.Read) int { return cmp.Compare(p.Paths.Depth(b.Path), p.Paths.Depth(a.Path)) })
+			slices.SortStableFunc(list,
+				func(a, b *plan.Read) int { return cmp.Compare(p.Paths.Depth(b.Path), p.Paths.Depth(a.Path)) })
 		}
 		w.read[p] = by
 	}

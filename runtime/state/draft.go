@@ -95,7 +95,8 @@ func (l *Log) move(p *part, n int) {
 }
 
 func (l *Log) homeless(m *Message) {
-	*l.layout.Inconsistency = fmt.Sprintf("what was written to %s has no place in the state any more", l.layout.Paths.String(m.Path))
+	*l.layout.Inconsistency = fmt.Sprintf("what was written to %s has no place in the state any more",
+		l.layout.Paths.String(m.Path))
 }
 
 // A Draft is the state as it would be after the writes of a call: on all that counts before them.

@@ -189,7 +189,8 @@ func (l *Log) Resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
 func (l *Log) isBase(m *Message, of []int32) bool {
 	return slices.ContainsFunc(of, func(at int32) bool {
 		o := &l.messages[at]
-		return (m.Tick < o.Tick || m.Tick == o.Tick && l.place(m) <= l.place(o)) && l.layout.Paths.Overlap(l.layout.Paths.List(m.Path), l.layout.Paths.List(o.Path))
+		return (m.Tick < o.Tick || m.Tick == o.Tick && l.place(m) <= l.place(o)) &&
+			l.layout.Paths.Overlap(l.layout.Paths.List(m.Path), l.layout.Paths.List(o.Path))
 	})
 }
 

@@ -57,7 +57,8 @@ func (r *Recording) OTLP() ([]byte, error) {
 		spans[i] = r.otlp(s, latest)
 	}
 	scoped := object{"scope": object{"name": Scope}, "spans": spans}
-	text, err := json.Marshal(object{"resourceSpans": []object{{"resource": object{"attributes": listed(r.attributes)}, "scopeSpans": []object{scoped}}}})
+	resource := object{"attributes": listed(r.attributes)}
+	text, err := json.Marshal(object{"resourceSpans": []object{{"resource": resource, "scopeSpans": []object{scoped}}}})
 	return append(text, '\n'), err
 }
 
@@ -67,7 +68,10 @@ func (r *Recording) otlp(s *Span, latest time.Time) object {
 	if end.IsZero() {
 		end = latest
 	}
-	one := object{"traceId": r.trace, "spanId": s.Own, "name": s.Name, "kind": 1, "startTimeUnixNano": nanoseconds(s.Began), "endTimeUnixNano": nanoseconds(end), "attributes": listed(s.Attributes)}
+	one := object{
+		"traceId": r.trace, "spanId": s.Own, "name": s.Name, "kind": 1, "attributes": listed(s.Attributes),
+		"startTimeUnixNano": nanoseconds(s.Began), "endTimeUnixNano": nanoseconds(end),
+	}
 	if s.Client {
 		one["kind"] = 3
 	}

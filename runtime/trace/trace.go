@@ -104,8 +104,10 @@ func New(ctx context.Context, o Observer, r Run) *Tracer {
 	if o == nil {
 		return nil
 	}
-	t := &Tracer{observer: o, ctx: ctx, began: r.Began, used: r.Used, ticks: map[int]*Span{}, instances: map[string]*instance{}}
-	t.run = t.begin(&Span{Name: "run", Began: r.Began, Attributes: []Attribute{{"obelus.run", r.ID}, {"obelus.plan", r.Plan}, {"obelus.resumed", r.Resumed}}})
+	t := &Tracer{observer: o, ctx: ctx, began: r.Began, used: r.Used, ticks: map[int]*Span{},
+		instances: map[string]*instance{}}
+	t.run = t.begin(&Span{Name: "run", Began: r.Began,
+		Attributes: []Attribute{{"obelus.run", r.ID}, {"obelus.plan", r.Plan}, {"obelus.resumed", r.Resumed}}})
 	return t
 }
 
@@ -144,7 +146,8 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 	now := t.began.Add(at)
 	switch c.Kind {
 	case runtime.Plan:
-		t.ticks[c.Tick] = t.begin(&Span{Name: "tick", Above: t.run, Began: now, Attributes: []Attribute{{"obelus.tick", c.Tick}}})
+		t.ticks[c.Tick] = t.begin(&Span{Name: "tick", Above: t.run, Began: now,
+			Attributes: []Attribute{{"obelus.tick", c.Tick}}})
 	case runtime.EndTick:
 		t.endTick(now, c)
 	case runtime.Ask:
@@ -164,7 +167,8 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 		if a != nil && a.Kind == "expr" {
 			return // it is over at once, and hands nothing on
 		}
-		one.attempt = t.begin(&Span{Name: "try", Above: one.span, Began: now, Client: a == nil || a.Kind == "http" || a.Kind == "mcp", Attributes: []Attribute{{"obelus.attempt", c.Attempt}}})
+		one.attempt = t.begin(&Span{Name: "try", Above: one.span, Began: now, Client: a == nil || a.Kind == "http" ||
+			a.Kind == "mcp", Attributes: []Attribute{{"obelus.attempt", c.Attempt}}})
 	case runtime.Tried:
 		one := t.call(now, c)
 		t.endAttempt(one, now, c.Failure)
@@ -333,7 +337,8 @@ func (t *Tracer) close(now time.Time) {
 
 func (t *Tracer) finish(now time.Time, o *runtime.Outcome) {
 	t.close(now)
-	t.run.Attributes = append(t.run.Attributes, Attribute{"obelus.status", string(o.Status)}, Attribute{"obelus.done", o.Counts.Done},
+	t.run.Attributes = append(t.run.Attributes, Attribute{"obelus.status", string(o.Status)},
+		Attribute{"obelus.done", o.Counts.Done},
 		Attribute{"obelus.failed", o.Counts.Failed}, Attribute{"obelus.skipped", o.Counts.Skipped})
 	if o.Reason != "" {
 		t.run.add("obelus.reason", string(o.Reason))
@@ -345,6 +350,7 @@ func (t *Tracer) finish(now time.Time, o *runtime.Outcome) {
 	if o.Status == runtime.RunFailed {
 		t.run.Failed, t.run.Message = true, string(o.Reason)
 	}
-	t.run.Used = runtime.Usage{InputTokens: o.Usage.InputTokens - t.used.InputTokens, OutputTokens: o.Usage.OutputTokens - t.used.OutputTokens}
+	t.run.Used = runtime.Usage{InputTokens: o.Usage.InputTokens - t.used.InputTokens,
+		OutputTokens: o.Usage.OutputTokens - t.used.OutputTokens}
 	t.end(t.run, now)
 }

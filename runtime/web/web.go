@@ -34,9 +34,11 @@ const maxHeader = 256 << 10
 func NewTransport(rules hosts.Rules) *Transport {
 	t := &Transport{Rules: rules}
 	t.Transport = &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: t.dial, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
-		MaxIdleConnsPerHost: 64, IdleConnTimeout: 4 * time.Second, TLSHandshakeTimeout: 15 * time.Second, ExpectContinueTimeout: time.Second,
-		Protocols: &http.Protocols{},
+		Proxy: http.ProxyFromEnvironment, DialContext: t.dial, DisableCompression: true,
+		MaxResponseHeaderBytes: maxHeader,
+		MaxIdleConnsPerHost:    64, IdleConnTimeout: 4 * time.Second, TLSHandshakeTimeout: 15 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		Protocols:             &http.Protocols{},
 	}
 	t.Protocols.SetHTTP1(true)
 	return t

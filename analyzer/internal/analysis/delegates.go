@@ -56,7 +56,8 @@ func neededState(d *plan.Plan) (needed []*plan.Read) {
 	}
 	for i := range d.Reads {
 		r := &d.Reads[i]
-		if scopes[i] || len(r.Writers) > 0 || !r.Ref.Required || r.Path == pathtree.Root || d.Paths.Depth(r.Path) < 2 || d.Paths.Kind(r.Path) != "state" {
+		if scopes[i] || len(r.Writers) > 0 || !r.Ref.Required || r.Path == pathtree.Root || d.Paths.Depth(r.Path) < 2 ||
+			d.Paths.Kind(r.Path) != "state" {
 			continue
 		}
 		if _, own := d.Paths.Walk(d.State, r.Path); !own {

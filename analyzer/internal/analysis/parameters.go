@@ -38,8 +38,10 @@ func ParametersOf(p *Pass, tool *plan.Tool) *Parameters {
 		return &Parameters{
 			Taker: Quote(tool.Name), Which: "tool", Tool: tool,
 			Schema: tool.Parameters, Open: tool.Open, Places: map[string]schema.Place{},
-			Ignored:  slices.DeleteFunc(tool.Parameters.Properties(), func(name string) bool { return !strings.HasPrefix(name, "x-") }),
-			Required: slices.DeleteFunc(tool.Parameters.Required(), func(name string) bool { return tool.Given[name] != nil }),
+			Ignored: slices.DeleteFunc(tool.Parameters.Properties(),
+				func(name string) bool { return !strings.HasPrefix(name, "x-") }),
+			Required: slices.DeleteFunc(tool.Parameters.Required(),
+				func(name string) bool { return tool.Given[name] != nil }),
 		}
 	})
 }

@@ -53,7 +53,8 @@ type reports struct {
 	Found         diag.Findings
 	OpenQuestions []openQuestion // questions about branches for which the budget didn't last
 	Unread        int            // the instances whose initial state wasn't looked at
-	Strayed       bool           // whether conflicts depend on references that mean something else, in this view or another
+	// whether conflicts depend on references that mean something else, in this view or another
+	Strayed bool
 }
 
 // Suggested is what dangling references were most likely meant to read: that it isn't read is no finding of its own.

@@ -45,7 +45,9 @@ func ExplainNever(p *Pass, f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 	}
 	f.Advise("did you mean %q?", near.String())
 	if near.respelt {
-		f.Advise("did you mean %q? the two are one text in two spellings: composed characters in one, combining ones in the other", near.String())
+		f.Advise(
+			"did you mean %q? the two are one text in two spellings: composed characters in one, combining ones "+
+				"in the other", near.String())
 	}
 	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.text, near.sure)
 	NoteSuggestion(p, f, near.Reference)

@@ -34,7 +34,8 @@ func Remarks(p *Pass, v *flow.Variant) []Remark {
 	if call := v.From.Call; call != nil {
 		if call.Each != nil {
 			if list := p.Flow.Listing(call); list.Hole != nil {
-				says := "an item such as " + Brief(list.Item) + " hasn't got it: it is skipped, and has null in the list"
+				says := "an item such as " + Brief(list.Item) +
+					" hasn't got it: it is skipped, and has null in the list"
 				all = append(all, Remark{list.Hole.Span(), says})
 			}
 		}
@@ -116,5 +117,6 @@ func OutputPlace(tool *plan.Tool, rest []expression.Segment) []Remark {
 	if tool.OutputNode == nil {
 		return nil
 	}
-	return []Remark{{describing(tool.OutputNode, rest).Span().Head(), "the result of " + Quote(tool.Name) + " is described here"}}
+	return []Remark{{describing(tool.OutputNode, rest).Span().Head(),
+		"the result of " + Quote(tool.Name) + " is described here"}}
 }

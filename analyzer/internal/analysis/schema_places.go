@@ -73,7 +73,8 @@ func (w *schemaWalk) add(at schemaPlace) {
 		switch f.Key.Text {
 		case "properties":
 			for _, property := range value.Fields {
-				inner.Node, inner.Root, inner.Steps = property.Value, at.Root, append(slices.Clip(at.Steps), schema.Key(property.Key.Text))
+				inner.Node, inner.Root, inner.Steps = property.Value, at.Root,
+					append(slices.Clip(at.Steps), schema.Key(property.Key.Text))
 				if at.takes && strings.HasPrefix(property.Key.Text, "_") {
 					inner.Root = nil
 				}
@@ -94,7 +95,8 @@ func (w *schemaWalk) add(at schemaPlace) {
 				inner.Root, inner.Steps = at.Root, append(slices.Clip(at.Steps), schema.Index(0))
 			}
 			w.add(inner)
-		case "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "additionalItems":
+		case "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "unevaluatedItems",
+			"unevaluatedProperties", "additionalItems":
 			w.add(inner)
 		}
 	}

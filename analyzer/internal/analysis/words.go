@@ -36,7 +36,8 @@ func NoteWriters(p *Pass, f *diag.Diagnostic, templates ...*plan.Template) {
 			read := &p.Plan.Reads[r]
 			for _, w := range read.Writers {
 				call := p.Plan.Calls[w]
-				if path, ok := flow.OutputOver(p.Plan, call, read.Path); ok && len(noted) < MaxShown && !noted[path.Span()] {
+				if path, ok := flow.OutputOver(p.Plan, call, read.Path); ok && len(noted) < MaxShown &&
+					!noted[path.Span()] {
 					noted[path.Span()] = true
 					f.Note(path.Span(), "%q may write %q here", call.Name, p.Path(path.ID))
 				}
@@ -99,10 +100,11 @@ type Schedule struct {
 
 // A ScheduledEnd is the end of one call's activity.
 type ScheduledEnd struct {
-	Call   string `json:"call"`            // the call's name
-	Output any    `json:"output"`          // its result; null for one that fails
-	Path   string `json:"path,omitempty"`  // the alternative that it takes; "" leaves it to LANGUAGE.md#output-paths-and-state
-	Fails  bool   `json:"fails,omitempty"` // it ends badly
+	Call   string `json:"call"`   // the call's name
+	Output any    `json:"output"` // its result; null for one that fails
+	// the alternative that it takes; "" leaves it to LANGUAGE.md#output-paths-and-state
+	Path  string `json:"path,omitempty"`
+	Fails bool   `json:"fails,omitempty"` // it ends badly
 }
 
 // ARecord represents the records of failures.

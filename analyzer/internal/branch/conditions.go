@@ -45,8 +45,10 @@ const Needed = diag.Writes | diag.Reads | diag.Order | diag.State
 type Conditions struct {
 	*variables
 
-	runs     []logic.Literal       // by call: its activity is started
-	outcomes [][]logic.Literal     // by call: which alternative it takes, if it runs; the only one of a call without alternatives is that it doesn't fail
+	runs []logic.Literal // by call: its activity is started
+	// by call: which alternative it takes, if it runs; the only one of a call without alternatives is that it doesn't
+	// fail
+	outcomes [][]logic.Literal
 	failures map[int]logic.Literal // by call that has alternatives: it fails, if it runs
 	reads    []valued              // by read
 	shared   map[readKey]valued
@@ -236,8 +238,10 @@ func (e *Conditions) Writes(call *plan.Call, alternative int) logic.Literal {
 	}
 	p := e.plan
 	for _, path := range call.Output[alternative] {
-		if p.StateSchema != nil && p.Paths.Kind(path.ID) == "state" && p.StateSchema.At(compiler.SchemaPath(p.Paths.Segments(path.ID)[1:])).Schema != nil {
-			return e.And(w, e.held(heldKey{int32(call.Index), pathtree.Root}).there) // the schema may not admit a failure record
+		if p.StateSchema != nil && p.Paths.Kind(path.ID) == "state" &&
+			p.StateSchema.At(compiler.SchemaPath(p.Paths.Segments(path.ID)[1:])).Schema != nil {
+			// the schema may not admit a failure record
+			return e.And(w, e.held(heldKey{int32(call.Index), pathtree.Root}).there)
 		}
 	}
 	if p.Writes == plan.Once {

@@ -52,7 +52,8 @@ func (e *Conditions) Decisions(goal logic.Literal, a logic.Assignment) []Choice 
 			null[d.Reference] = true
 		}
 	}
-	return slices.DeleteFunc(list, func(d Choice) bool { return d.Value != nil && *d.Value != nil && null[d.Reference] })
+	return slices.DeleteFunc(list,
+		func(d Choice) bool { return d.Value != nil && *d.Value != nil && null[d.Reference] })
 }
 
 // EndingOf is the call how which ends a variable is about, if it is about one.

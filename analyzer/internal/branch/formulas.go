@@ -20,7 +20,8 @@ type formula struct {
 type truth struct{ yes, no logic.Literal }
 
 func (e *Conditions) formula(t *plan.Template) *formula {
-	return &formula{Conditions: e, template: t, values: map[*expression.Node]valued{}, truths: map[*expression.Node]truth{}}
+	return &formula{Conditions: e, template: t, values: map[*expression.Node]valued{},
+		truths: map[*expression.Node]truth{}}
 }
 
 // Condition is whether a call's _when is there and true.
@@ -176,7 +177,8 @@ func (f *formula) truth(t *expression.Node) truth {
 	case t.Op == expression.OpNot:
 		one := f.truth(t.Args[0])
 		h = truth{one.no, one.yes}
-	case t.Op == expression.OpAnd, t.Op == expression.OpChain, t.Op == expression.OpOr: // a or b is not (not a and not b)
+	// a or b is not (not a and not b)
+	case t.Op == expression.OpAnd, t.Op == expression.OpChain, t.Op == expression.OpOr:
 		or := t.Op == expression.OpOr
 		h.yes = logic.True
 		for _, a := range t.Args {

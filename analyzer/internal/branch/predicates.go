@@ -68,7 +68,8 @@ func (e *variables) predicatesIn(t *plan.Template, term *expression.Node) {
 		return
 	}
 	switch term.Op {
-	case expression.OpNot, expression.OpAnd, expression.OpChain, expression.OpOr, expression.OpFallback, expression.OpGate,
+	case expression.OpNot, expression.OpAnd, expression.OpChain, expression.OpOr, expression.OpFallback,
+		expression.OpGate,
 		expression.OpCond:
 		for _, a := range term.Args {
 			e.predicatesIn(t, a)
@@ -204,7 +205,8 @@ func (e *variables) comesOut(a *predicate, states []int) outcome {
 
 // evaluate returns the outcome of a predicate for the values of its variables.
 func (e *variables) evaluate(a *predicate, value func(variable int) (any, expression.Presence)) outcome {
-	yes, no := a.expr.Holds(a.term, func(ref int) (any, expression.Presence) { return value(a.refs[ref]) }, &e.evaluations)
+	yes, no := a.expr.Holds(a.term,
+		func(ref int) (any, expression.Presence) { return value(a.refs[ref]) }, &e.evaluations)
 	switch {
 	case e.evaluations.Passed():
 		e.Exhaust()

@@ -59,7 +59,8 @@ func (e *Conditions) read(r int) valued {
 // one that it can't do without OB203 speaks.
 func (e *Conditions) NeverThere(r *plan.Read) bool {
 	kind := e.plan.Paths.Kind(r.Path)
-	return !r.Ref.Required && (kind == "state" || kind == "data") && e.plan.Form != plan.Solution && !e.facts.MayBeThere(r)
+	return !r.Ref.Required && (kind == "state" || kind == "data") && e.plan.Form != plan.Solution &&
+		!e.facts.MayBeThere(r)
 }
 
 // A prefix keeps what the first writers of a path leave there: reads that are bound to some of them share the work.
@@ -123,7 +124,8 @@ func (e *Conditions) contribution(v valued, call *plan.Call, at pathtree.ID) val
 		w := e.Writes(call, i)
 		set := call.Method == plan.Set || i == call.FailureRoute()
 		switch {
-		case path.ID != at && paths.IsAbove(at, path.ID), path.ID == at && !set: // what is above comes into being with it
+		// what is above comes into being with it
+		case path.ID != at && paths.IsAbove(at, path.ID), path.ID == at && !set:
 			v = valued{e.Or(v.there, w), e.Or(v.solid, w)}
 		case path.ID == at:
 			v = valued{e.Or(v.there, w), e.IfThenElse(w, e.result(call, i, at, path.ID).solid, v.solid)}
@@ -179,7 +181,8 @@ func (e *Conditions) described(s *schema.Schema, k heldKey, below int, held func
 		}
 	}
 	switch {
-	case place.Schema == nil || place.Schema.Kinds() == schema.Anything || !place.Required && k.call < 0 && saysNull(place.Schema):
+	case place.Schema == nil || place.Schema.Kinds() == schema.Anything ||
+		!place.Required && k.call < 0 && saysNull(place.Schema):
 		v.solid = e.And(v.there, held().solid)
 	case place.Schema.Kinds() == schema.Null:
 		v.solid = logic.False
@@ -269,7 +272,8 @@ func (e *Conditions) initial(r *plan.Read) valued {
 				return valued{logic.True, e.given()}
 			}
 			if s := p.StateSchema; s != nil { // a run may bring another than the plan's own
-				if at := s.At(compiler.SchemaPath(below())); at.Named && at.Schema != nil && at.Schema.Kinds()&^schema.Null != 0 {
+				if at := s.At(compiler.SchemaPath(below())); at.Named && at.Schema != nil &&
+					at.Schema.Kinds()&^schema.Null != 0 {
 					return valued{logic.True, e.nulls(heldKey{-1, r.Path}).Not()}
 				}
 			}
@@ -281,7 +285,8 @@ func (e *Conditions) initial(r *plan.Read) valued {
 		if r.Start { // every instance holds it
 			return valued{logic.True, logic.True}
 		}
-		if len(r.Writers) > 0 && (p.Form == plan.PlanFile || p.Form == plan.CallList || p.Form == plan.Replan) && !e.facts.Unknown(diag.State|diag.Writes) &&
+		if len(r.Writers) > 0 && (p.Form == plan.PlanFile || p.Form == plan.CallList || p.Form == plan.Replan) &&
+			!e.facts.Unknown(diag.State|diag.Writes) &&
 			(len(p.Instances) == 0 || !e.facts.Begins("state", below())) {
 			return valued{logic.False, logic.False}
 		}
@@ -313,7 +318,8 @@ func begins(p *plan.Plan, r *plan.Read) (null, absent int) {
 // isAskedFor reports whether a condition of a call looks at a path.
 func isAskedFor(p *plan.Plan, id pathtree.ID) bool {
 	return slices.ContainsFunc(p.Calls, func(call *plan.Call) bool {
-		return call.When != nil && slices.ContainsFunc(call.When.Reads, func(read int) bool { return p.Reads[read].Path == id })
+		return call.When != nil &&
+			slices.ContainsFunc(call.When.Reads, func(read int) bool { return p.Reads[read].Path == id })
 	})
 }
 

@@ -36,7 +36,8 @@ type samples struct {
 }
 
 func newSamples(e *variables, s *variable) *samples {
-	x := &samples{e: e, of: s, known: map[any]bool{}, most: min(maxSamples, max(maxTogether, maxOutcomes/max(1, len(s.predicates))))}
+	x := &samples{e: e, of: s, known: map[any]bool{},
+		most: min(maxSamples, max(maxTogether, maxOutcomes/max(1, len(s.predicates))))}
 	if !s.isAlone() {
 		x.most = maxTogether
 	}
@@ -81,7 +82,8 @@ func newSamples(e *variables, s *variable) *samples {
 	if !x.exact {
 		x.combined()
 	}
-	texts, lists := []any{"text", "", "a", "A", "some text", "1"}, []any{[]any{}, []any{1.0}, []any{"text"}, []any{1.0, 2.0}, object{}}
+	texts, lists := []any{"text", "", "a", "A", "some text", "1"},
+		[]any{[]any{}, []any{1.0}, []any{"text"}, []any{1.0, 2.0}, object{}}
 	for _, v := range append(texts, lists...) {
 		x.add(v)
 	}
@@ -222,7 +224,8 @@ func (x *samples) represent(kinds schema.Kinds) bool {
 			return schema.KindOf(v)&kind != 0 && (kind == schema.Number ||
 				!slices.ContainsFunc(x.constants, func(c any) bool { return schema.Equal(c, v) }))
 		}
-		if !compares || kind == schema.Number && marks.Step != 0 && marks.Step != 1 || !slices.ContainsFunc(x.values, isOther) {
+		if !compares || kind == schema.Number && marks.Step != 0 && marks.Step != 1 ||
+			!slices.ContainsFunc(x.values, isOther) {
 			return false
 		}
 	}

@@ -97,7 +97,8 @@ func (u *unions) conflict(goal logic.Literal, a logic.Assignment, optional bool)
 	for _, v := range u.of.Implicant(goal, a) {
 		one, ok := u.statement(v, a, optional)
 		others := all[one.call]
-		if !ok || len(others) == maxStatements || slices.ContainsFunc(others, func(other statement) bool { return other.at == one.at }) {
+		if !ok || len(others) == maxStatements ||
+			slices.ContainsFunc(others, func(other statement) bool { return other.at == one.at }) {
 			continue
 		}
 		for _, other := range others {
@@ -121,11 +122,13 @@ func (u *unions) statement(v int32, a logic.Assignment, optional bool) (one stat
 			kinds, so = schema.Anything&^schema.Null, so.Not()
 		}
 		steps, required, ok := u.below(k)
-		return statement{k.call, fmt.Sprint(steps, null), schema.Containing(steps, schema.OfKinds(kinds)), so}, ok && (required || optional && null)
+		return statement{k.call, fmt.Sprint(steps, null), schema.Containing(steps, schema.OfKinds(kinds)), so}, ok &&
+			(required || optional && null)
 	case aboutGiven:
 		k := about.heldKey
 		steps, _, ok := u.below(k)
-		return statement{k.call, fmt.Sprint(steps), schema.Containing(steps, nil), u.of.holding[k].there}, ok && optional && u.of.Value(v, a)
+		return statement{k.call, fmt.Sprint(steps), schema.Containing(steps, nil), u.of.holding[k].there}, ok &&
+			optional && u.of.Value(v, a)
 	}
 	return one, false
 }
@@ -176,7 +179,8 @@ func (u *unions) standsFor(s *variable, point int) *schema.Schema {
 	var known []*schema.Schema
 	for i, a := range s.predicates {
 		if o := outcome(own[i]); o == isTrue || o == isFalse {
-			if implied := Implied(a.term, o == isTrue, func(int) ([]schema.Step, bool) { return nil, true }); implied != nil {
+			if implied := Implied(a.term, o == isTrue,
+				func(int) ([]schema.Step, bool) { return nil, true }); implied != nil {
 				known = append(known, implied)
 			}
 		}

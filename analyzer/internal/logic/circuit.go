@@ -99,7 +99,8 @@ func (c *Circuit) Variable(choice, byDefault bool, about any) Literal {
 		return True
 	}
 	level := int64(c.Level)<<32 + int64(len(c.vars))
-	c.vars = append(roomy(c.vars), variable{gate: int32(len(c.gates)), choice: choice, byDefault: byDefault, level: level, about: about})
+	c.vars = append(roomy(c.vars),
+		variable{gate: int32(len(c.gates)), choice: choice, byDefault: byDefault, level: level, about: about})
 	c.gates = append(roomy(c.gates), gate{-1, Literal(len(c.vars) - 1)})
 	c.byDefault = append(roomy(c.byDefault), byDefault)
 	return Literal(2 * (len(c.gates) - 1))

@@ -55,7 +55,8 @@ func (c *Circuit) ProofSteps() int {
 // Prove decides whether a goal holds in some assignment.
 func (c *Circuit) Prove(goal Literal, strict bool) Answer {
 	if c.diagrams == nil {
-		c.diagrams = &diagrams{circuit: c, nodes: make([]node, 1), unique: make([]int32, 1<<12), cache: make([]conjunction, cacheLength), steps: proofSteps}
+		c.diagrams = &diagrams{circuit: c, nodes: make([]node, 1), unique: make([]int32, 1<<12),
+			cache: make([]conjunction, cacheLength), steps: proofSteps}
 	}
 	p := c.diagrams
 	p.query = min(p.steps, querySteps)

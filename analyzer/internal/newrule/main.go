@@ -21,7 +21,9 @@ import (
 //go:embed *.tmpl
 var embedded embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"title": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }}).ParseFS(embedded, "*.tmpl"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"title": func(s string) string {
+	return strings.ToUpper(s[:1]) + s[1:]
+}}).ParseFS(embedded, "*.tmpl"))
 
 type rule struct{ Name, Code, Severity string }
 
@@ -36,14 +38,16 @@ func main() {
 		fmt.Fprintln(os.Stderr, "newrule:", err)
 		os.Exit(2)
 	}
-	fmt.Println(strings.Join(files, "\n") + "\nnow fill in what says TODO; go test ./analyzer tells what is missing, and make update writes the reference")
+	fmt.Println(strings.Join(files, "\n") +
+		"\nnow fill in what says TODO; go test ./analyzer tells what is missing, and make update writes the reference")
 }
 
 // begin writes the files of a new rule into the folder of the analyzer.
 func (r rule) begin(folder string) (files []string, err error) {
 	switch {
 	case !regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`).MatchString(r.Name):
-		return nil, fmt.Errorf("the name %q isn't a few words in small letters, joined by -; write NAME=dead-call", r.Name)
+		return nil,
+			fmt.Errorf("the name %q isn't a few words in small letters, joined by -; write NAME=dead-call", r.Name)
 	case !regexp.MustCompile(`^OB[1-9][0-9]{2}$`).MatchString(r.Code):
 		return nil, fmt.Errorf("the code %q isn't OB and three digits; write CODE=OB302", r.Code)
 	case r.Severity != "error" && r.Severity != "warning" && r.Severity != "info":
@@ -55,7 +59,8 @@ func (r rule) begin(folder string) (files []string, err error) {
 		}
 	}
 	for _, f := range [][2]string{
-		{"rule.go.tmpl", filepath.Join("rules", strings.ToLower(r.Code)+"_"+strings.ReplaceAll(r.Name, "-", "_")+".go")},
+		{"rule.go.tmpl", filepath.Join("rules",
+			strings.ToLower(r.Code)+"_"+strings.ReplaceAll(r.Name, "-", "_")+".go")},
 		{"page.md.tmpl", filepath.Join("rules", r.Code+"-"+r.Name+".md")},
 		{"case.txtar.tmpl", filepath.Join("testdata", r.Name+".txtar")},
 	} {

@@ -18,9 +18,10 @@ import (
 // ExpressionType is the rule of findings about what code gives.
 var ExpressionType = &diag.Rule{Code: "OB510", Name: "expression-type", Default: diag.Error}
 
-// TryCode works the code of a tool's activity out with parameters that the tool accepts: what goes wrong, and what isn't
-// a result of the tool, is reported with them. It is given the types of the variables and of the result.
-func TryCode(p *analysis.Pass, tool *plan.Tool, variable func(string) *expression.Type, result *expression.Type) (reported bool) {
+// TryCode works the code of a tool's activity out with parameters that the tool accepts: what goes wrong, and what
+// isn't a result of the tool, is reported with them. It is given the types of the variables and of the result.
+func TryCode(p *analysis.Pass, tool *plan.Tool, variable func(string) *expression.Type,
+	result *expression.Type) (reported bool) {
 	activity := p.Plan.Activities[tool.Activity]
 	code := activity.Expression
 	risky, blind := code.CodeMayFail(variable)
@@ -39,7 +40,8 @@ func TryCode(p *analysis.Pass, tool *plan.Tool, variable func(string) *expressio
 			fits = p.Flow.Contains(gives, tool.Output).Relation
 		}
 	}
-	routed := !slices.ContainsFunc(p.Plan.Calls, func(call *plan.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 })
+	routed := !slices.ContainsFunc(p.Plan.Calls,
+		func(call *plan.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 })
 	if blind || routed || !risky && fits == schema.Fits {
 		return false
 	}
@@ -60,7 +62,8 @@ func TryCode(p *analysis.Pass, tool *plan.Tool, variable func(string) *expressio
 		for n := range code.Root().All() {
 			value, passed := marked[n.Name]
 			_, how := Clear(value)
-			unknown = unknown || n.Op == expression.OpVar && (how == Unknown || !passed && (IsOpen(marked) || known.Open && !known.Declares(n.Name)))
+			unknown = unknown || n.Op == expression.OpVar &&
+				(how == Unknown || !passed && (IsOpen(marked) || known.Open && !known.Declares(n.Name)))
 		}
 		if unknown {
 			budget.OpenCode[tool] = true
@@ -87,7 +90,8 @@ func TryCode(p *analysis.Pass, tool *plan.Tool, variable func(string) *expressio
 
 // ResultOfCode is what the code of an activity gives. The error says why it fails, or that the tool's "_output"
 // refuses the result.
-func ResultOfCode(p *analysis.Pass, tool *plan.Tool, activity *plan.Activity, params map[string]any, steps *int) (value any, err error) {
+func ResultOfCode(p *analysis.Pass, tool *plan.Tool, activity *plan.Activity, params map[string]any,
+	steps *int) (value any, err error) {
 	if value, err = activity.Expression.EvalCode(params, &BudgetOf(p).Worked); err != nil {
 		return nil, err
 	}
@@ -115,17 +119,20 @@ func ResultOfCode(p *analysis.Pass, tool *plan.Tool, activity *plan.Activity, pa
 
 // ReportCode reports why code fails with some parameters: those that a call passes, or that its tool accepts. Of the
 // latter only the kinds count.
-func ReportCode(p *analysis.Pass, tool *plan.Tool, call *plan.Call, activity *plan.Activity, params map[string]any, value any, err error) (f *diag.Diagnostic) {
+func ReportCode(p *analysis.Pass, tool *plan.Tool, call *plan.Call, activity *plan.Activity, params map[string]any,
+	value any, err error) (f *diag.Diagnostic) {
 	node, wrong, refused := activity.Node.Get("expr"), new(expression.Error), new(schema.Violation)
 	switch {
 	case errors.As(err, &wrong):
 		if wrong.Cause == expression.OfText || call == nil && wrong.Cause == expression.OfValue {
 			return nil
 		}
-		f = CodeFault(p, tool, node.Within(wrong.Start, wrong.End), fmt.Sprintf("this fails when the parameters are %s: %s", analysis.Brief(params), wrong.Message)).
+		f = CodeFault(p, tool, node.Within(wrong.Start, wrong.End),
+			fmt.Sprintf("this fails when the parameters are %s: %s", analysis.Brief(params), wrong.Message)).
 			Advise("narrow the tool's parameters, or handle that case in the expression")
 	case errors.As(err, &refused):
-		f = CodeFault(p, tool, node.Span(), fmt.Sprintf("for %s this returns %s, which isn't a result of %q: %s", analysis.Brief(params), analysis.Brief(value), tool.Name, strings.TrimPrefix(refused.Error(), "."))).
+		f = CodeFault(p, tool, node.Span(), fmt.Sprintf("for %s this returns %s, which isn't a result of %q: %s",
+			analysis.Brief(params), analysis.Brief(value), tool.Name, strings.TrimPrefix(refused.Error(), "."))).
 			Advise("correct the expression or the tool's \"_output\"")
 	default:
 		return nil
@@ -136,7 +143,8 @@ func ReportCode(p *analysis.Pass, tool *plan.Tool, call *plan.Call, activity *pl
 
 // CodeFault reports a fault in the code of a tool's activity.
 func CodeFault(p *analysis.Pass, tool *plan.Tool, at source.Span, message string) *diag.Diagnostic {
-	return p.Found.Report(ExpressionType, at, "%s", message).Show(tool.NameNode.Span(), "%q is declared here", tool.Name)
+	return p.Found.Report(ExpressionType, at, "%s", message).
+		Show(tool.NameNode.Span(), "%q is declared here", tool.Name)
 }
 
 // isTyped reports whether anything is known of the type of a part of a value.

@@ -5,8 +5,8 @@ import (
 )
 
 // A hole stands for a value of which the plan describes nothing. An object of which it doesn't describe all keys has a
-// mark beside those that it has. Values with holes are written to the state of a sample run like others, so that what is
-// made of them has holes as well.
+// mark beside those that it has. Values with holes are written to the state of a sample run like others, so that what
+// is made of them has holes as well.
 
 // mark is a key that no object of a plan has: alone with true it makes a hole.
 const mark = "\x00"

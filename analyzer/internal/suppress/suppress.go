@@ -65,7 +65,8 @@ func Of(plan *plan.Plan, named func(word string) (rule *diag.Rule, near string))
 		}
 		may, known := files[n.File]
 		if text := n.File.Text; !known { // an escape may spell the key
-			may = slices.ContainsFunc([]string{commentMark, suppressionKey, `\`}, func(sign string) bool { return bytes.Contains(text, []byte(sign)) })
+			may = slices.ContainsFunc([]string{commentMark, suppressionKey, `\`},
+				func(sign string) bool { return bytes.Contains(text, []byte(sign)) })
 			files[n.File] = may
 		}
 		if may {
@@ -146,7 +147,8 @@ func (s *Set) comments(file *source.File) {
 		verb, rest, _ := strings.Cut(strings.ReplaceAll(c.Text, "\t", " "), " ")
 		if verb != commentVerb {
 			if strings.HasPrefix(verb, commentMark) {
-				s.malformed(c.Span, "write # obelus:ignore CODE reason", "%q isn't something that a comment can say", verb)
+				s.malformed(c.Span, "write # obelus:ignore CODE reason",
+					"%q isn't something that a comment can say", verb)
 			}
 			continue
 		}
@@ -161,7 +163,8 @@ func (s *Set) comments(file *source.File) {
 		if covered, ok := s.outer[at]; ok {
 			s.read(c.Span, rest, covered[0], covered[1])
 		} else if file == s.plan {
-			s.malformed(c.Span, "put it directly above what it speaks of, or at the end of that line", "this suppresses nothing: nothing begins on the line below it")
+			s.malformed(c.Span, "put it directly above what it speaks of, or at the end of that line",
+				"this suppresses nothing: nothing begins on the line below it")
 		}
 	}
 }
@@ -195,7 +198,8 @@ func (p part) in(key string) part {
 		if p == document {
 			return document
 		}
-	case "tools", "tool", "activities", "schemas", "servers", "advisors", "instances", "inputSchema", "stateSchema", "outputSchema", "schema", "limits":
+	case "tools", "tool", "activities", "schemas", "servers", "advisors", "instances", "inputSchema", "stateSchema",
+		"outputSchema", "schema", "limits":
 		if p == document {
 			return definition
 		}
@@ -239,7 +243,8 @@ func (s *Set) key(n, value *source.Node) {
 		if text.Kind == source.String {
 			s.read(text.Span(), text.Text, n.Start, n.End)
 		} else {
-			s.malformed(text.Span(), "write \"OB407 reason\", or a list of such texts", "%q is %s; expected a text", suppressionKey, text.Kind)
+			s.malformed(text.Span(), "write \"OB407 reason\", or a list of such texts", "%q is %s; expected a text",
+				suppressionKey, text.Kind)
 		}
 	}
 }
@@ -268,9 +273,11 @@ func (s *Set) Assign(found []diag.Diagnostic) []*Suppression {
 		}
 	}
 	for about, list := range waiting {
-		slices.SortStableFunc(list, func(a, b speaking) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+		slices.SortStableFunc(list,
+			func(a, b speaking) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
 		// What speaks of the very same again adds nothing, and is useless.
-		waiting[about] = slices.CompactFunc(list, func(a, b speaking) bool { return a.start == b.start && a.end == b.end })
+		waiting[about] = slices.CompactFunc(list,
+			func(a, b speaking) bool { return a.start == b.start && a.end == b.end })
 	}
 	for i := range found {
 		at, about := found[i].Span.Start, topic{found[i].Span.File, found[i].Rule}
@@ -280,7 +287,8 @@ func (s *Set) Assign(found []diag.Diagnostic) []*Suppression {
 			next = next[1:]
 		}
 		waiting[about] = next
-		active[about] = slices.DeleteFunc(active[about], func(one speaking) bool { return at >= max(one.end, one.start+1) })
+		active[about] = slices.DeleteFunc(active[about],
+			func(one speaking) bool { return at >= max(one.end, one.start+1) })
 		if all := active[about]; len(all) > 0 {
 			best := all[len(all)-1]
 			best.used[best.rule] = true
@@ -296,7 +304,8 @@ func (s *Set) Useless(asked func(*diag.Rule) bool) {
 	for _, one := range s.all {
 		for i, rule := range one.rules {
 			if !one.used[i] && one.At.File == s.plan && asked(rule) {
-				s.malformed(one.At, "take it out, or move it to the line of the finding", "this suppresses nothing: there is no %s %s here", rule.Code, rule.Name)
+				s.malformed(one.At, "take it out, or move it to the line of the finding",
+					"this suppresses nothing: there is no %s %s here", rule.Code, rule.Name)
 			}
 		}
 	}

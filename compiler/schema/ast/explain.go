@@ -210,7 +210,8 @@ func Validate(n *Node, v any, a *Allowance) *Violation {
 	}
 	if c.Spent {
 		return &Violation{Keyword: Limit,
-			Message: "a value can't be held against its schema: it is too deep or too large, or the patterns of this schema and of those before take too long"}
+			Message: "a value can't be held against its schema: it is too deep or too large, or the patterns of " +
+				"this schema and of those before take too long"}
 	}
 	e := Checker{explains: true}
 	if !e.Accepts(n, v) && e.found != nil {

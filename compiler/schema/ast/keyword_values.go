@@ -18,7 +18,8 @@ func (p *parser) pattern(k, key string, v any) *regex.Pattern {
 		tail = append(tail, key)
 	}
 	if n := utf8.RuneCountInString(source); n > maxPattern {
-		p.reader.fail(p.node, tail, "split it, or say less", "a pattern can have %d characters, and this one has %d", maxPattern, n)
+		p.reader.fail(p.node, tail, "split it, or say less", "a pattern can have %d characters, and this one has %d",
+			maxPattern, n)
 		return nil
 	}
 	re, size, err := regex.Compile(source)
@@ -28,7 +29,8 @@ func (p *parser) pattern(k, key string, v any) *regex.Pattern {
 		return nil
 	}
 	if err != nil {
-		p.reader.fail(p.node, tail, "", "%q isn't a regular expression of ECMA-262, as JSON Schema has them: %s", source, err)
+		p.reader.fail(p.node, tail, "",
+			"%q isn't a regular expression of ECMA-262, as JSON Schema has them: %s", source, err)
 		return nil
 	}
 	return re

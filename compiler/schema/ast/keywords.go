@@ -296,7 +296,8 @@ func (p *parser) enum(v any) {
 		return
 	}
 	if len(list) == 0 {
-		p.fail("enum", "name at least one value, or write false for a schema that nothing satisfies", "enum has no value")
+		p.fail("enum", "name at least one value, or write false for a schema that nothing satisfies",
+			"enum has no value")
 		return
 	}
 	if !p.finite("enum", v) {

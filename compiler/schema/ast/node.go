@@ -1,5 +1,6 @@
-// Package ast holds JSON Schemas as nodes: each keyword in its place, each reference resolved. It reads them, prints them
-// in draft 2020-12, and checks values against them within a number of steps. It never combines or compares schemas.
+// Package ast holds JSON Schemas as nodes: each keyword in its place, each reference resolved. It reads them, prints
+// them in draft 2020-12, and checks values against them within a number of steps. It never combines or compares
+// schemas.
 package ast
 
 import (

@@ -83,8 +83,10 @@ func (n *Node) FullKinds() Kinds {
 // Plain goes through nodes that are nothing but a reference.
 func (n *Node) Plain() *Node {
 	for range maxKeywords {
-		if n.Ref == nil || n.Kinds != Anything || n.Values != nil || n.AllOf != nil || n.AnyOf != nil || n.OneOf != nil ||
-			n.Not != nil || n.Cond != nil || n.Numbers != nil || n.Strings != nil || n.Arrays != nil || n.Objects != nil {
+		if n.Ref == nil || n.Kinds != Anything || n.Values != nil || n.AllOf != nil || n.AnyOf != nil ||
+			n.OneOf != nil ||
+			n.Not != nil || n.Cond != nil || n.Numbers != nil || n.Strings != nil || n.Arrays != nil ||
+			n.Objects != nil {
 			break
 		}
 		n = n.Ref

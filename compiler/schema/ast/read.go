@@ -60,16 +60,19 @@ type pendingRef struct {
 }
 
 const (
-	together     = "the schemas of the document have too many keywords together, with their references and repetitions expanded"
+	together = "the schemas of the document have too many keywords together, " +
+		"with their references and repetitions expanded"
 	lessTogether = "let fewer schemas refer to large ones, let patterns repeat less, or split the document"
 )
 
 func (r *reader) fail(n *Node, tail []string, help, format string, args ...any) {
-	e := &SchemaError{Path: append(n.path(), tail...), Def: n.Unit.name, Message: fmt.Sprintf(format, args...), Help: help}
+	e := &SchemaError{Path: append(n.path(), tail...), Def: n.Unit.name,
+		Message: fmt.Sprintf(format, args...), Help: help}
 	if r.full {
 		return
 	}
-	if r.err == nil || cmp.Or(cmp.Compare(e.Def, r.err.Def), slices.Compare(e.Path, r.err.Path), cmp.Compare(e.Message, r.err.Message)) < 0 {
+	if r.err == nil || cmp.Or(cmp.Compare(e.Def, r.err.Def), slices.Compare(e.Path, r.err.Path),
+		cmp.Compare(e.Message, r.err.Message)) < 0 {
 		r.err = e
 	}
 }
@@ -92,7 +95,8 @@ func (r *reader) unit(name string, raw any) *unit {
 		url, named := m["$schema"]
 		u.old = strings.Contains(fmt.Sprint(url), "/draft-0")
 		if named && !metaschemas.MatchString(fmt.Sprint(url)) {
-			r.fail(&Node{Unit: u}, []string{"$schema"}, `leave it out for draft 2020-12, or name draft 4, 6, 7, 2019-09 or 2020-12, such as "http://json-schema.org/draft-07/schema#"`,
+			r.fail(&Node{Unit: u}, []string{"$schema"}, "leave it out for draft 2020-12, "+
+				`or name draft 4, 6, 7, 2019-09 or 2020-12, such as "http://json-schema.org/draft-07/schema#"`,
 				"%s isn't a JSON Schema dialect that is understood", quote(url))
 		}
 	}
@@ -108,7 +112,8 @@ func (r *reader) unit(name string, raw any) *unit {
 func (r *reader) node(u *unit, parent *Node, keyword, key string, raw any, base string, depth int) *Node {
 	n := &Node{Unit: u, parent: parent, keyword: keyword, key: key, Raw: raw, Kinds: Anything, base: base}
 	if depth > MaxNesting {
-		r.stop(n, fmt.Sprintf("a schema can be nested %d deep, and this one is deeper", MaxNesting), "name its parts under $defs and refer to them")
+		r.stop(n, fmt.Sprintf("a schema can be nested %d deep, and this one is deeper", MaxNesting),
+			"name its parts under $defs and refer to them")
 	}
 	if r.full {
 		return nil
@@ -128,7 +133,8 @@ func (r *reader) node(u *unit, parent *Node, keyword, key string, raw any, base 
 	case map[string]any:
 		r.keywords += len(v)
 		if r.keywords > maxKeywords {
-			r.stop(n, fmt.Sprintf("a schema can have %d keywords, and this one has more", maxKeywords), "split it, or say less of its parts")
+			r.stop(n, fmt.Sprintf("a schema can have %d keywords, and this one has more", maxKeywords),
+				"split it, or say less of its parts")
 			return nil
 		}
 		if len(v) == 0 {
@@ -142,7 +148,8 @@ func (r *reader) node(u *unit, parent *Node, keyword, key string, raw any, base 
 		p := parser{reader: r, node: n, depth: depth, all: v, overruled: overruled}
 		p.parse()
 		if overruled { // what it defines can be referred to
-			*n = Node{Unit: u, parent: parent, keyword: keyword, key: key, Raw: raw, Kinds: Anything, base: n.base, Children: n.Children}
+			*n = Node{Unit: u, parent: parent, keyword: keyword, key: key, Raw: raw, Kinds: Anything, base: n.base,
+				Children: n.Children}
 		}
 		return n
 	}
@@ -183,7 +190,8 @@ func (r *reader) checkDynamic() {
 	for _, p := range r.refs {
 		_, anchor, _ := strings.Cut(p.ref, "#")
 		if p.keyword == "$dynamicRef" && r.dynamic[anchor] > 1 {
-			r.fail(p.node, []string{p.keyword}, `write "$ref"`, "several schemas have the $dynamicAnchor %q, which isn't understood", anchor)
+			r.fail(p.node, []string{p.keyword}, `write "$ref"`,
+				"several schemas have the $dynamicAnchor %q, which isn't understood", anchor)
 		}
 	}
 }

@@ -21,7 +21,8 @@ func (r *reader) resolve(p pendingRef) {
 		n.Ref = target
 	default:
 		raw := map[string]any{p.keyword: p.ref}
-		second := &Node{Unit: n.Unit, parent: n, keyword: p.keyword, Raw: raw, Kinds: Anything, base: n.base, Ref: target}
+		second := &Node{Unit: n.Unit, parent: n, keyword: p.keyword, Raw: raw, Kinds: Anything,
+			base: n.base, Ref: target}
 		n.AllOf, n.Children = append(n.AllOf, second), append(n.Children, second)
 	}
 }
@@ -52,7 +53,8 @@ func (r *reader) target(n *Node, ref string) (target *Node, fault, help string) 
 	for i, t := range tokens {
 		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
 	}
-	if own, _ := root.Raw.(map[string]any); uri == "" && tokens[0] == "schemas" && len(tokens) > 1 && own["schemas"] == nil {
+	if own, _ := root.Raw.(map[string]any); uri == "" && tokens[0] == "schemas" && len(tokens) > 1 &&
+		own["schemas"] == nil {
 		if root = r.named(tokens[1]); root == nil {
 			return nil, fmt.Sprintf("the document has no schema %q", tokens[1]), r.help(ref)
 		}
@@ -77,7 +79,8 @@ func (r *reader) help(ref string) string {
 		}
 		return "there are " + strings.Join(names, ", ")
 	}
-	return `a reference reaches "#/…" inside the schema and "#/schemas/…" in the document; no file and no URL is ever read`
+	return `a reference reaches "#/…" inside the schema and "#/schemas/…" in the document; ` +
+		`no file and no URL is ever read`
 }
 
 // named is the root of one of the document's named schemas, or nil.
@@ -175,7 +178,9 @@ func (r *reader) checkLoops(root *Node) {
 		return total
 	}
 	if size(root) > maxKeywords {
-		r.stop(root, fmt.Sprintf("with its references expanded a schema can have %d keywords, and this one has more", maxKeywords),
+		r.stop(root,
+			fmt.Sprintf("with its references expanded a schema has at most %d keywords, and this one more",
+				maxKeywords),
 			"references that meet the same schema again and again multiply; refer to it fewer times")
 		return
 	}
@@ -189,7 +194,8 @@ func (r *reader) checkLoops(root *Node) {
 			case 0:
 				walk(x)
 			case 1:
-				r.fail(n, nil, "let a reference back lead through a property or an item", "this schema applies itself to the same value for ever")
+				r.fail(n, nil, "let a reference back lead through a property or an item",
+					"this schema applies itself to the same value for ever")
 			}
 		})
 		state[n] = 2

@@ -22,8 +22,9 @@ func (c *Checker) unevaluated(n *Node, v any) bool {
 		seen := evaluated{names: map[string]bool{}}
 		c.evaluate(n, v, &seen, true)
 		for _, name := range sortedKeys(v) {
-			if !seen.all && !seen.names[name] && !c.undeclared(n, "unevaluatedProperties", n.Objects.Unevaluated, nil, name,
-				v[name]) {
+			if !seen.all && !seen.names[name] &&
+				!c.undeclared(n, "unevaluatedProperties", n.Objects.Unevaluated, nil, name,
+					v[name]) {
 				return false
 			}
 		}

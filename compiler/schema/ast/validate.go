@@ -266,11 +266,13 @@ func (c *Checker) text(n *Node, s string) bool {
 	}
 	switch {
 	case length < r.Min:
-		return c.explains && c.fail(n, "minLength", "expected at least %s, got %s with %d", wording.Count(r.Min, "character"),
-			shown(quote(s)), length)
+		return c.explains &&
+			c.fail(n, "minLength", "expected at least %s, got %s with %d", wording.Count(r.Min, "character"),
+				shown(quote(s)), length)
 	case length > r.Max:
-		return c.explains && c.fail(n, "maxLength", "expected at most %s, got %s with %d", wording.Count(r.Max, "character"),
-			shown(quote(s)), length)
+		return c.explains &&
+			c.fail(n, "maxLength", "expected at most %s, got %s with %d", wording.Count(r.Max, "character"),
+				shown(quote(s)), length)
 	case r.Pattern != nil && !c.Matches(r.Pattern, s):
 		return c.explains && c.fail(n, "pattern", "expected a string that matches the pattern %s, got %s",
 			quote(r.Pattern.Source), shown(quote(s)))
@@ -321,7 +323,8 @@ func (c *Checker) object(n *Node, v map[string]any) bool {
 		}
 		for _, name := range d.Names {
 			if _, ok := v[name]; !ok {
-				return c.explains && c.fail(n, d.keyword, "%q is missing, which is needed where %q is there", name, d.Name)
+				return c.explains &&
+					c.fail(n, d.keyword, "%q is missing, which is needed where %q is there", name, d.Name)
 			}
 		}
 		if d.Node != nil && !c.Accepts(d.Node, v) {
@@ -390,8 +393,9 @@ func (c *Checker) array(n *Node, v []any) bool {
 	}
 	if r.Unique {
 		if i, j := duplicate(v); i >= 0 {
-			return c.explains && c.fail(n, "uniqueItems", "expected items that all differ, but items %d and %d are both %s", i,
-				j, describe(v[j]))
+			return c.explains &&
+				c.fail(n, "uniqueItems", "expected items that all differ, but items %d and %d are both %s", i,
+					j, describe(v[j]))
 		}
 	}
 	if r.Contains == nil {

@@ -34,7 +34,8 @@ func (t *translator) irregular() (*irregular, error) {
 		behind := slices.ContainsFunc(t.marks, func(m mark) bool { return m.part == i && m.behind })
 		tree, err := syntax.Parse(p.String(), syntax.Perl)
 		if err != nil {
-			return nil, errors.New(strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`", `"`))
+			return nil,
+				errors.New(strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`", `"`))
 		}
 		if behind {
 			reverse(tree)

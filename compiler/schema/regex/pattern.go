@@ -171,7 +171,8 @@ func (p *Pattern) measure() {
 		tree, prog := p.parsed()
 		p.size = len(prog.Inst)
 		p.least, p.most = lengths(tree)
-		if last := len(tree.Sub) - 1; tree.Op != syntax.OpConcat || tree.Sub[0].Op != syntax.OpBeginText || tree.Sub[last].Op != syntax.OpEndText {
+		if last := len(tree.Sub) - 1; tree.Op != syntax.OpConcat || tree.Sub[0].Op != syntax.OpBeginText ||
+			tree.Sub[last].Op != syntax.OpEndText {
 			p.most = math.MaxInt
 		}
 	})

@@ -12,10 +12,12 @@ import (
 // What ECMA-262 and Go read differently, as the inside of a class.
 const (
 	spaces    = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
-	nonSpaces = `\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
-	notEnds   = `[^\n\r\x{2028}\x{2029}]` // the dot: no line terminators
-	anything  = `[\x00-\x{10ffff}]`
-	nothing   = `[^\x00-\x{10ffff}]`
+	nonSpaces = `\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}` +
+		`\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}` +
+		`\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
+	notEnds  = `[^\n\r\x{2028}\x{2029}]` // the dot: no line terminators
+	anything = `[\x00-\x{10ffff}]`
+	nothing  = `[^\x00-\x{10ffff}]`
 )
 
 // A mark is what Go's expressions don't have: a look-around, or a reference back to what a group has matched. In the
@@ -127,7 +129,8 @@ func (t *translator) group(depth int) error {
 
 // open reads a group of any kind, whose parenthesis was read.
 func (t *translator) open(depth int) error {
-	for prefix, m := range map[string]mark{"?=": {}, "?!": {negative: true}, "?<=": {behind: true}, "?<!": {behind: true, negative: true}} {
+	for prefix, m := range map[string]mark{"?=": {}, "?!": {negative: true}, "?<=": {behind: true},
+		"?<!": {behind: true, negative: true}} {
 		if t.take(prefix) {
 			return t.lookAround(m, depth)
 		}
@@ -332,7 +335,8 @@ func (t *translator) property(c rune) error {
 	}
 	name := t.source[t.at : t.at+end-1]
 	t.at += end
-	if kind, value, ok := strings.Cut(name, "="); ok && slices.Contains([]string{"Script", "sc", "Script_Extensions", "scx", "General_Category", "gc"}, kind) {
+	if kind, value, ok := strings.Cut(name, "="); ok &&
+		slices.Contains([]string{"Script", "sc", "Script_Extensions", "scx", "General_Category", "gc"}, kind) {
 		name = value
 	}
 	t.now.WriteString(`\` + string(c) + "{" + name + "}")

@@ -27,7 +27,8 @@ const (
 func Value(n *ast.Node, r *rand.Rand, left *int, of Taste, targets []any) (any, bool) {
 	writers := map[*regex.Pattern]*regex.Writer{}
 	for try := 0; try < 24 && *left > 0; try++ {
-		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7, odd: (of == Odd || of == Alike) && try < 4}
+		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7,
+			odd: (of == Odd || of == Alike) && try < 4}
 		if m.odd {
 			m.targets, m.alike = targets, of == Alike
 		}
@@ -151,7 +152,8 @@ func (m *sampler) gather(nodes []*ast.Node) want {
 			add(x, depth+1)
 		}
 		for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
-			if list = slices.DeleteFunc(slices.Clone(list), func(x *ast.Node) bool { return x.Possible()&w.kinds == 0 }); len(list) > 0 {
+			if list = slices.DeleteFunc(slices.Clone(list),
+				func(x *ast.Node) bool { return x.Possible()&w.kinds == 0 }); len(list) > 0 {
 				add(list[m.r.IntN(len(list))], depth+1)
 			}
 		}
@@ -389,7 +391,8 @@ func (m *sampler) array(w want, depth int, name string) any {
 			continue
 		}
 		x := m.value(nodes, depth+1, name)
-		for try := 0; unique && try < 12 && slices.ContainsFunc(items, func(y any) bool { return ast.Equal(x, y) }); try++ {
+		for try := 0; unique && try < 12 &&
+			slices.ContainsFunc(items, func(y any) bool { return ast.Equal(x, y) }); try++ {
 			x = m.value(nodes, depth+1, name)
 		}
 		items = append(items, x)
@@ -486,7 +489,8 @@ func (m *sampler) object(w want, depth int) any {
 		share = 0.15
 	}
 	for _, name := range of.names {
-		if _, ok := v[name]; !ok && len(v) < high && (len(v) < low || !m.frugal && (m.r.Float64() < share || depth < m.full)) {
+		if _, ok := v[name]; !ok && len(v) < high &&
+			(len(v) < low || !m.frugal && (m.r.Float64() < share || depth < m.full)) {
 			put(name)
 		}
 	}
@@ -525,7 +529,8 @@ func (m *sampler) propertyNodes(nodes []*ast.Node, name string) ([]*ast.Node, bo
 	var list []*ast.Node
 	for _, n := range nodes {
 		if r := n.Objects; r != nil {
-			list = append(list, r.Judges(r.Properties[name], func(p *regex.Pattern) bool { return m.matches(p, name) })...)
+			list = append(list,
+				r.Judges(r.Properties[name], func(p *regex.Pattern) bool { return m.matches(p, name) })...)
 		}
 	}
 	return list, !slices.ContainsFunc(list, func(n *ast.Node) bool { return n.Verdict == ast.Never })

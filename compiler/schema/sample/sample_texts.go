@@ -62,7 +62,8 @@ func (m *sampler) formed(format string, patterns []*regex.Pattern, low, high int
 			s, _ = m.matching(patterns, low, high).(string)
 		}
 		n := utf8.RuneCountInString(s)
-		if valid := ast.Formats[format]; s != "" && n >= low && n <= high && (valid == nil || valid(s)) && m.affords(8) &&
+		if valid := ast.Formats[format]; s != "" && n >= low && n <= high && (valid == nil || valid(s)) &&
+			m.affords(8) &&
 			!slices.ContainsFunc(patterns, func(p *regex.Pattern) bool { return !m.matches(p, s) }) {
 			return s, true
 		}

@@ -36,7 +36,8 @@ type choice struct {
 }
 
 func newState(kind ast.Kinds, literals []literal) *state {
-	return &state{kind: kind, literals: literals, text: textGoal{Size: ast.AnySize}, array: arrayGoal{Size: ast.AnySize}, object: objectGoal{Size: ast.AnySize}}
+	return &state{kind: kind, literals: literals, text: textGoal{Size: ast.AnySize},
+		array: arrayGoal{Size: ast.AnySize}, object: objectGoal{Size: ast.AnySize}}
 }
 
 // clone lets a branch go its own way: every list is cut so that appending to
@@ -418,7 +419,8 @@ func (p *Prover) prune(s *state) (refuted bool) {
 		return f.Status == Empty && f.low == unconditional
 	}
 	s.choices = slices.DeleteFunc(slices.Clone(s.choices), func(c choice) bool { return impossible(c.origin, false) })
-	return len(s.choices) > 1 && slices.ContainsFunc(s.choices, func(c choice) bool { return impossible(c.origin, true) })
+	return len(s.choices) > 1 &&
+		slices.ContainsFunc(s.choices, func(c choice) bool { return impossible(c.origin, true) })
 }
 
 // bare is a node without what it applies to the value itself. A refusal that
@@ -428,7 +430,8 @@ func (p *Prover) bare(n *ast.Node) *ast.Node {
 		return b
 	}
 	b := n
-	applies := n.Objects != nil && (n.Objects.Needs != nil || n.Objects.Unevaluated != nil) || n.Arrays != nil && n.Arrays.Unevaluated != nil
+	applies := n.Objects != nil && (n.Objects.Needs != nil || n.Objects.Unevaluated != nil) ||
+		n.Arrays != nil && n.Arrays.Unevaluated != nil
 	n.InPlace(func(*ast.Node) { applies = true })
 	if applies {
 		b = &ast.Node{Unit: ast.Detached, Kinds: n.Kinds, Values: n.Values, Numbers: n.Numbers, Strings: n.Strings}

@@ -341,7 +341,8 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 			return false
 		}
 		matches := func(x *regex.Pattern) bool { return signs>>slices.IndexFunc(o.patterns, x.Same)&1 == 1 }
-		if slices.ContainsFunc(d.misses, matches) || slices.ContainsFunc(d.matches, func(x *regex.Pattern) bool { return !matches(x) }) {
+		if slices.ContainsFunc(d.misses, matches) ||
+			slices.ContainsFunc(d.matches, func(x *regex.Pattern) bool { return !matches(x) }) {
 			continue
 		}
 		var value []literal
@@ -351,7 +352,8 @@ func (o *objectSearch) fresh(d someGoal, goOn func() bool) bool {
 			}
 		}
 		value = append(value, d.value...)
-		if slices.ContainsFunc(value, func(l literal) bool { return l.node.Verdict == ast.Never && !l.deny }) || o.ask(value).Status == Empty {
+		if slices.ContainsFunc(value, func(l literal) bool { return l.node.Verdict == ast.Never && !l.deny }) ||
+			o.ask(value).Status == Empty {
 			continue
 		}
 		name := textGoal{Size: ast.AnySize, not: slices.Concat(o.explicit, o.names)}

@@ -1,6 +1,6 @@
 // Package subset looks for a value that some nodes of schemas accept and others refuse, and so tells whether one schema
-// accepts all that another does. It comes to one answer within a number of steps, the same every time: a value, that there
-// is none, or that it can't tell. It never takes what it doesn't model for a reason that there is none.
+// accepts all that another does. It comes to one answer within a number of steps, the same every time: a value, that
+// there is none, or that it can't tell. It never takes what it doesn't model for a reason that there is none.
 package subset
 
 import (
@@ -39,7 +39,8 @@ type Prover struct {
 
 func NewProver(limit int) *Prover {
 	return &Prover{limit: limit, ids: map[*ast.Node]uint32{}, forms: map[string]uint32{}, cache: map[string]finding{},
-		active: map[string]frame{}, kinds: map[*ast.Node]ast.Kinds{}, bares: map[*ast.Node]*ast.Node{}, tags: map[*ast.Node][]string{}}
+		active: map[string]frame{}, kinds: map[*ast.Node]ast.Kinds{}, bares: map[*ast.Node]*ast.Node{},
+		tags: map[*ast.Node][]string{}}
 }
 
 type frame struct{ index, level int }

@@ -37,7 +37,8 @@ func (g *textGoal) accept(r *ast.StringRules) bool {
 	if r.Valid != nil && !slices.Contains(g.checks, r.Format) {
 		g.checks = append(g.checks, r.Format)
 	}
-	return g.Min <= g.Max && !slices.ContainsFunc(g.checks, func(x string) bool { return slices.Contains(g.failures, x) })
+	return g.Min <= g.Max &&
+		!slices.ContainsFunc(g.checks, func(x string) bool { return slices.Contains(g.failures, x) })
 }
 
 type (

@@ -45,13 +45,16 @@ type Session struct {
 func Begin(ctx context.Context, by sdk.Transport, decode Decode) (*Session, error) {
 	_, lines := by.(*Lines)
 	t := &tapped{by: by, tap: &tap{strict: !lines, calls: map[jsonrpc.ID]*exchange{}, progress: map[string]*exchange{}}}
-	client := sdk.NewClient(&sdk.Implementation{Name: "obelus", Version: "1"}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}})
+	client := sdk.NewClient(&sdk.Implementation{Name: "obelus", Version: "1"},
+		&sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{},
+			MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}})
 	inner, err := client.Connect(ctx, t, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		var refused *jsonrpc.Error // the server's own words
 		if _, other, ok := strings.Cut(err.Error(), "unsupported protocol version: "); ok && !errors.As(err, &refused) {
 			known := sdk.SupportedProtocolVersions() // the newest first
-			err = fmt.Errorf("it speaks the version %s of the protocol, and obelus speaks those from %s to %s", other, known[len(known)-1], version)
+			err = fmt.Errorf("it speaks the version %s of the protocol, and obelus speaks those from %s to %s", other,
+				known[len(known)-1], version)
 		}
 		return nil, err
 	}
@@ -74,7 +77,8 @@ func (r *Refusal) Error() string { return r.Message }
 
 // put sends one request, which send puts together, and gives its result as it came; the
 // error is what the protocol's library says, which may be of a result, too.
-func (s *Session) put(ctx context.Context, x *exchange, send func(ctx context.Context) error) (came json.RawMessage, err error) {
+func (s *Session) put(ctx context.Context, x *exchange,
+	send func(ctx context.Context) error) (came json.RawMessage, err error) {
 	x.sentOnce = func() {}
 	if x.Sent != nil {
 		x.sentOnce = x.Sent
@@ -133,7 +137,8 @@ func Plain(err error) string {
 	return noise.ReplaceAllString(err.Error(), "")
 }
 
-var noise = regexp.MustCompile(`^(?:(?:calling|sending) "(?:tools/call|tools/list|initialize)": |rejected by transport: )+`)
+var noise = regexp.MustCompile(`^(?:(?:calling|sending) "(?:tools/call|tools/list|initialize)": ` +
+	`|rejected by transport: )+`)
 
 // Changed reports, once, whether the server has said since that its tools are others than it has listed.
 func (s *Session) Changed() bool { return s.tap.change(false) }
@@ -184,11 +189,14 @@ func (s *Session) Tools(ctx context.Context) (tools []catalogue.Tool, refused []
 	refused = slices.DeleteFunc(refused, func(r Refused) bool { return twice(r.Tool) })
 	for name, times := range listed {
 		if times > 1 {
-			refused = append(refused, Refused{name, fmt.Sprintf("%d tools of this name are listed, and none is believed", times)})
+			refused = append(refused,
+				Refused{name, fmt.Sprintf("%d tools of this name are listed, and none is believed", times)})
 		}
 	}
 	slices.SortFunc(tools, func(a, b catalogue.Tool) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(refused, func(a, b Refused) int { return cmp.Or(strings.Compare(a.Tool, b.Tool), strings.Compare(a.Why, b.Why)) })
+	slices.SortFunc(refused, func(a, b Refused) int {
+		return cmp.Or(strings.Compare(a.Tool, b.Tool), strings.Compare(a.Why, b.Why))
+	})
 	return tools, refused, nil
 }
 

@@ -84,7 +84,10 @@ func (t *tap) Read(ctx context.Context) (jsonrpc.Message, error) {
 		request, _ := m.(*jsonrpc.Request)
 		if response, is := m.(*jsonrpc.Response); is {
 			if t.strict && !t.wasAsked(response.ID) {
-				return nil, fmt.Errorf("it has answered what it wasn't asked: the \"id\" of its answer, %v, is that of no request", response.ID.Raw())
+				return nil,
+					fmt.Errorf(
+						"it has answered what it wasn't asked: the \"id\" of its answer, %v, is that of no request",
+						response.ID.Raw())
 			}
 			t.answered(response)
 			return m, nil
@@ -135,7 +138,8 @@ func (t *tap) count(asks bool) error {
 		t.asks++
 	}
 	if t.unasked > maxNotifications || t.asks > maxRequests {
-		return fmt.Errorf("it has sent %d messages that answer nothing, and %d requests of its own among them", t.unasked, t.asks)
+		return fmt.Errorf("it has sent %d messages that answer nothing, and %d requests of its own among them",
+			t.unasked, t.asks)
 	}
 	return nil
 }

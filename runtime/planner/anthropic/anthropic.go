@@ -56,14 +56,16 @@ func (a *format) Body(p prompt.Prompt, f endpoint.Form) any {
 	case forcedTool:
 		// Without eager_input_streaming "calls" would come all at once, when its last call is written.
 		body["tools"] = []object{{
-			"name": answerTool, "description": "Hands in the answer.", "eager_input_streaming": true, "input_schema": json.RawMessage(f.Schema),
+			"name": answerTool, "description": "Hands in the answer.", "eager_input_streaming": true,
+			"input_schema": json.RawMessage(f.Schema),
 		}}
 		body["tool_choice"] = object{"type": "tool", "name": answerTool, "disable_parallel_tool_use": true}
 	}
 	return body
 }
 
-func (a *format) Listen(f endpoint.Form, end *endpoint.Ending, say func(string)) func(event, data string) (bool, error) {
+func (a *format) Listen(f endpoint.Form, end *endpoint.Ending, say func(string)) func(event,
+	data string) (bool, error) {
 	l := listener{end: end, say: say, byTool: f.Name == forcedTool}
 	return func(kind, data string) (bool, error) {
 		if kind == "error" {
@@ -156,7 +158,8 @@ func (l *listener) text(s string) {
 // count takes the counts of a message, which later ones replace.
 func (l *listener) count(c usage) {
 	u := &l.end.Usage
-	u.InputTokens, u.OutputTokens = max(u.InputTokens, c.Input+c.CacheCreation+c.CacheRead), max(u.OutputTokens, c.Output)
+	u.InputTokens, u.OutputTokens = max(u.InputTokens, c.Input+c.CacheCreation+c.CacheRead),
+		max(u.OutputTokens, c.Output)
 }
 
 func (l *listener) stop(d delta) {

@@ -13,7 +13,8 @@ import (
 
 // harmless are the headers whose values are nobody's secret.
 var harmless = []string{
-	"Accept", "Anthropic-Beta", "Anthropic-Version", "Content-Type", "Openai-Organization", "Openai-Project", "User-Agent",
+	"Accept", "Anthropic-Beta", "Anthropic-Version", "Content-Type", "Openai-Organization",
+	"Openai-Project", "User-Agent",
 }
 
 // learn takes what is secret about a request: the values of all headers but
@@ -29,7 +30,8 @@ func learn(v *redact.Set, r *http.Request) {
 				credentials = value
 			}
 			v.KeepDistinctive("key", credentials)
-			if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil && strings.EqualFold(scheme, "basic") {
+			if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil &&
+				strings.EqualFold(scheme, "basic") {
 				_, password, _ := strings.Cut(string(plain), ":")
 				v.KeepDistinctive("key", password)
 			}

@@ -135,7 +135,8 @@ func Open(name string, at Address, f Format, o Options) (*Planner, error) {
 	if err := needKey(name, at); err != nil {
 		return nil, err
 	}
-	p := &Planner{name: name, address: at, format: f, wire: w, prices: o.Prices, patience: patience, refused: map[string]int{}}
+	p := &Planner{name: name, address: at, format: f, wire: w, prices: o.Prices, patience: patience,
+		refused: map[string]int{}}
 	p.notice = o.Notice
 	if p.notice == nil {
 		p.notice = func(string) {}
@@ -149,7 +150,9 @@ func Open(name string, at Address, f Format, o Options) (*Planner, error) {
 // Answer asks for one answer, as planner.Planner wants it.
 func (p *Planner) Answer(ctx context.Context, r *request.Request, emit func(string)) (usage request.Usage, err error) {
 	if r.Received != "" {
-		return usage, fmt.Errorf("%w: a model can't go on with an answer that had begun to arrive when the run was stopped", request.ErrCut)
+		return usage,
+			fmt.Errorf("%w: a model can't go on with an answer that had begun to arrive when the run was stopped",
+				request.ErrCut)
 	}
 	q := question{prompt: prompt.Render(r), schema: request.JSON(r.Schema), forms: p.format.Forms(r.Schema)}
 	defer func() {
@@ -219,7 +222,8 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 			t.remedy = fmt.Sprintf("resume the run in %v or later", wait.Round(time.Second))
 			return f, p.unavailable(t, try)
 		}
-		p.notice(fmt.Sprintf("%s: %s; it is asked again in %v, try %d of %d", p.name, t.why, wait.Round(time.Millisecond), try+1, maxTries))
+		p.notice(fmt.Sprintf("%s: %s; it is asked again in %v, try %d of %d", p.name, t.why,
+			wait.Round(time.Millisecond), try+1, maxTries))
 		if err := Pause(ctx, wait); err != nil {
 			return f, fmt.Errorf("asking %s: %w", p.name, err)
 		}

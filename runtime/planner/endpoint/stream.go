@@ -50,7 +50,8 @@ func (a Address) post(ctx context.Context, body any) (*http.Request, error) {
 
 // ask sends a body and hands the events of the answer to hear until it wants no
 // more.
-func (w *wire) ask(ctx context.Context, x *exchange, body any, hear func(event, data string) (more bool, err error)) error {
+func (w *wire) ask(ctx context.Context, x *exchange, body any,
+	hear func(event, data string) (more bool, err error)) error {
 	r, err := w.address.post(ctx, body)
 	if err != nil {
 		return err

@@ -72,10 +72,12 @@ func (c complaint) has(words ...string) bool {
 // What endpoints call troubles that may pass, that a person has to pay for, and
 // that come from the form in which an answer was asked for.
 var (
-	passing = []string{"overloaded", "rate_limit", "rate limit", "api_error", "server_error", "timeout", "internal", "unavailable", "try again"}
+	passing = []string{"overloaded", "rate_limit", "rate limit", "api_error", "server_error", "timeout", "internal",
+		"unavailable", "try again"}
 	unpaid  = []string{"insufficient_quota", "billing", "credit balance", "payment"}
 	lasting = []string{"invalid_request", "authentication", "permission", "not_found", "too_large"}
-	shapes  = []string{"schema", "response_format", "output_config", "grammar", "tool_choice", "structured", "json_object", "tools", "stream_options", "eager_input_streaming"}
+	shapes  = []string{"schema", "response_format", "output_config", "grammar", "tool_choice", "structured",
+		"json_object", "tools", "stream_options", "eager_input_streaming"}
 )
 
 // judge tells what to make of the end of a request that brought no whole answer.

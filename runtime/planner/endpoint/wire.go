@@ -38,7 +38,8 @@ func newWire(at Address, o Options) (*wire, error) {
 		address, err := url.Parse(text)
 		if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 			// It isn't shown: there may be a password in it.
-			return nil, fmt.Errorf("%s holds no address of an endpoint; write it like https://example.com/v1, or unset it", at.Base)
+			return nil, fmt.Errorf(
+				"%s holds no address of an endpoint; write it like https://example.com/v1, or unset it", at.Base)
 		}
 		learnAddress(v, address)
 	}
@@ -134,7 +135,8 @@ func (w *wire) do(r *http.Request, x *exchange) (*http.Response, error) {
 		return nil, err
 	}
 	x.status, x.header = answer.StatusCode, answer.Header
-	if x.status == http.StatusSwitchingProtocols { // what would follow isn't HTTP, and isn't held to the request's context
+	// what would follow isn't HTTP, and isn't held to the request's context
+	if x.status == http.StatusSwitchingProtocols {
 		answer.Body.Close()
 		answer.Body = http.NoBody
 	}

@@ -22,7 +22,8 @@ func enforceable(schema any) bool {
 	switch {
 	case !slices.ContainsFunc([]string{"type", "$ref", "enum", "const", "anyOf", "oneOf"}, o.Has),
 		isA("array", o) && !o.Has("items"),
-		isA("object", o) && (properties == nil || len(required) < len(properties) || o.Get("additionalProperties") != false):
+		isA("object", o) && (properties == nil || len(required) < len(properties) ||
+			o.Get("additionalProperties") != false):
 		return false
 	}
 	definitions, _ := o.Get("$defs").(request.Object)
@@ -54,7 +55,8 @@ func wrap(schema any) request.Object {
 			inner = append(inner, m)
 		}
 	}
-	return outer.With("properties", request.Object{}.With("result", inner)).With("required", []any{"result"}).With("additionalProperties", false)
+	return outer.With("properties", request.Object{}.With("result", inner)).With("required", []any{"result"}).
+		With("additionalProperties", false)
 }
 
 // refersToDefinitions reports whether all references of a schema lead into its own

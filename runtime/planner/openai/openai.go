@@ -67,7 +67,8 @@ func (a *format) Body(p prompt.Prompt, f endpoint.Form) any {
 	return body
 }
 
-func (a *format) Listen(_ endpoint.Form, end *endpoint.Ending, say func(string)) func(event, data string) (bool, error) {
+func (a *format) Listen(_ endpoint.Form, end *endpoint.Ending, say func(string)) func(event,
+	data string) (bool, error) {
 	return func(_, data string) (bool, error) {
 		if strings.HasPrefix(data, "[DONE]") {
 			return false, nil

@@ -36,7 +36,10 @@ func Render(r *request.Request) Prompt {
 		p.say("Tool: %s. Parameters:", quoted(r.Call.Tool))
 		p.fence(request.JSON(r.Call.Params))
 		if len(r.Call.Paths) > 0 {
-			p.say("Its result takes one of these paths, the last of which takes failures as well. `{\"_outputPath\": path, \"_output\": result}` says which one; a result alone takes the first that has room for it.")
+			p.say(
+				"Its result takes one of these paths, the last of which takes failures as well. " +
+					"`{\"_outputPath\": path, \"_output\": result}` says which one; a result alone takes the first " +
+					"that has room for it.")
 			for _, path := range r.Call.Paths {
 				p.say("- %s", quoted(path))
 			}
@@ -163,7 +166,9 @@ func (p *page) plan(m request.Plan) {
 		p.say("None of them has run.")
 		return
 	}
-	p.say("What has become of them. A call without `_id` is named by its tool and its place in the list, from 1; those that aren't named here haven't run.")
+	p.say(
+		"What has become of them. A call without `_id` is named by its tool and its place in the list, from 1; " +
+			"those that aren't named here haven't run.")
 	p.fence(lines(m.Standings))
 }
 
@@ -233,7 +238,8 @@ func (p *page) say(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n
 func (p *page) fence(json string) { p.text.WriteString("```json\n" + json + "\n```\n") }
 
 // lineEnds is what somebody may take for the end of a line.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028",
+	"\n", "\u2029", "\n")
 
 // quote writes text from outside, each of its lines behind a mark.
 func (p *page) quote(text string) {

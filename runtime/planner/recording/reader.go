@@ -130,7 +130,8 @@ func (r *recordingReader) latent(n *source.Node) (calls []recordedCall) {
 	switch n.Kind {
 	case source.Object:
 		for _, f := range n.Fields {
-			calls = append(calls, recordedCall{call: f.Key.Text, answer: answer{given: true, text: r.verbatim(f.Value)}})
+			calls = append(calls,
+				recordedCall{call: f.Key.Text, answer: answer{given: true, text: r.verbatim(f.Value)}})
 		}
 	case source.Array:
 		for _, item := range n.Items {
@@ -159,7 +160,8 @@ func (r *recordingReader) latentCall(n *source.Node) recordedCall {
 	if item.Result != nil {
 		c.answer.text = r.verbatim(item.Result)
 		if raw := n.Get("raw"); raw != nil {
-			r.Report(diag.WrongType, raw.Span(), `a result is given twice, as "result" and as "raw"`).Advise("keep one of the two")
+			r.Report(diag.WrongType, raw.Span(), `a result is given twice, as "result" and as "raw"`).
+				Advise("keep one of the two")
 		}
 	}
 	return c

@@ -175,7 +175,8 @@ func keptItem(item *source.Node) *keptTick {
 				kept.latent = append(kept.latent, l.Span().Text())
 			}
 			for _, l := range f.Value.Fields {
-				kept.latent = append(kept.latent, fmt.Sprintf(`{"call": %s, "result": %s}`, l.Key.Span().Text(), l.Value.Span().Text()))
+				kept.latent = append(kept.latent,
+					fmt.Sprintf(`{"call": %s, "result": %s}`, l.Key.Span().Text(), l.Value.Span().Text()))
 			}
 		}
 	}

@@ -59,7 +59,10 @@ func (p *Replayed) Answer(ctx context.Context, r *request.Request, emit func(str
 	}
 	usage := request.Usage(a.Usage)
 	if !strings.HasPrefix(a.text, r.Received) {
-		return usage, fmt.Errorf("%w: what had arrived of it before the run was stopped isn't how the answer recorded in %q begins", request.ErrCut, p.name)
+		return usage,
+			fmt.Errorf(
+				"%w: what had arrived of it before the run was stopped isn't how the answer recorded in %q begins",
+				request.ErrCut, p.name)
 	}
 	if err := a.play(ctx, len(r.Received), emit); err != nil {
 		return usage, err
@@ -91,7 +94,8 @@ func (p *Replayed) find(r *request.Request) (answer, error) {
 	return tick.solution, nil
 }
 
-const remedy = "add what is missing to the file, which has an item for each tick (null stands for one that isn't asked for), or let a model answer, and resume the run"
+const remedy = "add what is missing to the file, which has an item for each tick (null stands for one that isn't " +
+	"asked for), or let a model answer, and resume the run"
 
 func (p *Replayed) lacks(remedy, why string, args ...any) *request.Unavailable {
 	return &request.Unavailable{Planner: "replay:" + p.name, Why: fmt.Sprintf(why, args...), Remedy: remedy}
@@ -116,7 +120,9 @@ func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, er
 	switch {
 	case len(fitting) > 0:
 	case r.Tick == 0: // of a plan that is run as it stands
-		return answer{}, p.lacks(fmt.Sprintf("add one to its first item, such as [{\"latent\": {%q: …}}], or let a model answer", r.Call.Name), "no result is recorded for the call %q", r.Call.Name)
+		return answer{},
+			p.lacks(fmt.Sprintf("add one to its first item, such as [{\"latent\": {%q: …}}], or let a model answer",
+				r.Call.Name), "no result is recorded for the call %q", r.Call.Name)
 	default:
 		return answer{}, p.lacks(remedy, "no result was recorded for the call %q in tick %d", r.Call.Name, r.Tick)
 	}

@@ -93,7 +93,8 @@ func (i *Result) Report(file, output string, style terminal.Style) string {
 	text += "\n"
 	help := "  " + style.Green("help:") + " "
 	if count == 0 && len(i.refused) == 0 && i.unwanted > 0 {
-		text += help + "a pattern covers all of a method and a path, such as --only \"GET /users*\", or of a tag or name\n"
+		text += help +
+			"a pattern covers all of a method and a path, such as --only \"GET /users*\", or of a tag or name\n"
 	}
 	var helped []string
 	add := func(title string, remarks []remark) {

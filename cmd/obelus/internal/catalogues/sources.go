@@ -49,7 +49,8 @@ func askServers(ctx context.Context, file string, reading *project.Reader, named
 		d.Options.Catalogues = nil // which may be what is to be written anew, and say nothing of servers
 	}
 	p := d.Compile()
-	found := slices.DeleteFunc(slices.Clone(p.Findings), func(f diag.Diagnostic) bool { return named && isReplaced(f, root) })
+	found := slices.DeleteFunc(slices.Clone(p.Findings),
+		func(f diag.Diagnostic) bool { return named && isReplaced(f, root) })
 	if diag.HasErrors(found) {
 		return nil, &Faulty{found}
 	}
@@ -60,8 +61,9 @@ func askServers(ctx context.Context, file string, reading *project.Reader, named
 			continue
 		}
 		if !named && !reading.Trust && server.TrustedBy == "" { // a workspace's trust doesn't cover all of its files
-			return nil, diag.NewError(nil, "the MCP server %q of %q isn't asked: that starts a program or sends a request, "+
-				"and nobody trusts it", name, file).
+			return nil, diag.NewError(nil,
+				"the MCP server %q of %q isn't asked: that starts a program or sends a request, "+
+					"and nobody trusts it", name, file).
 				Advise("look at its definition, then say --trust, or have a policy trust it (servers)")
 		}
 		if !filepath.IsAbs(server.Dir) {
@@ -102,7 +104,8 @@ func (o *Import) OfServers(ctx context.Context, file string, reading *project.Re
 		return nil, err
 	}
 	if output != "" && filepath.Dir(output) != filepath.Dir(file) {
-		return nil, diag.NewError(nil, "the catalogue of %q has to be beside it: its servers are started from there", file).
+		return nil, diag.NewError(nil,
+			"the catalogue of %q has to be beside it: its servers are started from there", file).
 			Advise("name a file in %q with -o", filepath.Dir(file))
 	}
 	return o.listed(all), nil

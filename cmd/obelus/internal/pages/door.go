@@ -37,7 +37,9 @@ func (d *Door) served(next http.Handler, knows func(*http.Request) bool) http.Ha
 			http.Error(w, "there is nothing here", http.StatusNotFound)
 			return
 		}
-		for key, value := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin"} {
+		for key, value := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+			"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin"} {
 			w.Header().Set(key, value)
 		}
 		next.ServeHTTP(w, r)

@@ -121,7 +121,8 @@ func (e *execution) note(c runtime.Command) {
 		mark.Code = ", handled"
 	}
 	if d := s.Decision; d != nil {
-		mark.Text = strings.TrimPrefix(fmt.Sprintf("%s: %s by %s", mark.Text, d.Verdict, cmp.Or(d.By, "a person")), ": ")
+		mark.Text = strings.TrimPrefix(fmt.Sprintf("%s: %s by %s", mark.Text, d.Verdict, cmp.Or(d.By, "a person")),
+			": ")
 	}
 	if c.Of.Each == nil || len(all.marks) == 0 && !(s.Left && all.started) { // otherwise its items are counted
 		all.marks = append(all.marks, mark)

@@ -89,7 +89,8 @@ func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 	routes.HandleFunc("GET /"+l.Token+"/events", l.stream)
 	routes.HandleFunc("POST /"+l.Token+"/answer", l.take)
 	known := func(r *http.Request) bool { return startsWith(r.URL.Path, "/"+l.Token+"/") }
-	l.server = &http.Server{Handler: l.served(routes, known), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	l.server = &http.Server{Handler: l.served(routes, known), ReadHeaderTimeout: 10 * time.Second,
+		MaxHeaderBytes: 16 << 10}
 	go l.server.Serve(listener) // until it is closed
 	return l, nil
 }
@@ -212,7 +213,8 @@ func (l *Live) take(w http.ResponseWriter, r *http.Request) {
 	}
 	l.mu.Unlock()
 	if q == nil {
-		io.WriteString(w, "it has been answered elsewhere, or isn't asked any more") // an empty answer says that it counts
+		// an empty answer says that it counts
+		io.WriteString(w, "it has been answered elsewhere, or isn't asked any more")
 		return
 	}
 	given.By, given.Beyond = l.who, ""

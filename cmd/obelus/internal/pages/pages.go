@@ -46,7 +46,8 @@ func OfRun(path string, activities []string, o dot.Options, paged bool) (*page.P
 	one := happened.page(look.Program, look.Manifest.Options.Planned, o)
 	one.Kind, one.Scenarios = page.Run, []page.Scenario{{Name: look.Run, Events: happened.lines}}
 	one.View.Name = cmp.Or(one.View.Name, "plan") + ": " + diag.Escape(look.Run)
-	one.View.Notes = append(one.View.Notes, fmt.Sprintf("a run begun on %s, %s", look.Manifest.Started.UTC().Format(time.DateTime), look.Status))
+	one.View.Notes = append(one.View.Notes,
+		fmt.Sprintf("a run begun on %s, %s", look.Manifest.Started.UTC().Format(time.DateTime), look.Status))
 	if !paged {
 		happened.mark(&one.View)
 	}
@@ -56,7 +57,8 @@ func OfRun(path string, activities []string, o dot.Options, paged bool) (*page.P
 // page is that of what happened: of the plan, or of those of all ticks of a planned run.
 func (c *execution) page(p *project.Program, planned bool, o dot.Options) *page.Page {
 	if !planned {
-		return &page.Page{View: dot.FromPlan(p.Plan, p.Findings, o), Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
+		return &page.Page{View: dot.FromPlan(p.Plan, p.Findings, o),
+			Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
 	}
 	one := &page.Page{}
 	views := make([]dot.View, 0, len(c.plans))
@@ -66,7 +68,8 @@ func (c *execution) page(p *project.Program, planned bool, o dot.Options) *page.
 			views = append(views, dot.View{})
 		}
 		views = append(views, dot.FromPlan(of, nil, o))
-		one.Parts = append(one.Parts, page.Part{Prefix: fmt.Sprintf("%d:", tick), Plan: of, Facts: facts.Of(of, facts.Options{Planned: true})})
+		one.Parts = append(one.Parts,
+			page.Part{Prefix: fmt.Sprintf("%d:", tick), Plan: of, Facts: facts.Of(of, facts.Options{Planned: true})})
 	}
 	one.View = dot.Steps(views, c.step)
 	one.View.Name = diag.Escape(p.Plan.Name)
@@ -76,7 +79,8 @@ func (c *execution) page(p *project.Program, planned bool, o dot.Options) *page.
 // OfPlan is the page of a plan, with simulations of it: as it usually goes, what comes when
 // each thing goes otherwise, and when several do.
 func OfPlan(p *project.Program, view dot.View) (*page.Page, error) {
-	one := &page.Page{View: view, Kind: page.Simulation, Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
+	one := &page.Page{View: view, Kind: page.Simulation,
+		Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
 	r := analyzer.Simulate(p.Plan, p.Findings)
 	if r == nil {
 		return one, nil
@@ -147,7 +151,8 @@ func eventsOf(s *simulate.Scenario, hasResults bool) ([]json.RawMessage, error) 
 // are given.
 func Explored(plan *plan.Plan, r *analyzer.Simulation) (found *simulate.Exploration, input map[string]any) {
 	input, state, made := simulation.Generated(plan, nil, nil, 1)
-	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1, Steps: simulate.DefaultSteps(plan)}, made), input
+	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1,
+		Steps: simulate.DefaultSteps(plan)}, made), input
 }
 
 // KnownCall refuses the name of a call that the plan doesn't have.

@@ -153,7 +153,9 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 			wording.Count(found.Untold, "more cause"))
 	}
 	if len(found.Problems) == 0 {
-		s.print("\n%s no simulated branch gets stuck, ends without output, at a limit or with a failure that nothing handles\n",
+		s.print(
+			"\n%s no simulated branch gets stuck, ends without output, at a limit or "+
+				"with a failure that nothing handles\n",
 			style.Green("✓"))
 	}
 }

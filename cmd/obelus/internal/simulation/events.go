@@ -14,9 +14,10 @@ import (
 // The JSON of EXECUTION.md#simulation. Times are in milliseconds of the virtual clock.
 type (
 	scenarioEvent struct {
-		Kind          string                            `json:"kind"` // "scenario"
-		Seed          uint64                            `json:"seed"`
-		Schedule      int                               `json:"schedule"` // 0 is the first; others are other orders of the same work
+		Kind string `json:"kind"` // "scenario"
+		Seed uint64 `json:"seed"`
+		// 0 is the first; others are other orders of the same work
+		Schedule      int                               `json:"schedule"`
 		Status        runtime.RunStatus                 `json:"status"`
 		Reason        *string                           `json:"reason"`
 		Makespan      session.Milliseconds              `json:"makespan"`
@@ -34,9 +35,11 @@ type (
 		Generated     []string                          `json:"invented"`                // inputs
 		InventedState []string                          `json:"inventedState,omitempty"` // keys of the state
 		Problem       *branchProblem                    `json:"problem,omitzero"`        // of a branch
-		Branch        []analyzer.BranchChoice           `json:"branch,omitzero"`         // what differs from the usual run
-		Seen          int                               `json:"seen,omitzero"`           // combinations that have the problem
-		LeftOut       int                               `json:"instancesLeftOut,omitzero"`
+		// what differs from the usual run
+		Branch []analyzer.BranchChoice `json:"branch,omitzero"`
+		// combinations that have the problem
+		Seen    int `json:"seen,omitzero"`
+		LeftOut int `json:"instancesLeftOut,omitzero"`
 	}
 	scenarioCall struct {
 		Call     string               `json:"call"`
@@ -77,10 +80,12 @@ func (s *Simulation) writeEvent(event any) error { return diag.JSONLine(s.Out, e
 
 func scenarioEventOf(s *simulate.Scenario, generated simulate.MadeUp) scenarioEvent {
 	e := scenarioEvent{
-		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status, Reason: diag.OrNull(s.Outcome.Reason),
+		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status,
+		Reason:       diag.OrNull(s.Outcome.Reason),
 		Makespan:     session.InMilliseconds(s.Makespan),
 		CriticalPath: Names(s, s.CriticalPath), Critical: CriticalInstance(s),
-		LowerBound: session.InMilliseconds(s.LowerBound), Work: session.InMilliseconds(s.Work), Parallel: s.Peak, Cost: s.Cost,
+		LowerBound: session.InMilliseconds(s.LowerBound), Work: session.InMilliseconds(s.Work),
+		Parallel: s.Peak, Cost: s.Cost,
 		Calls:     make([]scenarioCall, len(s.Calls)),
 		Instances: session.ResultsOf(s.Outcome), Errors: diag.Listed(s.Outcome.Errors),
 		Generated: diag.Listed(generated.Input), InventedState: generated.State, LeftOut: s.Left,
@@ -91,9 +96,12 @@ func scenarioEventOf(s *simulate.Scenario, generated simulate.MadeUp) scenarioEv
 	}
 	for i, call := range s.Calls {
 		e.Calls[i] = scenarioCall{
-			Call: call.Call.Name, Tool: call.Call.ToolName, Instance: diag.OrNull(call.Instance), Under: diag.OrNull(call.Under),
-			Status: call.Status.String(), Reason: diag.OrNull(call.Reason), Routed: call.Routed, Attempts: call.Attempts,
-			Start: session.InMilliseconds(call.From), End: session.InMilliseconds(call.To), Cost: call.Cost, Output: call.Output,
+			Call: call.Call.Name, Tool: call.Call.ToolName, Instance: diag.OrNull(call.Instance),
+			Under:  diag.OrNull(call.Under),
+			Status: call.Status.String(), Reason: diag.OrNull(call.Reason), Routed: call.Routed,
+			Attempts: call.Attempts,
+			Start:    session.InMilliseconds(call.From), End: session.InMilliseconds(call.To), Cost: call.Cost,
+			Output: call.Output,
 		}
 		if f := call.Failure; f != nil {
 			e.Calls[i].Error = &session.EventError{Code: f.Code, Message: f.Message, Details: f.Details}

@@ -137,7 +137,8 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 
 func SettlementOf(c *simulate.CallReport) *runtime.Settlement {
 	return &runtime.Settlement{
-		Status: c.Status, Routed: c.Routed, Attempts: c.Attempts, Output: c.Output, Failure: c.Failure, Reason: c.Reason,
+		Status: c.Status, Routed: c.Routed, Attempts: c.Attempts, Output: c.Output,
+		Failure: c.Failure, Reason: c.Reason,
 	}
 }
 

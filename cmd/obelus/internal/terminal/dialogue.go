@@ -168,7 +168,8 @@ func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) 
 // answer reads a letter and what belongs to it. The error is errNoAnswer if the question stays open.
 func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision runtime.Decision, err error) {
 	s := d.style
-	letters := "y approve · n reject · e change parameters · r replace · a approve all of this tool · ? more · q stop the run"
+	letters :=
+		"y approve · n reject · e change parameters · r replace · a approve all of this tool · ? more · q stop the run"
 	switch {
 	case q.InFlight:
 		letters = "r run it again · f count it as failed · ? more · q stop the run"

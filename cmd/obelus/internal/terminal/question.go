@@ -164,7 +164,8 @@ func paintedEffects(q *runtime.Question, s Style) (text string, paint func(strin
 	switch {
 	case claim == "":
 	case q.Untrusted:
-		text += "; " + diag.Escape(q.ClaimedBy) + " declares that " + claim + ", but the workspace isn't trusted (obelus trust)"
+		text += "; " + diag.Escape(q.ClaimedBy) + " declares that " + claim +
+			", but the workspace isn't trusted (obelus trust)"
 	default:
 		text += "; the plan declares that " + claim + ", which has no effect"
 	}
