@@ -123,6 +123,8 @@ func ReportCode(p *analysis.Pass, tool *plan.Tool, call *plan.Call, activity *pl
 	value any, err error) (f *diag.Diagnostic) {
 	node, wrong, refused := activity.Node.Get("expr"), new(expression.Error), new(schema.Violation)
 	switch {
+	case call != nil && tool != nil && tool.Parameters != nil && !tool.Parameters.Accepts(params):
+		return nil // what its tool doesn't accept is reported where the call passes it
 	case errors.As(err, &wrong):
 		if wrong.Cause == expression.OfText || call == nil && wrong.Cause == expression.OfValue {
 			return nil

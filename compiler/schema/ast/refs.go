@@ -179,8 +179,8 @@ func (r *reader) checkLoops(root *Node) {
 	}
 	if size(root) > maxKeywords {
 		r.stop(root,
-			fmt.Sprintf("with its references expanded a schema has at most %d keywords, and this one more",
-				maxKeywords),
+			fmt.Sprintf("with its references expanded a schema can have %d keywords, "+
+				"and this one has more", maxKeywords),
 			"references that meet the same schema again and again multiply; refer to it fewer times")
 		return
 	}
