@@ -24,7 +24,8 @@ func (p *pair) compare(d Difference, of part, old, new []leaf, calls ...int) {
 		p.report(d, of, calls...)
 	}
 	was := map[string]leaf{}
-	for _, x := range apart(old, new) {
+	before := apart(old, new)
+	for _, x := range before {
 		was[x.at] = x
 	}
 	for _, y := range apart(new, old) {
@@ -41,9 +42,9 @@ func (p *pair) compare(d Difference, of part, old, new []leaf, calls ...int) {
 			literals(y.at, x.Literal.Text, y.Literal.Text, found)
 		}
 	}
-	for _, x := range old {
-		if gone, is := was[x.at]; is {
-			found(x.at, gone.Value, nil)
+	for _, x := range before {
+		if _, isGone := was[x.at]; isGone {
+			found(x.at, x.Value, nil)
 		}
 	}
 }
