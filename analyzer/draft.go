@@ -106,8 +106,8 @@ func Arriving(p *plan.Plan, found []diag.Diagnostic, own []*Rule, before *Draft,
 	found = about(p, found)
 	some := slices.Contains(d.held, true)
 	for _, call := range p.Calls[d.first:] {
-		held := loose(call) || slices.ContainsFunc(related(pass, call), d.isHeld) ||
-			d.waitsForTheRest(call, found, some)
+		with := related(pass, call) // also of one that is held anyway: it is related with those behind it
+		held := loose(call) || slices.ContainsFunc(with, d.isHeld) || d.waitsForTheRest(call, found, some)
 		d.held, d.faults, some = append(d.held, held), append(d.faults, nil), some || held
 	}
 	pass.Held = d.isHeld
