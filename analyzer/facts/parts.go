@@ -172,7 +172,7 @@ func carrierOf(e *Execution) []leaf {
 	if e.Activity != "" && e.Kind != aPlan {
 		shown, means = e.Activity+": "+e.Destination(), e.Activity+"\x00"
 	}
-	return []leaf{{leafOf(shown)[0].Value, "", means}}
+	return []leaf{{literal(Compact(shown)), "", means}}
 }
 
 // writesOf is where results go: the order of alternatives counts, that of the paths of one doesn't.
@@ -188,12 +188,11 @@ func writesOf(c *Call) []leaf {
 // afterOf is the calls that another comes after without reading from them.
 func (p *pair) afterOf(side int, c *Call) (all []leaf) {
 	for _, a := range c.After {
-		shown := leafOf(a.String())[0]
+		shown := literal(Compact(a.String()))
 		if side == oldSide {
 			a.Call = p.newName(a.Call)
 		}
-		shown.at, shown.means = "\x00"+a.String(), a.String()
-		all = append(all, shown)
+		all = append(all, leaf{shown, "\x00" + a.String(), a.String()})
 	}
 	return all
 }
