@@ -152,6 +152,9 @@ func (a abandoned) of(cause Cause) abandoned {
 // charge pays for what the arguments decide.
 func (c invocation) charge() {
 	f, size := c.n.fn, 0
+	if len(c.args) == 0 { // as of an empty text
+		return
+	}
 	switch v := c.args[0].(type) {
 	case string:
 		if size = len(v); f.scan > 0 {
