@@ -1,7 +1,9 @@
 package ast
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
@@ -91,8 +93,8 @@ func (p *parser) schemaMap(k string, v any) map[string]*Node {
 		return nil
 	}
 	nodes := make(map[string]*Node, len(m))
-	for name, x := range m {
-		if n := p.schema(k, name, x); n != nil {
+	for _, name := range slices.Sorted(maps.Keys(m)) { // the first fault is the same each time
+		if n := p.schema(k, name, m[name]); n != nil {
 			nodes[name] = n
 		}
 	}

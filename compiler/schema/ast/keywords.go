@@ -208,7 +208,8 @@ func (p *parser) dependencies(k string, v any) {
 		p.fail(k, "", "%s is an object; here is %s", k, describe(v))
 		return
 	}
-	for name, x := range m {
+	for _, name := range slices.Sorted(maps.Keys(m)) { // the first fault is the same each time
+		x := m[name]
 		d := dependency{Name: name, keyword: k}
 		if _, list := x.([]any); k == "dependentRequired" || list && k == "dependencies" {
 			d.Names = p.names(k, name, x)
