@@ -70,7 +70,7 @@ type (
 	Observer = session.Observer
 )
 
-// What comes of plans and runs.
+// The results of plans and runs.
 type (
 	// A Finding is something that a check has to say, with its rule, severity and place.
 	Finding = diag.Diagnostic
@@ -195,7 +195,7 @@ func load(o LoadOptions, read func(*project.Reader) (project.Document, error)) (
 func (p *Plan) Findings() []Finding { return slices.Clone(p.program.Findings) }
 
 // Check is nil for a plan that can be run, and otherwise an error of the kind
-// [ErrUnsound] that tells of the first thing that is wrong, and where.
+// [ErrUnsound] that names the first problem, and where it is.
 func (p *Plan) Check() error {
 	if p.program.Verified != nil {
 		return nil
@@ -281,7 +281,7 @@ type RunOptions struct {
 	// answers the calls that no activity carries out, in a plan that is run as it stands.
 	// Record is a folder for what either answers.
 	Planner, Model, Record string
-	// Instances is a file of further instances, and Results one for what comes of each.
+	// Instances is a file of further instances, and Results one for the result of each.
 	Instances, Results string
 	// Journals is a folder for the run's journal; with "" none is kept.
 	Journals string
@@ -289,11 +289,11 @@ type RunOptions struct {
 	// are started with the files that it is over, whatever becomes of them meanwhile.
 	Digest   string
 	Observer Observer
-	// Telemetry, if given, is told of the spans of the run.
+	// Telemetry, if given, receives the spans of the run.
 	Telemetry Telemetry
 }
 
-// Telemetry is told of the spans of runs; package runtime/trace describes them. The module
+// Telemetry receives the spans of runs; package runtime/trace describes them. The module
 // github.com/obelus-dev/obelus/runtime/otel has one that sends them to OpenTelemetry.
 type Telemetry = trace.Observer
 
@@ -320,7 +320,7 @@ func (p *Plan) Run(ctx context.Context, o RunOptions) (*Result, error) {
 	})
 }
 
-// ResumeOptions say how a run goes on.
+// ResumeOptions say how a run continues.
 type ResumeOptions struct {
 	// Functions are those that the run was begun with, and Hints what they do.
 	Functions map[string]Function
@@ -340,7 +340,7 @@ type ResumeOptions struct {
 	Telemetry Telemetry
 }
 
-// Resume goes on with a run from its journal, whatever has become of its plan's file:
+// Resume continues a run from its journal, whatever has become of its plan's file:
 // what had completed isn't run again. Of a run that has ended it gives the result and
 // the error [ErrEnded].
 func Resume(ctx context.Context, journal string, o ResumeOptions) (*Result, error) {

@@ -17,7 +17,7 @@ import (
 // fails. Sample runs find such values.
 
 // A want is why something has no value in a sample run: its decisions, if they are certain and
-// possible; and whether it depends on values of which nothing is known.
+// possible; and whether it depends on unknown values.
 type want struct {
 	branch      []BranchChoice
 	sure        bool

@@ -11,7 +11,7 @@ import (
 )
 
 // A solution is held to a policy's order rules as it runs, since what earlier ticks did counts. Calls that a rule
-// relates, and of which one may be refused, run as they are listed, so that timing doesn't decide which.
+// relates run as they are listed if one may be refused, so that timing doesn't decide which.
 
 // An orderedCall is a call of a solution in the view of a check.
 type orderedCall struct {

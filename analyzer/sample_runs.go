@@ -77,7 +77,7 @@ type ending struct {
 	taken       bool           // it was skipped, as its path is written once and has a value
 	takes       int            // the alternative of its output that it took then, or in failing
 	fails       bool           // it failed, which its failure route takes up
-	unspecified bool           // it was skipped by a condition of which nothing is known
+	unspecified bool           // it was skipped by an unknown condition
 	lacks       *plan.Template // why it was skipped, if that is sure: what has no value, or its condition
 }
 
@@ -484,7 +484,7 @@ func (w *trial) taking(call *plan.Call, value any) int {
 var errNoRoom = errors.New("the state schema has no room for it")
 
 // unfit is the path of a route that has no place for a value, or whose schema rejects the result; unknown where that
-// depends on something of which nothing is known.
+// depends on something unknown.
 func (w *trial) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) (at plan.Path,
 	err error, unknown bool) {
 	draft := w.log.Draft(int32(call.Index))

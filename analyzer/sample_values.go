@@ -64,7 +64,7 @@ func below(value any, path []expression.Segment) (any, bool) {
 	return value, true
 }
 
-// value evaluates an expression; a hole if it depends on values of which nothing is known. A fault is reported,
+// value evaluates an expression; a hole if it depends on unknown values. A fault is reported,
 // and counts as absent.
 func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool) {
 	if t.Expr.Plain() {

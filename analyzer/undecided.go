@@ -59,7 +59,7 @@ func mayLackRoom(p *Pass, call *plan.Call) bool {
 	return false
 }
 
-// isOutputUndecided reports whether the plan's output may fail, come to nothing, or not fit its schema.
+// isOutputUndecided reports whether the plan's output may fail, be null, or not fit its schema.
 func isOutputUndecided(p *Pass) bool {
 	t := p.Plan.Output
 	return t != nil && t.Live() && (rules.MayFail(p, t) || len(*analysis.Kept[rules.UndecidedLeaves](p.Store)) > 0 ||

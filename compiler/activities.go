@@ -28,7 +28,7 @@ func (c *compilation) collectActivities(n *source.Node, dir string) {
 	}
 }
 
-// activityOf is an activity, or the program of a server, of which only is known where it is defined.
+// activityOf is an activity, or the program of a server, known only where it is defined.
 func (c *compilation) activityOf(d definition) *plan.Activity {
 	return &plan.Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d),
 		Origin: c.originOf(d.node.File)}

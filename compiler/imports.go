@@ -46,7 +46,7 @@ type tree struct {
 // errTooMuch says that all files together are larger than one may be.
 var errTooMuch = errors.New("bytes together")
 
-// ruleOfReading is the rule of which a file that can't be read is a finding: that of a
+// ruleOfReading is the rule of the finding about a file that can't be read: that of a
 // limit, or the one that speaks of what names it.
 func ruleOfReading(err error, rule *diag.Rule) *diag.Rule {
 	if errors.Is(err, errTooMuch) {

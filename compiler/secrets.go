@@ -68,7 +68,7 @@ func learnSecrets(set *redact.Set, name string, value any) {
 	}
 }
 
-// definingKeys are those by one of which a mapping is a schema or a tool, as by a kind an activity, and valueKeys those
+// definingKeys are those that make a mapping a schema or a tool, as by a kind an activity, and valueKeys those
 // of their keys that have values.
 var (
 	definingKeys = []string{"type", "properties", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "format",

@@ -15,7 +15,7 @@ import (
 // become a quarter longer, so that what an answer costs grows as its length does.
 const eachAlone = 128
 
-// arrive compiles what has come of a solution, and judges and schedules the calls that are new in it.
+// arrive compiles what has arrived of a solution, and judges and schedules the calls that are new in it.
 func (l *loop) arrive() {
 	calls := l.stream.Calls()
 	if l.unreadable || calls == l.known || calls > eachAlone && calls < l.known+l.known/4 {

@@ -221,7 +221,7 @@ func (s *store) refused(call *plan.Call, value any) *Failure {
 	return nil
 }
 
-// candidates are the alternatives that a result may take: one, unless that hangs on what stands there already.
+// candidates are the alternatives that a result may take: one, unless it depends on what is there already.
 func (s *store) candidates(call *plan.Call, value any, named int) []plan.Route {
 	if named < 0 && call.Method != plan.Set && len(call.Output) > 1 {
 		return call.Output

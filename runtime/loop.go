@@ -45,7 +45,7 @@ type loop struct {
 	written    *state.Marks       // the paths that earlier ticks may have written
 }
 
-// answer is the solution of a tick, as far as it has arrived.
+// answer is what has arrived of the solution of a tick.
 type answer struct {
 	stream      *source.Stream
 	isStreaming bool // more of it may come

@@ -66,7 +66,7 @@ func redactIn(f *frame, details any) any {
 	return details
 }
 
-// learned are the secrets of a frame that reads values of its own, as far as they are known.
+// learned are the secrets of a frame that reads values of its own: those that are known.
 func (f *frame) learned() *redact.Set {
 	if f.secrets.set == nil {
 		f.secrets.set = &redact.Set{}

@@ -11,7 +11,7 @@ import (
 type chooser struct {
 	plans   map[string]*Facts // by path, "" is the outermost
 	runners map[string][]actor
-	results map[*Call][]string     // who chose what a call gives, as far as known
+	results map[*Call][]string     // who chose what a call gives; only what is known
 	starts  map[[2]string][]string // the models that chose what a plan begins with, by its path and one within it
 }
 

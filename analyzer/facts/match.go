@@ -26,7 +26,7 @@ func match(old, new *Facts) matching {
 		old, new, slices.Repeat([]int{-1}, len(old.Calls)), slices.Repeat([]int{-1}, len(new.Calls)),
 		byName(old), byName(new),
 	}
-	// By all of some traits, of which one that a call lacks is "".
+	// By all of some traits; one that a call lacks is "".
 	const id, tool, given, paths, names, instance, rest = 0, 1, 2, 3, 4, 5, 6
 	before, now := traitsOf(old), traitsOf(new)
 	for _, of := range [][]int{
@@ -38,7 +38,7 @@ func match(old, new *Facts) matching {
 	return m
 }
 
-// traitsOf are by what each call is told from others.
+// traitsOf are the traits by which the calls are matched.
 func traitsOf(f *Facts) [][]string {
 	all := make([][]string, len(f.Calls))
 	for i := range f.Calls {
@@ -59,7 +59,7 @@ func traitsOf(f *Facts) [][]string {
 	return all
 }
 
-// pair matches the calls that have some traits in common, the first of which they must have, the nth with the nth.
+// pair matches the calls that have some traits in common, the nth with the nth. They must have the first trait.
 func (m *matching) pair(before, now [][]string, of []int) {
 	left := func(traits [][]string, to []int) map[string][]int {
 		all := map[string][]int{}

@@ -91,7 +91,7 @@ func itemsOf(list json.RawMessage) (items []json.RawMessage) {
 	return items
 }
 
-// apart are leaves with the parts of literals in their place of which others have parts.
+// apart are leaves; a literal is split into its parts where others have leaves below it.
 func apart(all, others []leaf) (leaves []leaf) {
 	for _, one := range all {
 		text := one.Literal.Text

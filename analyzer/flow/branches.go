@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// Branches are what is known of which calls run.
+// Branches are what is known about whether calls run.
 type Branches struct {
 	of         *Facts
 	branches   *branch.Conditions

@@ -107,7 +107,7 @@ type Facts struct {
 	listing  int // how many are being worked out
 }
 
-// New begins the facts about a plan of which errors leave some unknown. Facts about several plans that share tools
+// New begins the facts about a plan; errors leave some unknown. Facts about several plans that share tools
 // may share schemas.
 func New(p *plan.Plan, hidden diag.Facts, schemas *Schemas) *Facts {
 	f := &Facts{

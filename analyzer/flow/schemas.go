@@ -150,7 +150,7 @@ func (t *Schemas) Likeness(of *expression.Type) *schema.Schema {
 	return Once(t.likes, of, func() *schema.Schema { return schemaOfType(of, typeDepth) })
 }
 
-// typeOfAll is the type of a value of which one of some variants comes.
+// typeOfAll is the type of a value that is one of some variants.
 func (t *Schemas) typeOfAll(variants []Variant) *expression.Type {
 	all := make([]*expression.Type, 0, 2)
 	for i := range variants {

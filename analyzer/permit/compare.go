@@ -70,7 +70,7 @@ type Subject struct {
 	IsReplacement bool // a reviewer put it in the place of another: it equals no entry
 	// The rest is of a run.
 	Values  map[string]any      // its parameters; nil until they are known
-	Wrote   map[string][]Writer // by path, who has written what it reads, as far as that is known
+	Wrote   map[string][]Writer // by path, the known writers of what it reads
 	Earlier []Row               // the calls that ended in earlier ticks, as rows about what it comes after
 }
 

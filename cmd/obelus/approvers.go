@@ -100,7 +100,7 @@ func (o *approvers) required(p *project.Program, r *project.Reader, asked bool,
 	return &session.Approval{Text: text, Judge: judge}, nil
 }
 
-// of gives, when a run goes on, whose approval counts for its plan, and what says that it
+// of gives, when a run continues, whose approval counts for its plan, and what says that it
 // needs one.
 func (o *approvers) of(c *cli) session.Approvers {
 	return func(files ...string) (approval.Judge, string, error) { return o.judge(files, c.newReading()) }

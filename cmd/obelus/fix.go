@@ -64,7 +64,7 @@ func (c *cli) mendings(o *checking) ([]*mending, error) {
 	return all, nil
 }
 
-// mended makes safe fixes of one document until there are none.
+// mended makes the safe fixes of one document until none is left.
 func mended(d project.Document, found bool) (text []byte, made int) {
 	for range maxMendings {
 		p, kind, sure := d.As()

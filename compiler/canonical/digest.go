@@ -160,7 +160,7 @@ func Together(byActivity map[string]map[string]string) map[string]string {
 	return all
 }
 
-// addFile adds a file's digest to others. Of two files, of which one is named through the
+// addFile adds a file's digest to others. If one of two files is named through the
 // folder above a link (link/../name), the digest is over both.
 func addFile(digests map[string]string, name, digest string) {
 	if was := digests[name]; was != "" && was != digest {

@@ -42,7 +42,7 @@ func (r *Reader) Expects(n *source.Node, what, expected string) *diag.Diagnostic
 //
 //	key:"attempts"          the key; a field without it isn't read
 //	words:"eager,lazy"      the words that a string may be; a number is the position of the word
-//	from:"1" to:"9"         the bounds of a number, of which the lower is excluded with above:"0"
+//	from:"1" to:"9"         the bounds of a number; above:"0" excludes the lower
 //	null:"allowed"          null leaves the field as it is
 //	of:"files of tools"     what a string says; it must not be blank
 //	need:"write url: …"     the key is required, and this is the help where it is missing

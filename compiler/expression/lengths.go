@@ -6,7 +6,7 @@ const AnyLength = 1<<31 - 1
 // An Interval is what is known of a whole number: how small and how large it may be.
 type Interval struct{ Least, Most int }
 
-// AnyNumber is a number of which nothing is known, AnyItems the length of a list of which nothing is.
+// AnyNumber is an unknown number, AnyItems the length of an unknown list.
 var (
 	AnyNumber = Interval{-AnyLength, AnyLength}
 	AnyItems  = Interval{0, AnyLength}

@@ -65,7 +65,7 @@ func method(c invocation) any {
 	return v.Float()
 }
 
-// What functions cost of which the size of the first argument doesn't tell it.
+// The cost of functions that doesn't follow from the size of the first argument.
 
 func costOfTrim(c invocation) {
 	if c.given(1) { // it looks at the whole set for each character of the string
@@ -75,7 +75,7 @@ func costOfTrim(c invocation) {
 
 func costOfSecond(c invocation) { c.work(len(c.text(1)) / 64) }
 
-// occurrences is how often a text is in another, as far as an argument lets them count.
+// occurrences is how often a text is in another, up to the number that an argument allows.
 func (c invocation) occurrences(most int) int {
 	n := strings.Count(c.text(0), c.text(1)) + 1
 	if limit := c.whole(most, -1); limit >= 0 {

@@ -118,7 +118,7 @@ type Refusal struct{ Why, Help string }
 
 func (r *Refusal) Error() string { return r.Why }
 
-// Refuse is why nothing is sent to a host, as far as its name tells; nil when that isn't
+// Refuse is why nothing is sent to a host, judged by its name; nil when that isn't
 // known without the address that it leads to, or nothing is against it.
 func (r Rules) Refuse(host, port string) *Refusal {
 	addr := literal(host)
@@ -130,7 +130,7 @@ func (r Rules) RefuseAddress(host, port string, addr netip.Addr) *Refusal {
 	return r.refuse(host, port, addr.Unmap(), false)
 }
 
-// RefuseUnknown is why nothing is sent to a host of which nobody here learns the address,
+// RefuseUnknown is why nothing is sent to a host whose address isn't known here,
 // as where a proxy looks it up.
 func (r Rules) RefuseUnknown(host, port string) *Refusal {
 	return r.refuse(host, port, literal(host), false)
@@ -151,7 +151,7 @@ func literal(host string) netip.Addr {
 }
 
 // numeric is the IPv4 address that resolvers and proxies take numbers for, as inet_aton has it: up
-// to four, decimal, octal or hexadecimal, of which the last fills the rest of the address.
+// to four, decimal, octal or hexadecimal; the last fills the rest of the address.
 func numeric(host string) netip.Addr {
 	parts, all := strings.Split(host, "."), uint64(0)
 	for i, part := range parts {
@@ -170,7 +170,7 @@ func numeric(host string) netip.Addr {
 
 func isLocal(name string) bool { return name == "localhost" || strings.HasSuffix(name, ".localhost") }
 
-// refuse judges a host, of which the address may not be known yet.
+// refuse judges a host, whose address may not be known yet.
 func (r Rules) refuse(host, port string, addr netip.Addr, unknown bool) *Refusal {
 	name := Name(host)
 	listed := func(l *List) bool {

@@ -14,7 +14,7 @@ var shells = []string{"ash", "bash", "csh", "dash", "fish", "flock", "ksh", "mks
 	"yash", "zsh", "su", "runuser", "cmd", "powershell", "pwsh", "{$shell}"}
 
 var (
-	// shellOption is an option behind which a shell takes code, and one of which a parameter decides it.
+	// shellOption is an option behind which a shell takes code, or one that a parameter decides.
 	shellOption = lazily(`^(?i:-[a-z]*c[a-z]*|/[ck]|--(init-)?command)(=|$)|^-[a-zA-Z]*\{`)
 	// takesValue is an option of a shell that what follows belongs to.
 	takesValue = lazily(`^[-+][a-zA-Z]*[oO]$`)

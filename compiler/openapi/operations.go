@@ -166,7 +166,7 @@ func (b *builder) build() *Note {
 }
 
 // effects are what RFC 9110 says of methods: what is safe only reads, and what is
-// idempotent may be done twice. What a POST or PATCH does nobody says, which is the worst.
+// idempotent may be done twice. The effect of a POST or PATCH is unknown, which is the worst.
 var effects = map[string]map[string]any{
 	"GET": {"readOnlyHint": true}, "HEAD": {"readOnlyHint": true}, "OPTIONS": {"readOnlyHint": true},
 	"PUT": {"idempotentHint": true}, "DELETE": {"idempotentHint": true, "destructiveHint": true},

@@ -213,7 +213,7 @@ func (r *reading) translate(n *named) {
 	}
 }
 
-const maxFlat = 1_000 // schemas of which an object is put together
+const maxFlat = 1_000 // schemas that make up one object
 
 // flat gathers the properties of an object that may be behind a reference or be made of
 // several by allOf, and which of them it needs. It reports false where the object is more
@@ -302,7 +302,7 @@ func isNull(v any) bool {
 	return m["type"] == "null"
 }
 
-// shape is the one type that a schema's values have besides null, as far as it says so:
+// shape is the one type that a schema declares for its values besides null:
 // "object", "array", or "" for others.
 func (r *reading) shape(v any) string {
 	m := r.behind(v)

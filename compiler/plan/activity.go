@@ -43,7 +43,7 @@ type HTTP struct {
 	// [StreamNone]; "" is JSON where there is a parameter for it, and else none.
 	Sends string
 	// Response is the form of the result: [StreamJSON], [StreamText], [ResponseFull],
-	// [StreamNone]; "" is JSON where something is to come of the call, and else none.
+	// [StreamNone]; "" is JSON if the call has a result, and else none.
 	Response string
 
 	Scheme, User, Path, Search string // of the url, as they are written
@@ -52,7 +52,7 @@ type HTTP struct {
 	Taken                      map[string]bool // the parameters that stand somewhere by name
 }
 
-// The forms of what programs read and write and of bodies and results, of which programs don't have the last two.
+// The forms of what programs read and write, and of bodies and results; programs don't have the last two.
 const (
 	StreamJSON   = "json"
 	StreamText   = "text"  // less the end of its last line

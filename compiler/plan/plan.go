@@ -56,7 +56,7 @@ func (p Part) String() string {
 	return text
 }
 
-// Instance is the instance of an id; one of which nothing is known where the document has none.
+// Instance is the instance of an id; an unknown one if the document has none.
 func (p *Plan) Instance(id string) *Instance { return &p.Only(id)[0] }
 
 // A Plan is one compiled document. It is immutable. A plan compiled from a document with errors is partial: what could
@@ -316,7 +316,7 @@ type Activity struct {
 	HTTP       *HTTP            // http
 	// Stdin is what a program reads: [StreamJSON] (also ""), [StreamNone], or the reference †name to a parameter, whose
 	// path from the parameters on is StdinPath. Stdout is the form of what it writes; "" is StreamJSON where something
-	// is to come of the call, and else StreamNone.
+	// is expected of the call, and else StreamNone.
 	Stdin, Stdout string               // exec
 	StdinPath     []expression.Segment // exec
 	Parameters    []Variable           // exec, http: those that its texts take by name, and where

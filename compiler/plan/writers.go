@@ -193,7 +193,7 @@ func (p *Plan) Full() *Plan {
 	return p
 }
 
-// Only is one instance by its id, of which nothing is known if it comes with the run.
+// Only is one instance by its id; nothing is known about one that comes with the run.
 func (p *Plan) Only(instance string) []Instance {
 	if at, ok := p.InstanceAt[instance]; ok {
 		return p.Instances[at : at+1 : at+1]

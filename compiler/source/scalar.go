@@ -2,7 +2,7 @@ package source
 
 import "strings"
 
-// A draft is a node of which it isn't known yet whether it is a key or a
+// A draft is a node that may turn out to be a key or a
 // value. A whole one is what it is; of another, a scalar, only the text is
 // read.
 type draft struct {

@@ -21,10 +21,10 @@ func Counted(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Or is a list of which one is meant: "a, b or c".
+// Or is a list with one item to choose: "a, b or c".
 func Or(list []string) string { return joined(list, " or ") }
 
-// And is a list of which all are meant: "a, b and c".
+// And is a list with all items included: "a, b and c".
 func And(list []string) string { return joined(list, " and ") }
 
 func joined(list []string, last string) string {

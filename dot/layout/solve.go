@@ -118,7 +118,7 @@ func (s *solver) spread(work int) {
 	s.pos = kept
 }
 
-// settle moves one variable after the other to its best place, as far as the gaps let it.
+// settle moves one variable after the other to its best place within the gaps.
 func (s *solver) settle(work int) {
 	for moved := true; moved && work > 0; {
 		moved = false

@@ -92,7 +92,7 @@ type Failure struct {
 func (f *Failure) Error() string { return f.Message }
 
 // A starter begins one try of an activity, in the order in which it is asked, and
-// returns. Another goroutine tells ended, once, when the try has ended.
+// returns. Another goroutine calls ended, once, when the try has ended.
 type starter interface {
 	start(ctx context.Context, r Request, ended func(Result, error))
 }
@@ -220,7 +220,7 @@ func (s *Set) program(name string, def *plan.Activity) program {
 		hide: s.hide, unchanged: s.options.Unchanged}
 }
 
-// Start begins one try of a call and returns. When the try has ended, ended is told, once, in another goroutine. Once
+// Start begins one try of a call and returns. When the try has ended, ended is called, once, in another goroutine. Once
 // ctx is done, or the function that Start returns was called, what runs is asked to end and killed after the grace
 // time; it then has a Failure of code "timeout" or "cancelled". An error that isn't a [*Failure] means that no such
 // activity exists.

@@ -18,7 +18,7 @@ type Guard interface {
 	Arrives(*Call) Verdict
 	// Starts is asked about every attempt with its values, whoever wrote the call.
 	Starts(*Call) Verdict
-	// Settled is told what became of a call or of an attempt.
+	// Settled learns what became of a call or of an attempt.
 	Settled(*Call, Stage)
 }
 

@@ -71,7 +71,7 @@ func Read(path string) (*Contents, error) {
 		return nil, err
 	}
 	defer f.Close()
-	var known claim // read before the size, as a run that is active goes on
+	var known claim // read before the size, since an active run continues
 	if anchor, err := openRegular(AnchorOf(path), os.O_RDONLY); err == nil {
 		known = readClaim(anchor)
 		anchor.Close()

@@ -89,7 +89,7 @@ func Run(ctx context.Context, v *analyzer.Verified, o Options) (*runtime.Outcome
 }
 
 // Resume continues a run that was stopped or killed: with a machine that has been brought to where the run stood by
-// stepping the events of its journal, of which the last came at the given time. The plan and the options of the machine
+// stepping the events of its journal; the last came at the given time. The plan and the options of the machine
 // are those that the run was begun with. One that has ended is an error.
 func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runtime.Resumption,
 	o Options) (*runtime.Outcome, error) {

@@ -139,7 +139,7 @@ func holdsSolutions(root *source.Node) bool {
 	})
 }
 
-// signs are the keys of which an item of a list of definitions has one; see defines for
+// signs are keys; an item of a list of definitions has one of them; see defines for
 // "type", which is a word of many.
 var signs = map[string][]string{
 	"tools": {"properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters",

@@ -86,7 +86,7 @@ func (w *bundler) either(u unit, n *source.Node, depth int) any {
 	return or(own, aReference)
 }
 
-// or joins two schemas, of which the first may be a choice already.
+// or joins two schemas; the first may be a choice already.
 func or(a, b any) any {
 	if o, ok := a.(Object); ok && len(o) == 1 && o[0].Key == "anyOf" {
 		return Object{{"anyOf", append(slices.Clip(o[0].Value.([]any)), b)}}

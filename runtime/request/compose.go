@@ -24,10 +24,10 @@ type Context struct {
 	Carried      []Standing     // its calls
 	// what an earlier record says of what became of them, in the place of what Carried says
 	Held     []Object
-	Past     Past             // what neither the state nor a carried plan tells of calls
+	Past     Past             // what neither the state nor a carried plan shows about calls
 	Advisors []*plan.Advisor  // those who are to speak in this tick
 	Only     map[string]any   // of a latent call: what its scopes hand on, by kind; nil when it sees all
-	Offered  []string         // of a latent call: the paths of which its result takes one
+	Offered  []string         // of a latent call: the paths that its result can take
 	Said     map[string][]any // what advisors have said so far, by their ids; for records
 	Started  Started          // what the run began with, shared by all instances
 	History  []Written        // what calls of earlier ticks did since, in the order in which it counts

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Past is what became of calls of earlier ticks where nothing else tells of it:
+// Past is what became of calls of earlier ticks where nothing else shows it:
 // calls that did something and wrote nothing, and decisions of people. It stays small:
 // the newest are given in full, and of those before them how many there were.
 type Past struct {
@@ -28,7 +28,7 @@ const (
 	maxNoted   = 1_000 // bytes of JSON of what they were given, and of what they gave
 )
 
-// Add tells of one more call.
+// Add adds one more call.
 func (p *Past) Add(one Settled) {
 	if p.Settled = append(p.Settled, one); len(p.Settled) <= maxSettled {
 		return

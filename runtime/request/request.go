@@ -49,7 +49,7 @@ type Call struct {
 	Name   string // its "_id", or tool#place
 	Tool   string
 	Params map[string]any // resolved
-	Paths  []string       // those of which the result takes one; nil where there is no choice
+	Paths  []string       // the paths that the result can take; nil where there is no choice
 }
 
 // ContextJSON is what the planner is to know as a JSON array of context messages

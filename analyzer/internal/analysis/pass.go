@@ -89,7 +89,7 @@ type MissingReference struct {
 	Ids  []string // nil for all
 }
 
-// NewPass begins an analysis of a plan of which errors hide some facts.
+// NewPass begins an analysis of a plan; errors hide some of its facts.
 func NewPass(p *plan.Plan, unknown diag.Facts) *Pass {
 	one := AsOne(p)
 	pass := &Pass{Plan: one, Flow: flow.New(one, unknown, flow.NewSchemas()), Store: Store{}}

@@ -199,7 +199,7 @@ func ofLength(op expression.Op, c float64) any {
 		return false
 	}
 	all := object{"type": []any{"string", "array", "object"}}
-	for _, size := range []string{"Length", "Items", "Properties"} { // of which each is about one kind
+	for _, size := range []string{"Length", "Items", "Properties"} { // each is about one kind
 		if all["min"+size] = low; high < 1<<30 {
 			all["max"+size] = high
 		}

@@ -4,14 +4,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A hole stands for a value of which the plan describes nothing. An object of which it doesn't describe all keys has a
+// A hole represents a value that the plan doesn't describe. An object whose keys it doesn't describe completely has a
 // mark beside those that it has. Values with holes are written to the state of a sample run like others, so that what
 // is made of them has holes as well.
 
 // mark is a key that no object of a plan has: alone with true it makes a hole.
 const mark = "\x00"
 
-// Hole is a value of which nothing is known.
+// Hole is an unknown value.
 func Hole() any { return map[string]any{mark: true} }
 
 // IsHole reports whether nothing is known of a value.

@@ -161,7 +161,7 @@ func (r *reader) node(u *unit, parent *Node, keyword, key string, raw any, base 
 func (r *reader) identify(n *Node, m map[string]any) {
 	enter := func(id string) {
 		if other := n.Unit.ids[id]; other != nil && other != n {
-			for _, x := range []*Node{n, other} { // of which the first is reported
+			for _, x := range []*Node{n, other} { // the first is reported
 				r.fail(x, nil, "give each schema an id of its own", "two schemas have the id %s", quote(id))
 			}
 		}

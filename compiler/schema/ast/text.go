@@ -138,7 +138,7 @@ func (n *Node) Print(part func(*Node) any, refer func(*Node) string) map[string]
 			}
 		case map[string]*Node:
 			all := map[string]any{}
-			// What is in a loop is told apart by where it was entered.
+			// Parts of a loop are distinguished by where it was entered.
 			for _, name := range slices.Sorted(maps.Keys(v)) {
 				all[name] = part(v[name])
 			}

@@ -95,7 +95,7 @@ func (x *irregular) match(text string, steps *int) (matched, decided bool) {
 }
 
 // again is whether an attempt has been at an alternative before, with the same in the
-// groups: what it came to then it would come to now. Everything else is reached by one.
+// groups: its result would be the same now. Everything else is reached by one.
 func (m *matching) again(been map[string]bool, pc uint32, at int) bool {
 	key := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(pc)), uint64(at))
 	if m.refers {

@@ -1,5 +1,5 @@
 // Package subset looks for a value that some nodes of schemas accept and others refuse, and so tells whether one schema
-// accepts all that another does. It comes to one answer within a number of steps, the same every time: a value, that
+// accepts all that another does. It finds one answer within a number of steps, the same every time: a value, that
 // there is none, or that it can't tell. It never takes what it doesn't model for a reason that there is none.
 package subset
 
