@@ -86,12 +86,12 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 // Arriving judges the calls of a solution that have come since an earlier draft of it, nil for none, together with
 // those before them and with the findings that compiling it made.
 //
-// What only the whole shows stays open: a call is held back, rather than judged, if loose says so (what it reads, or
+// What only the whole shows stays open: a call is held back, rather than judged, if waits says so (what it reads, or
 // writes into, may still turn out to be another call's work), if it names a call in "_after" that may still come, if it
 // depends on such a call, or if it writes what such a call listed before it writes. What isn't held is judged once and
 // for all: calls listed after it change nothing about it, so that it may start.
 func Arriving(p *plan.Plan, found []diag.Diagnostic, own []*Rule, before *Draft,
-	loose func(call *plan.Call) bool) *Draft {
+	waits func(call *plan.Call) bool) *Draft {
 	d := &Draft{plan: p, config: Config{Rules: own}}
 	if before != nil {
 		d.first, d.ordered = len(before.held), slices.Clip(before.ordered)
@@ -107,7 +107,7 @@ func Arriving(p *plan.Plan, found []diag.Diagnostic, own []*Rule, before *Draft,
 	some := slices.Contains(d.held, true)
 	for _, call := range p.Calls[d.first:] {
 		with := related(pass, call) // also of one that is held anyway: it is related with those behind it
-		held := loose(call) || slices.ContainsFunc(with, d.isHeld) || d.waitsForTheRest(call, found, some)
+		held := waits(call) || slices.ContainsFunc(with, d.isHeld) || d.waitsForTheRest(call, found, some)
 		d.held, d.faults, some = append(d.held, held), append(d.faults, nil), some || held
 	}
 	pass.Held = d.isHeld

@@ -62,9 +62,9 @@ func (f *frame) tryOf(i int32) try {
 	return try{f.machine.tick, f.number, int(i), int(f.calls[i].attempt)}
 }
 
-// wantsPerson reports whether the plan has a person asked about a call. A model can't do without by leaving the key
+// needsReviewer reports whether the plan has a person asked about a call. A model can't do without by leaving the key
 // out: its calls are held to those of the plan that was given, by their tools.
-func wantsPerson(f *frame, i int32) bool {
+func needsReviewer(f *frame, i int32) bool {
 	call := f.plan.Calls[i]
 	if l := f.machine.loop; l != nil && (l.wanted[call.ToolName] || l.wanted[f.call(i).ToolName]) {
 		return true
@@ -138,7 +138,7 @@ func questionOf(f *frame, i int32) *Question {
 		Effects: effect.Kind, EffectsBy: effect.By, Claimed: effect.Claimed, ClaimedBy: effect.ClaimedBy,
 		Untrusted: effect.Untrusted, OpenWorld: effect.OpenWorld,
 		Writes:   compiler.Offered(f.plan, compiler.RepeatedCall(call)),
-		Occasion: Occasion{Advice: f.root().ranking, Uncertainty: uncertainty(f, call), Wanted: wantsPerson(f, i)},
+		Occasion: Occasion{Advice: f.root().ranking, Uncertainty: uncertainty(f, call), Wanted: needsReviewer(f, i)},
 		subject: subject{takers: []*plan.Tool{call.Tool, compiler.Interface(f.plan.Delegates[call.Plan()])},
 			plan: f.plan, of: call},
 	}

@@ -101,7 +101,7 @@ func (m *Machine) setGuards() {
 	}
 	wanted := func(c *guard.Call) bool {
 		f, i := m.place(c)
-		return hasAnswer(f, i) || wantsPerson(f, i)
+		return hasAnswer(f, i) || needsReviewer(f, i)
 	}
 	m.guards = append(m.guards, guard.Confirmation(&m.options.Confirm.Policy, effect, wanted))
 	if advice := &m.base().Advice; advice.Enforce == "ask" {

@@ -62,13 +62,13 @@ func (c *Comparison) Rows() (all Rows) {
 		if head := s.about(d); len(section.Rows) == 0 || section.Rows[len(section.Rows)-1].Text != head {
 			section.Rows = append(section.Rows, Row{Text: head})
 		}
-		thing := &section.Rows[len(section.Rows)-1]
-		thing.Rows = append(thing.Rows, s.difference(d)...)
+		row := &section.Rows[len(section.Rows)-1]
+		row.Rows = append(row.Rows, s.difference(d)...)
 	}
 	return all
 }
 
-// about is the line above all differences of one thing.
+// about is the line above all differences of one item.
 func (s *sheet) about(d *Difference) string {
 	words := map[Change]string{Added: "+ ", Removed: "− ", Changed: "~ ", Renamed: "~ "}[d.Change]
 	words += strings.TrimSpace(string(d.Of) + " " + s.code(d.Name))

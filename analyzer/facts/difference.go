@@ -108,7 +108,7 @@ func (c *Comparison) plans(old, new *Facts, path, by string) *pair {
 		call, i := &new.Calls[j], p.newTo[j]
 		d := Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}
 		if i < 0 {
-			p.things(d, nil, p.parts(newSide, call), first+j)
+			p.differ(d, nil, p.parts(newSide, call), first+j)
 			continue
 		}
 		was := &old.Calls[i]
@@ -120,12 +120,12 @@ func (c *Comparison) plans(old, new *Facts, path, by string) *pair {
 			renamed.Change = Renamed
 			p.report(renamed, part{}, first+j)
 		}
-		p.things(d, p.parts(oldSide, was), p.parts(newSide, call), first+j)
+		p.differ(d, p.parts(oldSide, was), p.parts(newSide, call), first+j)
 		p.carriers(was, call)
 	}
 	for i := range old.Calls {
 		if call := &old.Calls[i]; p.oldTo[i] < 0 {
-			p.things(Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}, p.parts(oldSide, call), nil)
+			p.differ(Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}, p.parts(oldSide, call), nil)
 		}
 	}
 	p.compare(Difference{Of: ItemOutput}, part{}, p.values(oldSide, old.Output...), p.values(newSide, new.Output...))
@@ -133,7 +133,7 @@ func (c *Comparison) plans(old, new *Facts, path, by string) *pair {
 	before, now := toolsOf(old), toolsOf(new)
 	for _, name := range keysOf(before, now) {
 		a, b := before[name], now[name]
-		p.things(Difference{Of: ItemTool, Name: name, At: cmp.Or(b.At, a.At)}, a.parts(), b.parts())
+		p.differ(Difference{Of: ItemTool, Name: name, At: cmp.Or(b.At, a.At)}, a.parts(), b.parts())
 	}
 	p.settings()
 	for j := range new.Calls {
@@ -151,8 +151,8 @@ func (c *Comparison) plans(old, new *Facts, path, by string) *pair {
 	return p
 }
 
-// things reports where two things differ that have the same parts; one that has none doesn't exist.
-func (p *pair) things(d Difference, old, new []part, calls ...int) {
+// differ reports where two items differ that have the same parts; one that has none doesn't exist.
+func (p *pair) differ(d Difference, old, new []part, calls ...int) {
 	switch {
 	case new == nil:
 		d.Change = Removed
@@ -299,7 +299,7 @@ func (p *pair) carriers(a, b *Call) {
 		return []part{{"definition", leafLiteral(e.Definition), acts | gives},
 			{"folder", p.place(side, e.Folder), acts | gives}}
 	}
-	p.things(d, parts(oldSide, &a.Runs), parts(newSide, &b.Runs), calls...)
+	p.differ(d, parts(oldSide, &a.Runs), parts(newSide, &b.Runs), calls...)
 }
 
 // settings compares what else of the documents decides what happens.

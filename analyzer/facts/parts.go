@@ -91,14 +91,14 @@ func itemsOf(list json.RawMessage) (items []json.RawMessage) {
 	return items
 }
 
-// apart are leaves; a literal is split into its parts where others have leaves below it.
-func apart(all, others []leaf) (leaves []leaf) {
+// apart are leaves; a literal is split into its parts where the facing leaves are below it.
+func apart(all, facing []leaf) (leaves []leaf) {
 	for _, one := range all {
 		text := one.Literal.Text
 		isBelow := func(o leaf) bool {
 			return o.at != one.at && (one.at == "" || overlaps(o.at, one.at) && len(o.at) > len(one.at))
 		}
-		if text == nil || text[0] != '{' && text[0] != '[' || len(text) == 2 || !slices.ContainsFunc(others, isBelow) {
+		if text == nil || text[0] != '{' && text[0] != '[' || len(text) == 2 || !slices.ContainsFunc(facing, isBelow) {
 			leaves = append(leaves, one)
 			continue
 		}
@@ -109,7 +109,7 @@ func apart(all, others []leaf) (leaves []leaf) {
 		for i, item := range itemsOf(text) {
 			parts = append(parts, leaf{literal(item), one.at + "[" + strconv.Itoa(i) + "]", ""})
 		}
-		leaves = append(leaves, apart(parts, others)...)
+		leaves = append(leaves, apart(parts, facing)...)
 	}
 	return leaves
 }

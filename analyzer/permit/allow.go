@@ -172,7 +172,7 @@ func (s *Subject) allowed(e *Entry, differ func(is Row, approved string)) {
 					differ(Row{Parameter, v.Path, text(v)}, short(e.Allow[name]))
 				}
 				if _, isPath := e.Allow[name].(string); isPath {
-					s.wroteOthers(e, v.Sources, differ)
+					s.checkWriters(e, v.Sources, differ)
 				}
 			}
 		}
@@ -193,8 +193,8 @@ func (s *Subject) allowed(e *Entry, differ func(is Row, approved string)) {
 	}
 }
 
-// wroteOthers reports the tools that may have written what is read, or have, and aren't those of the plan.
-func (s *Subject) wroteOthers(e *Entry, sources []facts.Source, differ func(is Row, approved string)) {
+// checkWriters reports the tools that may have written what is read, or have, and aren't those of the plan.
+func (s *Subject) checkWriters(e *Entry, sources []facts.Source, differ func(is Row, approved string)) {
 	for _, source := range sources {
 		tools := source.Tools
 		if wrote, known := s.Wrote[source.Path]; known {

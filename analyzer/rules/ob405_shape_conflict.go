@@ -100,11 +100,11 @@ func misplaced(p *Pass, w write, at pathtree.ID) bool {
 	return false
 }
 
-// noPart reports a write into a part that the whole can't have: the schema of what another call sets leaves no room.
-func noPart(p *Pass, w, whole write, at pathtree.ID) bool {
-	output := whole.call.Tool
-	if w.path.ID == at || whole.path.ID != at || whole.isFailure() || whole.call.Method != plan.Set || output == nil ||
-		output.Output == nil || rankOf(p, whole.call) >= rankOf(p, w.call) {
+// noPart reports a write into a part that the outer can't have: the schema of what another call sets leaves no room.
+func noPart(p *Pass, w, outer write, at pathtree.ID) bool {
+	output := outer.call.Tool
+	if w.path.ID == at || outer.path.ID != at || outer.isFailure() || outer.call.Method != plan.Set || output == nil ||
+		output.Output == nil || rankOf(p, outer.call) >= rankOf(p, w.call) {
 		return false
 	}
 	below := p.Plan.Paths.Segments(w.path.ID)[p.Plan.Paths.Depth(at):]
@@ -113,16 +113,16 @@ func noPart(p *Pass, w, whole write, at pathtree.ID) bool {
 	for range len(below) - place.Depth {
 		part = p.Plan.Paths.Parent(part)
 	}
-	if place.Possible || !meet(p, whole, w, part) {
+	if place.Possible || !meet(p, outer, w, part) {
 		return false
 	}
-	says := "the result of " + quote(whole.call.ToolName) + " is " + output.Output.Kinds().String()
+	says := "the result of " + quote(outer.call.ToolName) + " is " + output.Output.Kinds().String()
 	if place.Depth > 0 || output.Output.Kinds()&(schema.Object|schema.Array) != 0 {
-		says = "the result of " + quote(whole.call.ToolName) + " has no " + quote(below[place.Depth].Key)
+		says = "the result of " + quote(outer.call.ToolName) + " has no " + quote(below[place.Depth].Key)
 	}
 	p.Report(w.path.Span(), "%q writes %q into a value that can't contain it: %s", w.call.Name, p.Path(w.path.ID),
 		says).About(w.call.Label()).
-		Note(whole.path.Span(), "%q sets %q to that result here", whole.call.Name, p.Path(at)).
+		Note(outer.path.Span(), "%q sets %q to that result here", outer.call.Name, p.Path(at)).
 		Show(output.OutputNode.Span().Head(), "the schema of the result is here").
 		Advise("write the part to a path of its own, or let the schema of the result name it")
 	return true

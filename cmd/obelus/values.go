@@ -43,9 +43,9 @@ func (g *given) withValues(
 	accepts := func(key string, value any) bool {
 		if p.Plan.InputSchema == nil { // the plan's own value shows which type it has
 			own, _ := p.Plan.Input.(map[string]any)
-			_, wants := own[key].(string)
+			_, isText := own[key].(string)
 			_, is := value.(string)
-			return wants && is
+			return isText && is
 		}
 		at := p.Plan.InputSchema.At([]schema.Step{schema.Key(key)})
 		return at.Possible && at.Schema != nil && at.Schema.Validate(value) == nil

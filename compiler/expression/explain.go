@@ -104,7 +104,7 @@ func (s *scan) explain(i int, complaint string) *Error {
 		return s.fault(i, "a function must follow \"|\"",
 			"write list | filter(…); did you mean \"||\", the first value that is there?")
 	}
-	if intended := meantOperator(word); intended != "" && t.kind == tokenWord {
+	if intended := intendedOperator(word); intended != "" && t.kind == tokenWord {
 		return s.fault(i, its+noOperator, "did you mean "+intended+"?")
 	}
 	if i > 0 {
@@ -113,8 +113,8 @@ func (s *scan) explain(i int, complaint string) *Error {
 	return s.fault(i, its+"isn't allowed here", "")
 }
 
-// meantOperator is the operator in words that a word is taken for; "" if there is none.
-func meantOperator(word string) string {
+// intendedOperator is the operator in words that a word is taken for; "" if there is none.
+func intendedOperator(word string) string {
 	for _, operator := range []string{"or", "and", "not", "in", "matches", "contains", "startsWith", "endsWith"} {
 		if strings.EqualFold(operator, word) && operator != word {
 			return operator

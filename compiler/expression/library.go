@@ -78,7 +78,7 @@ func costOfSecond(c invocation) { c.work(len(c.text(1)) / 64) }
 // occurrences is how often a text is in another, up to the number that an argument allows.
 func (c invocation) occurrences(most int) int {
 	n := strings.Count(c.text(0), c.text(1)) + 1
-	if limit := c.whole(most, -1); limit >= 0 {
+	if limit := c.integer(most, -1); limit >= 0 {
 		n = min(n, limit)
 	}
 	return n
@@ -208,7 +208,7 @@ func toText(c invocation) any {
 }
 
 func repeat(c invocation) any {
-	s, times := c.text(0), c.whole(1, 0)
+	s, times := c.text(0), c.integer(1, 0)
 	if times < 0 {
 		panic(c.fail(1, "a string can't be repeated "+itoa(times)+" times", "").of(OfValue))
 	}
@@ -317,7 +317,7 @@ func get(c invocation) any {
 }
 
 func take(c invocation) any {
-	list, n := c.list(0), c.whole(1, 0)
+	list, n := c.list(0), c.integer(1, 0)
 	if n < 0 {
 		panic(c.fail(1, itoa(n)+" items can't be taken", "").of(OfValue))
 	}

@@ -89,12 +89,12 @@ func (m *evaluation) operand(n *Node, i int) any {
 		panic(abandoned{n.mismatch(i, p.kinds, got, nil)})
 	}
 	if p.integer {
-		whole, ok := integer(v)
+		number, ok := integer(v)
 		if !ok {
 			panic(abandoned{n.wrong(i, n.fn.words()+" wants a whole number here, and got "+describe(v),
 				"round(…), floor(…) or int(…) make one")})
 		}
-		return whole
+		return number
 	}
 	return v
 }
@@ -126,8 +126,8 @@ func (c invocation) given(i int) bool     { return i < len(c.args) }
 func (c invocation) grow(bytes int)       { c.m.grow(c.n, bytes) }
 func (c invocation) work(steps int)       { c.m.step(c.n, steps) }
 
-// whole is an argument that is a whole number, or what is meant where there is none.
-func (c invocation) whole(i, otherwise int) int {
+// integer is an argument that is a whole number, or another number where there is none.
+func (c invocation) integer(i, otherwise int) int {
 	if c.given(i) && c.args[i] != nil {
 		return c.args[i].(int)
 	}
@@ -281,7 +281,7 @@ func slice(c invocation) any {
 		length = c.characters(base)
 	}
 	bound := func(i, otherwise int) int {
-		at := c.whole(i, otherwise)
+		at := c.integer(i, otherwise)
 		if at < 0 {
 			at += length
 		}

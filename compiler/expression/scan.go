@@ -313,13 +313,13 @@ func operatorEnd(text string, at int) int {
 	return at
 }
 
-// meantOperators are operators by characters that are taken for them.
-var meantOperators = map[rune]string{'×': "*", '÷': "/", '−': "-", '–': "-", '—': "-", '≤': "<=", '≥': ">=", '≠': "!="}
+// operatorFor are operators by characters that are taken for them.
+var operatorFor = map[rune]string{'×': "*", '÷': "/", '−': "-", '–': "-", '—': "-", '≤': "<=", '≥': ">=", '≠': "!="}
 
 func strayCharacter(text string, at int) *Error {
 	r, size := utf8.DecodeRuneInString(text[at:])
 	help := "put it into quotes if it is text"
-	if operator := meantOperators[r]; operator != "" {
+	if operator := operatorFor[r]; operator != "" {
 		help = "did you mean " + quote(operator) + "?"
 	} else if strings.ContainsRune("“”„‘’«»", r) {
 		help = "text is in straight quotes: \"…\""

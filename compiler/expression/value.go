@@ -237,8 +237,8 @@ func inside(found func(where, what string) bool) func(invocation, string, string
 
 // span is the list of the whole numbers from one to another.
 func span(c invocation) any {
-	from := c.whole(0, 0)
-	size := max(0, c.whole(1, 0)-from+1)
+	from := c.integer(0, 0)
+	size := max(0, c.integer(1, 0)-from+1)
 	c.grow(listItem * size)
 	out := make([]any, size)
 	for i := range out {

@@ -123,9 +123,9 @@ func (r *reading) bound() {
 		if n.name == "" || n.large || fine[n.name] {
 			continue
 		}
-		whole := map[string]any{"$ref": "#/schemas/" + n.name}
-		if fault := r.sound(whole); fault == nil {
-			catalogue.Reach(whole, r.schemas, fine, func(string) {})
+		reference := map[string]any{"$ref": "#/schemas/" + n.name}
+		if fault := r.sound(reference); fault == nil {
+			catalogue.Reach(reference, r.schemas, fine, func(string) {})
 		} else if fault.Limit {
 			n.large = true
 			r.spread()

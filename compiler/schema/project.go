@@ -166,7 +166,7 @@ func own(n *ast.Node, step Step, within Kinds) reach {
 		return r
 	}
 	r.described = o.Properties != nil || o.Patterns != nil || o.Additional != nil
-	r.open = allowsOthers(o)
+	r.open = allowsMore(o)
 	parts := o.Judges(o.Properties[step.Key], func(p *regex.Pattern) bool { return p.Match(step.Key) })
 	if parts != nil {
 		// A map from any name to one kind of value declares no names, and none is unknown to it.
@@ -183,8 +183,8 @@ func own(n *ast.Node, step Step, within Kinds) reach {
 	return r.settle()
 }
 
-// allowsOthers reports whether the schema explicitly allows properties that aren't declared.
-func allowsOthers(o *ast.ObjectRules) bool {
+// allowsMore reports whether the schema explicitly allows properties that aren't declared.
+func allowsMore(o *ast.ObjectRules) bool {
 	return o != nil && (o.Additional != nil && o.Additional.Verdict != ast.Never ||
 		o.Unevaluated != nil && o.Unevaluated.Verdict != ast.Never)
 }

@@ -159,14 +159,14 @@ const mostCalls = 3000
 const readable = 1600
 
 // folded is the drawing with fewer boxes of a plan that can't be read at once; no text where all of it can be.
-func (p *Page) folded(whole string) (view dot.View, svg string) {
+func (p *Page) folded(full string) (view dot.View, svg string) {
 	fits := func(svg string) bool {
 		var width, height int
 		_, size, _ := strings.Cut(svg, `viewBox="`)
 		_, err := fmt.Sscanf(size, "0 0 %d %d", &width, &height)
 		return err == nil && max(width, height) <= readable
 	}
-	if fits(whole) || len(p.Parts) != 1 || len(p.View.Nodes) < len(p.Parts[0].Plan.Calls) {
+	if fits(full) || len(p.Parts) != 1 || len(p.View.Nodes) < len(p.Parts[0].Plan.Calls) {
 		return view, ""
 	}
 	for _, most := range []int{36, 20, 10} {
@@ -181,8 +181,8 @@ func (p *Page) folded(whole string) (view dot.View, svg string) {
 
 // HTML is the page. The same page always gives the same bytes.
 func (p *Page) HTML() (string, error) {
-	whole := p.View.SVG()
-	folded, fewer := p.folded(whole)
+	full := p.View.SVG()
+	folded, fewer := p.folded(full)
 	block := p.block()
 	if fewer != "" {
 		block.Drawings = append(block.Drawings, drawingOf(folded))
@@ -196,12 +196,12 @@ func (p *Page) HTML() (string, error) {
 		script, connects = script+liveScript, "; connect-src 'self'"
 	}
 	title := cmp.Or(p.View.Name, "plan")
-	places := []string{"{{title}}", html.EscapeString(title), "{{drawing}}", whole, "{{folded}}", fewer}
+	places := []string{"{{title}}", html.EscapeString(title), "{{drawing}}", full, "{{folded}}", fewer}
 	body := strings.NewReplacer(places...).Replace(shell)
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	fmt.Fprintf(&b, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n",
-		policy(script, style, whole)+connects)
+		policy(script, style, full)+connects)
 	b.WriteString(
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" " +
 			"content=\"no-referrer\">\n")

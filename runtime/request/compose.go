@@ -251,13 +251,13 @@ func (s Context) own(one Instance, said map[saying]*source.Node) []Message {
 	its := s.Plan.Instance(one.ID)
 	tell("input", "", one.Input, s.Input, its.InputSchemaNode, false)
 	tell("state", "", one.State, s.State, its.StateSchemaNode, true)
-	others := maps.Clone(one.Data)
+	rest := maps.Clone(one.Data)
 	for _, kind := range s.Plan.Kinds {
 		fields, _ := one.Data[kind].(map[string]any)
 		tell("data", kind, fields, s.Data[kind], said[saying{"data", kind, "schema", one.ID}], false)
-		delete(others, kind)
+		delete(rest, kind)
 	}
-	tell("data", "", others, s.Data, nil, false)
+	tell("data", "", rest, s.Data, nil, false)
 	return list
 }
 
@@ -277,10 +277,10 @@ func besides(own map[string]any, shared any) map[string]any {
 // for whatever else there is.
 func (s Context) dataMessages(said map[saying]*source.Node) []Message {
 	var list []Message
-	others := map[string]any{}
+	rest := map[string]any{}
 	for _, key := range keys(s.Data) {
 		if _, ok := s.Data[key].(map[string]any); !ok || !slices.Contains(s.Plan.Kinds, key) {
-			others[key] = s.Data[key]
+			rest[key] = s.Data[key]
 		}
 	}
 	for _, kind := range s.Plan.Kinds {
@@ -291,8 +291,8 @@ func (s Context) dataMessages(said map[saying]*source.Node) []Message {
 		}
 		list = append(list, message)
 	}
-	if len(others) > 0 {
-		list = append(list, Values{Of: "data", Value: others})
+	if len(rest) > 0 {
+		list = append(list, Values{Of: "data", Value: rest})
 	}
 	return list
 }

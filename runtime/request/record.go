@@ -189,11 +189,11 @@ func (s *Context) started(instance string, b Started, owner *plan.Instance) (mes
 	if instance == "" {
 		kinds = slices.Compact(slices.Sorted(slices.Values(append(kinds, s.Plan.Kinds...))))
 	}
-	others := map[string]any{}
+	rest := map[string]any{}
 	for _, kind := range kinds {
 		value, isObject := b.Data[kind].(map[string]any)
 		if b.Data[kind] != nil && !isObject || !slices.Contains(s.Plan.Kinds, kind) {
-			others[kind] = b.Data[kind]
+			rest[kind] = b.Data[kind]
 			continue
 		}
 		m, n := Object{{"type", "data"}, {"kind", kind}}, said[saying{"data", kind, "schema", instance}]
@@ -205,8 +205,8 @@ func (s *Context) started(instance string, b Started, owner *plan.Instance) (mes
 		}
 		add(m, value, "data", n)
 	}
-	if len(others) > 0 {
-		add(Object{{"type", "data"}}, others, "data", nil)
+	if len(rest) > 0 {
+		add(Object{{"type", "data"}}, rest, "data", nil)
 	}
 	return messages
 }

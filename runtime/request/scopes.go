@@ -33,7 +33,7 @@ func (s Context) scoped() []Message {
 // marked puts what advisors look at first before the other values, and
 // says who does.
 func (s Context) marked(messages []Message) []Message {
-	var first, others []Message
+	var first, rest []Message
 	for _, m := range messages {
 		var looked []Looked
 		for _, advisor := range s.Advisors {
@@ -42,7 +42,7 @@ func (s Context) marked(messages []Message) []Message {
 			}
 		}
 		if len(looked) == 0 {
-			others = append(others, m)
+			rest = append(rest, m)
 			continue
 		}
 		switch one := m.(type) {
@@ -55,7 +55,7 @@ func (s Context) marked(messages []Message) []Message {
 		}
 		first = append(first, m)
 	}
-	return append(first, others...)
+	return append(first, rest...)
 }
 
 func lookedAt(advisor *plan.Advisor, m Message) []string {

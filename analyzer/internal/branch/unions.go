@@ -96,17 +96,17 @@ func (u *unions) conflict(goal logic.Literal, a logic.Assignment, optional bool)
 	all := map[int32][]statement{}
 	for _, v := range u.of.Implicant(goal, a) {
 		one, ok := u.statement(v, a, optional)
-		others := all[one.call]
-		if !ok || len(others) == maxStatements ||
-			slices.ContainsFunc(others, func(other statement) bool { return other.at == one.at }) {
+		known := all[one.call]
+		if !ok || len(known) == maxStatements ||
+			slices.ContainsFunc(known, func(other statement) bool { return other.at == one.at }) {
 			continue
 		}
-		for _, other := range others {
+		for _, other := range known {
 			if u.excluded(u.of.plan.Calls[one.call].Tool.Output, other, one) {
 				return u.of.And(other.so, one.so)
 			}
 		}
-		all[one.call] = append(others, one)
+		all[one.call] = append(known, one)
 	}
 	return logic.False
 }
