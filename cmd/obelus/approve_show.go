@@ -156,7 +156,7 @@ type shownVerdict struct {
 	Holds      bool             `json:"holds"`
 	Problem    string           `json:"problem,omitempty"`
 	Signer     string           `json:"signer"` // in whose name it is
-	Made       time.Time        `json:"made"`
+	Made       time.Time        `json:"made,omitzero"`
 	Expires    time.Time        `json:"expires,omitzero"`
 	Needed     int              `json:"needed"`
 	Signatures []shownSignature `json:"signatures"`

@@ -121,7 +121,7 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if names := cmd.Flags().Args(); cmd.HasSubCommands() && len(names) > 0 && cmd.Flags().NFlag() == 1 {
+		if names := cmd.Flags().Args(); cmd.HasSubCommands() && len(names) > 0 {
 			c.unknown = unknownCommand(cmd, names[0])
 			return
 		}
@@ -298,8 +298,11 @@ func helpCommand() *cobra.Command {
 				return root.Help()
 			}
 			found, rest, err := root.Find(args)
-			if err != nil || found == root || len(rest) > 0 {
+			switch {
+			case err != nil:
 				return unknownCommand(root, args[0])
+			case len(rest) > 0:
+				return unknownCommand(found, rest[0])
 			}
 			if found.Hidden && found.DisableFlagParsing { // it is gone, and says what is in its place
 				return found.RunE(found, rest)

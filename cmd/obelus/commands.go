@@ -34,8 +34,8 @@ func table() []group {
 			action: func() action { return &differing{} }, tool: diffTool},
 		{use: "tools --check [DIR | CATALOGUE]",
 			short: "import the tools of a service, and report how they have changed since",
-			args: counted("", 0,
-				1), global: planFlags, action: func() action { return &toolsFlags{} }, below: []command{
+			args:  counted("", 0, 1), global: planFlags, action: func() action { return &toolsFlags{} },
+			below: []command{
 				{use: "import FILE", short: "make a catalogue of an OpenAPI file or of MCP servers",
 					global: "allow-host ",
 					args:   counted("an OpenAPI file, or one that defines MCP servers", 1, 1),

@@ -25,10 +25,10 @@ type running struct {
 	approvers
 	person
 	Format      string        `flag:"--format text|json: how progress and result are written; json is one event a line"`
-	Confirm     string        `flag:"--confirm effects|always|never: which calls to ask about (effects: changes)"`
+	Confirm     string        `flag:"--confirm effects|always|never: which calls to ask about; effects: not read-only"`
 	AutoApprove bool          `flag:"--auto-approve: same as --confirm never"`
 	Timeout     time.Duration `least:"0" was:"answer-within" flag:"--answer-timeout TIME: time to answer [no limit]"`
-	Unanswered  string        `flag:"--unanswered reject|approve: the answer when that time is over"`
+	Unanswered  string        `flag:"--unanswered reject|approve: the answer after --answer-timeout"`
 	Price       []float64     `flag:"--price IN,OUT: price of a million tokens for limits.cost, such as 3,15"`
 	Web         bool          `flag:"--web: show the run, and ask its questions, on a page in a browser" was:"page"`
 

@@ -9,21 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// A Lookup tells what is known of the value of the expression's reference with
+// A Lookup gives what is known about the value of the expression's reference with
 // this index in References. The value is plain JSON (nil, bool, float64,
 // string, []any, map[string]any) and only read when the presence is There.
 type Lookup func(ref int) (value any, p Presence)
 
 // Eval evaluates the expression with the values of its references from look.
 //
-// The result is There with a value, Absent, or Pending when what was looked up
-// doesn't yet decide it; once it isn't Pending, references that were still
-// pending can't change it any more. An error is an *Error with a place in Text;
-// it is never the result of something that is only pending.
+// The result is There with a value, Absent, or Pending when what was looked up doesn't yet decide it; once it isn't
+// Pending, references that were still pending can't change it any more. An error is an *Error with a place in Text; it
+// is never the result of something that is only pending.
 //
-// Values are data and nothing in them is evaluated. None that look gives
-// is changed. A value that is picked (by a plain reference, a fallback or a
-// gate) is the very value that look gave; a computed one is a copy of its own.
+// Values are data and nothing in them is evaluated. None that look gives is changed. A value that is picked (by a plain
+// reference, a fallback or a gate) is the very value that look gave; a computed one is a copy of its own.
 func (e *Expr) Eval(look Lookup) (value any, p Presence, err error) {
 	return e.EvalWithin(look, nil)
 }

@@ -66,6 +66,10 @@ func (m *evaluation) run(n *Node) any {
 		} else {
 			m.stack = append(m.stack, m.operand(n, i))
 		}
+		if n.Op == OpSlice && m.stack[base] == nil { // it is soft
+			m.stack = m.stack[:base]
+			return nil
+		}
 	}
 	if n.fn.perItem {
 		m.scopes = append(m.scopes, scope{})
@@ -273,8 +277,6 @@ func member(c invocation) any {
 func slice(c invocation) any {
 	length := 0
 	switch base := c.args[0].(type) {
-	case nil:
-		return nil // it is soft
 	case []any:
 		length = len(base)
 	case string:

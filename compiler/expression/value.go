@@ -201,7 +201,7 @@ func modulo(c invocation) any {
 
 func power(c invocation) any { return finiteNumber(c.n, math.Pow(c.number(0), c.number(1))) }
 
-// finite lets through what JSON can say.
+// finiteNumber lets through what JSON can say.
 func finiteNumber(n *Node, v float64) any {
 	if math.IsNaN(v) {
 		panic(failure(n, "the result isn't a number", "").of(OfValue))

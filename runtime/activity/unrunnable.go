@@ -55,7 +55,10 @@ type telling func(what, help string, at source.Span)
 func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func(what, help string, at source.Span)) {
 	at := cmp.Or(a.NameNode, a.Node).Span()
 	kind, known := registered[a.Kind]
-	if !known {
+	switch {
+	case a.Kind == "": // a finding of the document
+		return
+	case !known:
 		tell("it is of kind "+a.Kind+", which this version can't run",
 			"let a program do it (exec), or give the run another activity of that name", at)
 		return

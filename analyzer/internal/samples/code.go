@@ -49,11 +49,11 @@ func TryCode(p *analysis.Pass, tool *plan.Tool, variable func(string) *expressio
 	targets.AtBounds(tool.Output)
 	targets.AtConstants(code)
 	const most = 64 // parameters
-	steps := RunWork / 4
+	accepted, steps := schema.AllOf(known.Schema, schema.OfKinds(schema.Object)), RunWork/4
 	for n := 0; n < most && steps > 0; n++ {
 		steps -= 60
 		g := NewGenerator(p, targets, n, rand.New(rand.NewPCG(uint64(n), 72)), &steps)
-		drawn, _ := g.Value(known.Schema, false)
+		drawn, _ := g.Value(accepted, false)
 		marked, isObject := drawn.(map[string]any)
 		if !isObject || IsHole(drawn) {
 			return false

@@ -142,7 +142,8 @@ func Marked(s *schema.Schema, v any) any {
 }
 
 func marked(s *schema.Schema, v any, left *int) any {
-	if *left--; saysNothing(s) || *left < 0 {
+	object, _ := v.(map[string]any) // a schema may describe its parts, and not that it is an object
+	if *left--; *left < 0 || saysNothing(s) && (object == nil || len(s.Properties()) == 0) {
 		return Hole()
 	}
 	part := func(step schema.Step, of any) any {

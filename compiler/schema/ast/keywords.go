@@ -42,14 +42,14 @@ func (p *parser) fail(keyword, help, format string, args ...any) {
 
 func (p *parser) parse() {
 	n := p.node
-	for k, v := range p.all {
+	for _, k := range slices.Sorted(maps.Keys(p.all)) { // so that the first fault is the same each time
 		if p.reader.full {
 			return
 		}
+		v := p.all[k]
 		_ = p.general(k, v) || p.scalar(k, v) || p.container(k, v) || p.annotation(k, v)
 	}
 	if o := n.Objects; o != nil {
-		slices.SortFunc(o.Patterns, func(a, b PatternRule) int { return cmp.Compare(a.Node.key, b.Node.key) })
 		slices.SortFunc(o.Needs, func(a, b dependency) int {
 			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.keyword, b.keyword))
 		})
@@ -159,10 +159,11 @@ func (p *parser) container(k string, v any) bool {
 		o.Properties = p.schemaMap(k, v)
 		o.Names = slices.Sorted(maps.Keys(o.Properties))
 	case "patternProperties":
-		for source, x := range p.schemaMap(k, v) {
+		nodes := p.schemaMap(k, v)
+		for _, source := range slices.Sorted(maps.Keys(nodes)) {
 			if re := p.pattern(k, source, source); re != nil {
 				o := p.node.object()
-				o.Patterns = append(o.Patterns, PatternRule{re, x})
+				o.Patterns = append(o.Patterns, PatternRule{re, nodes[source]})
 			}
 		}
 	case "additionalProperties":

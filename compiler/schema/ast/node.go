@@ -32,7 +32,7 @@ const (
 
 // A Node is one schema object (or boolean), read: every keyword in its place,
 // every reference resolved. Absent rules are nil, absent kinds are Anything,
-// and absent upper bounds are maxCount, so that no rule asks whether it is
+// and absent upper bounds are MaxCount, so that no rule asks whether it is
 // there. Nodes are immutable once their schema is built.
 type Node struct {
 	Unit    *unit
@@ -41,7 +41,7 @@ type Node struct {
 	key     string // and there under this name, or at this index
 	Raw     any    // nil for a combination of other nodes
 	base    string // the URI that references in it are relative to
-	form    string // see (*node).identity
+	form    string // see [Node.Identity]
 
 	Verdict verdict
 	Kinds   Kinds

@@ -3,6 +3,7 @@ package ast
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,11 +39,11 @@ func Read(raw any, o Options) (*Node, *SchemaError) {
 type family struct {
 	options  Options
 	units    map[string]*unit // by the name of the named schema
-	identify sync.Once        // the nodes, see (*node).identity
+	identify sync.Once        // the nodes, see [Node.Identity]
 }
 
 // A reader builds nodes. Of several faults it keeps the one whose place comes
-// first, so that the order in which Go goes over a map never shows.
+// first. Keywords and names are read in their order, so that the order of a map never shows.
 type reader struct {
 	family   *family
 	err      *SchemaError
@@ -160,7 +161,8 @@ func (r *reader) node(u *unit, parent *Node, keyword, key string, raw any, base 
 // identify enters the names of a node, by which references find it.
 func (r *reader) identify(n *Node, m map[string]any) {
 	enter := func(id string) {
-		if other := n.Unit.ids[id]; other != nil && other != n {
+		other := n.Unit.ids[id]
+		if other != nil && reflect.ValueOf(other.Raw).Pointer() != reflect.ValueOf(m).Pointer() { // read once more
 			for _, x := range []*Node{n, other} { // the first is reported
 				r.fail(x, nil, "give each schema an id of its own", "two schemas have the id %s", quote(id))
 			}

@@ -200,7 +200,7 @@ func (n *Node) digest(of func(*Node) string) string {
 	if err != nil {
 		return fmt.Sprintf("%p", n)
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(append(text, byte(n.Verdict))))
+	return fmt.Sprintf("%x", sha256.Sum256(append(text, byte(n.Verdict), byte(n.Kinds))))
 }
 
 func anyOfStrings(list []string) []any {

@@ -13,7 +13,7 @@ import (
 )
 
 // maxSteps bounds the work of one validation: enough for values of megabytes,
-// and about a second at most. memoAfter is when a validation begins to
+// and about a second at most. cacheAfter is when a validation begins to
 // remember what it has found, which keeps recursive alternatives from being
 // tried over and over at every level.
 const (

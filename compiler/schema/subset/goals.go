@@ -511,7 +511,7 @@ func (s *state) size() *ast.Size {
 	return &s.object.Size
 }
 
-// refusals are the sizes that it doesn't hold.
+// sizeRefusals are the sizes that it doesn't hold.
 func sizeRefusals(z ast.Size) []goal {
 	var options []goal
 	if z.Min > 0 {

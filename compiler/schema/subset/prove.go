@@ -85,7 +85,7 @@ func (f finding) or(g finding) finding {
 }
 
 // spend takes steps off the budget, and reports whether there are any left. A search without steps gives up;
-// [prover.inhabit] doesn't take that for an answer.
+// [Prover.inhabit] doesn't take that for an answer.
 func (p *Prover) spend(n int) bool {
 	p.Steps += n
 	p.Out = p.Out || p.Steps > p.limit
@@ -203,7 +203,7 @@ func (p *Prover) key(literals []literal) string {
 	return string(key)
 }
 
-// possibleKinds is node.possible, remembered.
+// possibleKinds is [ast.Node.Possible], remembered.
 func (p *Prover) possibleKinds(n *ast.Node) ast.Kinds {
 	k, ok := p.kinds[n]
 	if !ok {
