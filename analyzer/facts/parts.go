@@ -103,8 +103,9 @@ func apart(all, facing []leaf) (leaves []leaf) {
 			continue
 		}
 		var parts []leaf
-		for key, part := range partsOf(text) {
-			parts = append(parts, leaf{literal(part), Step(one.at, key), ""})
+		fields := partsOf(text)
+		for _, key := range keysOf(fields, nil) {
+			parts = append(parts, leaf{literal(fields[key]), Step(one.at, key), ""})
 		}
 		for i, item := range itemsOf(text) {
 			parts = append(parts, leaf{literal(item), one.at + "[" + strconv.Itoa(i) + "]", ""})

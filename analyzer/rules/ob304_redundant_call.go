@@ -72,9 +72,12 @@ func Fingerprint(p *Pass, b *strings.Builder, t *plan.Template) {
 		text = fmt.Append(nil, t.Node.Start) // like no other
 	}
 	b.Write(text)
+	var reads []string // in one order, whatever the order of the keys is
 	for one := range t.Expressions() {
 		for _, i := range one.Reads {
-			fmt.Fprint(b, " ", p.Plan.Reads[i].Path, p.Plan.Reads[i].Writers)
+			reads = append(reads, fmt.Sprint(p.Plan.Reads[i].Path, p.Plan.Reads[i].Writers))
 		}
 	}
+	slices.Sort(reads)
+	fmt.Fprint(b, reads)
 }

@@ -82,10 +82,14 @@ const maxHolders = 8
 
 // misplaced reports a write that can't be where another is, at its path or above it.
 func misplaced(p *Pass, w write, at pathtree.ID) bool {
-	writers, needed := p.Plan.Writers(at), w.needs(p, at)
-	own, _ := slices.BinarySearchFunc(writers, w.call.Index,
-		func(w plan.Writer, call int) int { return int(w.Call) - call })
-	for _, near := range slices.Backward(writers[max(0, own-maxHolders):min(len(writers), own+maxHolders)]) {
+	needed := w.needs(p, at)
+	nearest := func(writers []plan.Writer) []plan.Writer {
+		own, _ := slices.BinarySearchFunc(writers, w.call.Index,
+			func(w plan.Writer, call int) int { return int(w.Call) - call })
+		return writers[max(0, own-maxHolders):min(len(writers), own+maxHolders)]
+	}
+	// Calls that set the value may be among many that write below it.
+	for _, near := range slices.Concat(nearest(p.Plan.Writers(at)), nearest(p.Plan.WritersAt(at))) {
 		if !p.Plan.Paths.IsAbove(at, near.Path) || kindNeeded(p, near, at) == needed ||
 			p.Held != nil && p.Held(int(near.Call)) {
 			continue

@@ -13,7 +13,8 @@ var removedFlags = map[string]string{
 		"characters in one number",
 	"approve --out":     "--approval names the file of the approval",
 	"diff --format png": toPNG,
-	"graph --critical":  "\"obelus simulate PLAN\" prints the critical path, and \"obelus graph PLAN -o FILE.html\" shows it on a page",
+	"graph --critical": "\"obelus simulate PLAN\" prints the critical path, and \"obelus graph PLAN -o " +
+		"FILE.html\" shows it on a page",
 	"graph --delegates": "the calls of delegates are drawn where the drawing has at most 30 calls; draw " +
 		"the file of a delegate",
 	"graph --paths":      "--detail writes the paths on the edges",

@@ -34,7 +34,7 @@ func (e *Expr) CheckPart(n *Node, ref func(i int) *Type) *Type {
 
 // MayFail reports whether there are values of the types of the references with which the expression fails, where
 // [Expr.Check] finds nothing that always fails: a value of another kind than is wanted, an index past the end, a
-// division by zero. Where it is false the expression can only fail by its limits.
+// division by zero, a number that is too large. Where it is false the expression can only fail by its limits.
 //
 // It is blind where it reads what no type describes: a key of an object that may have others than are named, what is
 // read from JSON. Then a failure with some values proves nothing, as there may be more in them.

@@ -63,7 +63,7 @@ func (f *function) words() string {
 	if f.phrase != "" {
 		return f.phrase
 	}
-	return quote(f.name)
+	return quote(strings.TrimPrefix(f.name, ".")) // that of a method starts with one
 }
 
 // usage is how a function is called: with the arguments that it requires, and with all.

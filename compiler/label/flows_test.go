@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
@@ -20,6 +21,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/testdata/amount"
+	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // What the plans of the generator stand under: sources of each taint, tools that make
@@ -116,7 +118,8 @@ func generate(r *rand.Rand) string {
 	}
 	n := 4 + r.IntN(7)
 	for i := range n {
-		tool := []string{"mail", "vault", "files", "clean", "mix", "mix", "choose", "ask", "think", "aside", "sink", "sink", "sink", "below"}[r.IntN(14)]
+		tool := []string{"mail", "vault", "files", "clean", "mix", "mix", "choose", "ask", "think", "aside", "sink",
+			"sink", "sink", "below"}[r.IntN(14)]
 		if i == n-1 {
 			tool = "sink"
 		}
@@ -141,7 +144,8 @@ func generate(r *rand.Rand) string {
 			}
 		case 2:
 			if len(paths) > 0 && tool != "below" {
-				fmt.Fprintf(&b, ", _each: †%s.list, item: %q", paths[r.IntN(len(paths))], []string{"†item", "†index", "literal"}[r.IntN(3)])
+				fmt.Fprintf(&b, ", _each: †%s.list, item: %q", paths[r.IntN(len(paths))],
+					[]string{"†item", "†index", "literal"}[r.IntN(3)])
 			}
 		case 3:
 			if tool == "mix" || tool == "think" || tool == "aside" {
@@ -258,7 +262,8 @@ func (w world) from(v *analyzer.Verified, input, state map[string]any) (map[stri
 			if route >= len(compiler.RepeatedCall(c.Of).Output) {
 				route = -1
 			}
-			events = append(events, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Value: value, Route: route, Failure: failure})
+			events = append(events, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call,
+				Attempt: c.Attempt, Value: value, Route: route, Failure: failure})
 		}
 	}
 	full, _ := m.Stands().State.(map[string]any)
@@ -296,7 +301,8 @@ func (j judged) of(c *plan.Call, parameter string) (data, control policy.Label) 
 // forbidden.
 func (j judged) forbids(c *runtime.Command, parameter, taint string) bool {
 	return slices.ContainsFunc(j.Flows, func(f label.Flow) bool {
-		return f.Within != nil && f.Of.Name == c.Under && f.Call.Name == c.Of.Name && (f.Parameter == parameter || f.Control) && has(f.Is, taint)
+		return f.Within != nil && f.Of.Name == c.Under && f.Call.Name == c.Of.Name &&
+			(f.Parameter == parameter || f.Control) && has(f.Is, taint)
 	})
 }
 
@@ -325,7 +331,8 @@ func TestNoFlowIsMissed(t *testing.T) {
 			continue
 		}
 		sound++
-		options.Policies = []compiler.PolicyFile{{File: source.NewFile("policy.yaml", []byte(generatedPolicy)), Counts: true}}
+		options.Policies =
+			[]compiler.PolicyFile{{File: source.NewFile("policy.yaml", []byte(generatedPolicy)), Counts: true}}
 		under, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), options)
 		if len(found) > 0 && found[0].Rule.Code == "OB104" {
 			t.Fatal(found)
@@ -335,7 +342,8 @@ func TestNoFlowIsMissed(t *testing.T) {
 		afterwards(t, r, p, j, left, flows)
 		hit := map[string]bool{}
 		for variant := 2; variant <= 2 || variant <= 6 && amount.Long(); variant++ {
-			for taint, other := range map[string]world{"UNTRUSTED": {variant, 1, 1}, "PRIVATE": {1, variant, 1}, "SECRET": {1, 1, variant}} {
+			for taint, other := range map[string]world{"UNTRUSTED": {variant, 1, 1}, "PRIVATE": {1, variant, 1},
+				"SECRET": {1, 1, variant}} {
 				again, _ := other.run(v)
 				compareWorlds(t, j, taint, base, again, hit, flows)
 			}
@@ -348,7 +356,8 @@ func TestNoFlowIsMissed(t *testing.T) {
 			if f.Control {
 				kind = "control"
 			}
-			for taint, wrong := range map[string]bool{"UNTRUSTED": f.Integrity, "SECRET": !f.Integrity && has(f.Is, "SECRET"), "PRIVATE": !f.Integrity && !has(f.Is, "SECRET")} {
+			for taint, wrong := range map[string]bool{"UNTRUSTED": f.Integrity, "SECRET": !f.Integrity &&
+				has(f.Is, "SECRET"), "PRIVATE": !f.Integrity && !has(f.Is, "SECRET")} {
 				switch {
 				case !wrong:
 				case hit[taint+f.Of.Name]:
@@ -362,7 +371,8 @@ func TestNoFlowIsMissed(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d plans of %d, flows %v, forbidden where nothing was seen to flow %v, by kind %v", sound, tried, flows, falseAlarms, kinds)
+	t.Logf("%d plans of %d, flows %v, forbidden where nothing was seen to flow %v, by kind %v", sound, tried, flows,
+		falseAlarms, kinds)
 	if flows["by token"] < plans || flows["by difference"] < plans/10 {
 		t.Errorf("too few flows happen: %v", flows)
 	}
@@ -373,8 +383,10 @@ func TestNoFlowIsMissed(t *testing.T) {
 // whatever an expression looks at.
 func alarmKind(f *label.Flow) string {
 	kinds := []struct{ says, text string }{
-		{"a choice of constants", "? "}, {"a comparison in a condition", "_when"}, {"an operand of || that isn't taken", "||"}, {"a gate", "&&"},
-		{"items of a list that may be empty", "_each"}, {"a call after another", "_after"}, {"one of two alternatives", "choose"}, {"a delegate's inner calls", "below"},
+		{"a choice of constants", "? "}, {"a comparison in a condition", "_when"},
+		{"an operand of || that isn't taken", "||"}, {"a gate", "&&"},
+		{"items of a list that may be empty", "_each"}, {"a call after another", "_after"},
+		{"one of two alternatives", "choose"}, {"a delegate's inner calls", "below"},
 		{"a failure record", "fail"}, {"the whole state", "†state\""}, {"a model that was shown it", "think"},
 	}
 	for at := len(f.Way) - 1; at >= 0; at-- {
@@ -397,7 +409,8 @@ func afterwards(t *testing.T, r *rand.Rand, p *plan.Plan, j judged, left map[str
 	for _, path := range p.Calls {
 		for _, route := range path.Output {
 			at := p.Paths.String(route[r.IntN(len(route))].ID)
-			fmt.Fprintf(&b, "- {_tool: mix, v: %q, w: %q}\n", at, at+[]string{".a", ".out", ".list", ".a || †state"}[r.IntN(4)])
+			fmt.Fprintf(&b, "- {_tool: mix, v: %q, w: %q}\n", at,
+				at+[]string{".a", ".out", ".list", ".a || †state"}[r.IntN(4)])
 		}
 	}
 	live := label.Beginning(j.plan)
@@ -429,7 +442,8 @@ func afterwards(t *testing.T, r *rand.Rand, p *plan.Plan, j judged, left map[str
 	}
 }
 
-func compareWorlds(t *testing.T, j judged, taint string, one, other map[string]*runtime.Command, hit map[string]bool, flows map[string]int) {
+func compareWorlds(t *testing.T, j judged, taint string, one, other map[string]*runtime.Command, hit map[string]bool,
+	flows map[string]int) {
 	for key, c := range one {
 		hit[compiler.RepeatedCall(c.Of).Name], hit[strings.Split(c.Under, "/")[0]] = true, true
 		if c.Of.ToolName == "think" && c.Context == nil { // its model is shown the rest
@@ -457,13 +471,15 @@ func compareWorlds(t *testing.T, j judged, taint string, one, other map[string]*
 				default:
 					flows["by difference"]++
 				}
-			} else if c.Of.ToolName == "sink" && token && (name == "to" || name == "body" && taint == "SECRET") && !(name == "to" && taint == "PRIVATE") && !j.forbids(c, name, taint) {
+			} else if c.Of.ToolName == "sink" && token && (name == "to" || name == "body" && taint == "SECRET") &&
+				!(name == "to" && taint == "PRIVATE") && !j.forbids(c, name, taint) {
 				t.Errorf("%s: %q holds %s: %s, and nothing forbids it", key, name, taint, text)
 			}
 		}
 		if c.Context != nil && top {
 			text, _ := json.Marshal(c.Context)
-			if strings.Contains(string(text), taint) && !has(j.Sees(j.plan.Calls[compiler.RepeatedCall(c.Of).Place].Index), taint) {
+			if strings.Contains(string(text), taint) &&
+				!has(j.Sees(j.plan.Calls[compiler.RepeatedCall(c.Of).Place].Index), taint) {
 				t.Errorf("%s: its context holds %s: %s", key, taint, text)
 			}
 		}
@@ -482,4 +498,27 @@ func firstParameter(c *runtime.Command) string {
 		return name
 	}
 	return ""
+}
+
+// Whether a schema of many parts has a secret is known soon, by the first that is found.
+func TestRecursiveSchemasAreLookedAtSoon(t *testing.T) {
+	for secret, some := range map[string]bool{"password": true, "word": false} {
+		text :=
+			"tools: {t: {type: object, properties: {v: {}, _output: {$ref: '#/schemas/n'}}}}\nschemas: {n: " +
+				"{type: object, properties: {z: {type: object, properties: {" + secret + ": {type: string}}}"
+		for i := range 6 {
+			text += fmt.Sprintf(", p%d: {$ref: '#/schemas/n'}", i)
+		}
+		text += "}}}\nactivities: {t: {expr: v}}\ncalls:\n- {_tool: t, v: 1, _outputPath: x}\n- {_tool: t, v: " +
+			"†state.x.p1, _outputPath: y}\n"
+		took, soon := cputime.Within(2*time.Second, func() {
+			p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{
+				Policies: []compiler.PolicyFile{{File: source.NewFile("policy.yaml", []byte(generatedPolicy)),
+					Counts: true}}})
+			analyzer.Analyze(p, found, analyzer.Config{})
+		})
+		if !soon {
+			t.Errorf("with a secret %v: %v", some, took)
+		}
+	}
 }

@@ -311,7 +311,7 @@ func (l *Labels) isPlain(w *plan.Call, rest []expression.Segment) bool {
 	return place.Named && !holdsSecrets(place.Schema)
 }
 
-// handed is what a call is given besides its parameters.
+// contextOf is what a call is given besides its parameters.
 func (l *Labels) contextOf(c *plan.Call) (v value) {
 	if c.Scopes == nil && c.Latent() && c.Produced == nil && c.Delegate == "" {
 		return l.start.all.over(Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(),

@@ -18,8 +18,10 @@ import (
 type start struct {
 	plan  *plan.Plan
 	spots []spot
-	all   value                 // of all of them
-	known map[pathtree.ID]value // results of read
+	open  [][]expression.Segment // those whose confidentiality a policy declares
+	first bool                   // one secret is enough
+	all   value                  // of all of them
+	known map[pathtree.ID]value  // results of read
 }
 
 // A spot is what is known of a path, whose kind comes first.
@@ -36,6 +38,9 @@ func newStart(p *plan.Plan) *start {
 func (s *start) add(path []expression.Segment, v value, open bool) {
 	s.all.join(v)
 	s.spots = append(s.spots, spot{path, v, open})
+	if open {
+		s.open = append(s.open, path)
+	}
 }
 
 // read is what a read of a path may see of it.
@@ -113,7 +118,10 @@ func nameOfSecret(key string) string { return fmt.Sprintf("%q is the name of a s
 func (s *start) secretBy(why string) value { return secretBy(Hop{Plan: s.plan, Words: why}) }
 
 func (s *start) secret(path []expression.Segment, why string) {
-	if _, open := s.at(path); !open {
+	isAbove := func(open []expression.Segment) bool {
+		return len(open) <= len(path) && slices.Equal(path[:len(open)], open)
+	}
+	if !slices.ContainsFunc(s.open, isAbove) {
 		s.add(path, s.secretBy(why), false)
 	}
 }
@@ -138,6 +146,9 @@ func (s *start) names(path []expression.Segment, v any, of *schema.Schema) {
 	}
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
+		if s.first && len(s.spots) > 0 {
+			return
+		}
 		at, part := below(path, key), (*schema.Schema)(nil)
 		if of != nil {
 			part = of.At([]schema.Step{schema.Key(key)}).Schema
@@ -160,8 +171,10 @@ func saysSecret(s *schema.Schema) bool {
 
 // holdsSecrets reports whether what a schema describes has a part that is secret.
 func holdsSecrets(of *schema.Schema) bool {
-	s := &start{}
-	s.names(nil, nil, of)
+	s := &start{first: true}
+	if !of.HasSecrets() {
+		s.names(nil, nil, of)
+	}
 	return of.HasSecrets() || len(s.spots) > 0
 }
 

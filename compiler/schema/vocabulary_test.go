@@ -27,15 +27,21 @@ func TestSchemasThatDifferArentTheSame(t *testing.T) {
 		`{"allOf":[{"type":"null"},{"type":"string"}],"anyOf":[{"type":"array"}]}`,
 		`{"allOf":[{"type":"null"}],"anyOf":[{"type":"string"},{"type":"array"}]}`,
 		`{"anyOf":[{"type":"null"},{"type":"string"},{"type":"array"}]}`,
-		`{"prefixItems":[{"type":"null"},{"type":"string"}]}`, `{"prefixItems":[{"type":"null"}],"items":{"type":"string"}}`,
-		`{"enum":["a","b"],"required":["c"]}`, `{"enum":["a"],"required":["b","c"]}`, `{"enum":["ab"],"required":["c"]}`,
-		`{"enum":[["a"],"b"]}`, `{"enum":[["a","b"]]}`, `{"enum":["[a b]"]}`, `{"enum":[1]}`, `{"enum":["1"]}`, `{"enum":[true]}`,
+		`{"prefixItems":[{"type":"null"},{"type":"string"}]}`,
+		`{"prefixItems":[{"type":"null"}],"items":{"type":"string"}}`,
+		`{"enum":["a","b"],"required":["c"]}`, `{"enum":["a"],"required":["b","c"]}`,
+		`{"enum":["ab"],"required":["c"]}`,
+		`{"enum":[["a"],"b"]}`, `{"enum":[["a","b"]]}`, `{"enum":["[a b]"]}`, `{"enum":[1]}`, `{"enum":["1"]}`,
+		`{"enum":[true]}`,
 		`{"patternProperties":{"^(?=a)":{"type":"null"}}}`, `{"patternProperties":{"^(?=b)":{"type":"null"}}}`,
 		`{"pattern":"^(?=a)"}`, `{"pattern":"^(?=b)"}`, `{"pattern":"^a"}`, `{"const":"^a"}`,
 		`{"properties":{"a":{"type":"null"},"b":{}}}`, `{"properties":{"a":{},"b":{"type":"null"}}}`,
-		`{"dependentRequired":{"a":["b"],"c":["d"]}}`, `{"dependentRequired":{"a":["b","d"],"c":[]}}`, `{"dependentRequired":{"a":["d"],"c":["b"]}}`,
-		`{"dependentSchemas":{"a":{"required":["b"]}},"dependentRequired":{"a":["c"]}}`, `{"dependentSchemas":{"a":{"required":["c"]}},"dependentRequired":{"a":["b"]}}`,
-		`{"contains":{"type":"null"},"minContains":2}`, `{"contains":{"type":"null"},"maxContains":2}`, `true`, `false`, `{"not":false}`,
+		`{"dependentRequired":{"a":["b"],"c":["d"]}}`, `{"dependentRequired":{"a":["b","d"],"c":[]}}`,
+		`{"dependentRequired":{"a":["d"],"c":["b"]}}`,
+		`{"dependentSchemas":{"a":{"required":["b"]}},"dependentRequired":{"a":["c"]}}`,
+		`{"dependentSchemas":{"a":{"required":["c"]}},"dependentRequired":{"a":["b"]}}`,
+		`{"contains":{"type":"null"},"minContains":2}`, `{"contains":{"type":"null"},"maxContains":2}`, `true`,
+		`false`, `{"not":false}`,
 		`{"items":{"$ref":"#"}}`, `{"items":{"items":{"$ref":"#"}}}`, `{"items":{"$ref":"#"},"maxItems":1}`,
 	} {
 		tell(text)
@@ -46,7 +52,8 @@ func TestSchemasThatDifferArentTheSame(t *testing.T) {
 	}{
 		{`{"type":"integer","minimum":3,"maximum":92}`, `{"type":"integer","minimum":7,"maximum":38}`, MayNotFit},
 		{`{"propertyNames":{"maxLength":2},"title":"a"}`, `{"propertyNames":{"maxLength":2},"title":"b"}`, Fits},
-		{`{"dependencies":{"a":["b"]},"items":[{"pattern":"^a"}]}`, `{"dependentRequired":{"a":["b"]},"prefixItems":[{"pattern":"^a"}]}`, Fits},
+		{`{"dependencies":{"a":["b"]},"items":[{"pattern":"^a"}]}`,
+			`{"dependentRequired":{"a":["b"]},"prefixItems":[{"pattern":"^a"}]}`, Fits},
 	} {
 		if v := Contains(parse(t, c.from), parse(t, c.to), Budget{}); v.Relation != c.want {
 			t.Errorf("%s\n%s\n%v, want %v", c.from, c.to, v.Relation, c.want)
@@ -67,9 +74,11 @@ func TestRecursiveSchemasOfOneText(t *testing.T) {
 	if v := Contains(a.At(list).Schema, b.At(list).Schema, Budget{}); v.Relation != Never {
 		t.Errorf("strings as integers: %v", v.Relation)
 	}
-	named := map[string]any{"Tree": decode(t, `{"properties":{"kids":{"items":{"$ref":"#/schemas/Tree"}},"^":{"propertyNames":{"pattern":"^a"}}}}`)}
+	named := map[string]any{"Tree": decode(t,
+		`{"properties":{"kids":{"items":{"$ref":"#/schemas/Tree"}},"^":{"propertyNames":{"pattern":"^a"}}}}`)}
 	use := func(text string) *Schema { return New(decode(t, text), Options{Defs: named}) }
-	from, to := use(`{"type":"object","required":["t"],"properties":{"t":{"$ref":"#/schemas/Tree"}}}`), use(`{"properties":{"t":{"$ref":"#/schemas/Tree"}}}`)
+	from, to := use(`{"type":"object","required":["t"],"properties":{"t":{"$ref":"#/schemas/Tree"}}}`),
+		use(`{"properties":{"t":{"$ref":"#/schemas/Tree"}}}`)
 	if v := Contains(from, to, Budget{}); v.Relation != Fits {
 		t.Errorf("a named schema that refers to itself: %v, %s", v.Relation, v.Reason)
 	}
@@ -77,7 +86,8 @@ func TestRecursiveSchemasOfOneText(t *testing.T) {
 
 // LANGUAGE.md#findings: several checks may compare the same schemas at once.
 func TestContainsAtOnce(t *testing.T) {
-	defs := map[string]any{"A": decode(t, `{"properties":{"b":{"$ref":"#/schemas/B"},"c":{"type":"string"}}}`), "B": decode(t, `{"items":{"$ref":"#/schemas/A"}}`)}
+	defs := map[string]any{"A": decode(t, `{"properties":{"b":{"$ref":"#/schemas/B"},"c":{"type":"string"}}}`),
+		"B": decode(t, `{"items":{"$ref":"#/schemas/A"}}`)}
 	a := New(map[string]any{"$ref": "#/schemas/A"}, Options{Defs: defs})
 	b := New(map[string]any{"items": map[string]any{"$ref": "#/schemas/A"}}, Options{Defs: defs})
 	var group sync.WaitGroup
@@ -98,8 +108,10 @@ func TestContainsAtOnce(t *testing.T) {
 // LANGUAGE.md#tools: a reference may end on a part that no keyword reads, also where another one has gone through it.
 func TestReferencesToPartsNobodyReads(t *testing.T) {
 	for _, c := range []struct{ schema, good, bad string }{
-		{`{"x":{"y":{"type":"string"},"type":"object"},"properties":{"a":{"$ref":"#/x/y"},"b":{"$ref":"#/x"}}}`, `{"a":"s","b":{}}`, `{"b":1}`},
-		{`{"x":{"y":{"type":"string"},"type":"object"},"properties":{"b":{"$ref":"#/x"},"c":{"$ref":"#/x/y"}}}`, `{"b":{},"c":"s"}`, `{"c":1}`},
+		{`{"x":{"y":{"type":"string"},"type":"object"},"properties":{"a":{"$ref":"#/x/y"},"b":{"$ref":"#/x"}}}`,
+			`{"a":"s","b":{}}`, `{"b":1}`},
+		{`{"x":{"y":{"type":"string"},"type":"object"},"properties":{"b":{"$ref":"#/x"},"c":{"$ref":"#/x/y"}}}`,
+			`{"b":{},"c":"s"}`, `{"c":1}`},
 		{`{"x":{"y":{"z":{"type":"string"}},"type":"object"},"allOf":[{"properties":{"a":{"$ref":"#/x/y/z"}}},{"properties":{"b":{"$ref":"#/x"}}},{"properties":{"c":{"$ref":"#/x/y"}}},{"properties":{"d":{"$ref":"#/x/y/z"}}}]}`,
 			`{"a":"s","b":{},"c":1,"d":"s"}`, `{"d":1}`},
 		{`{"x":{"type":"object","properties":{"more":{"$ref":"#/x"},"y":{"$ref":"#/x/y"}},"y":{"type":"null"}},"properties":{"a":{"$ref":"#/x/y"},"b":{"$ref":"#/x"}}}`,
@@ -109,17 +121,31 @@ func TestReferencesToPartsNobodyReads(t *testing.T) {
 		{`{"default":{"x":[{"type":"string"}]},"items":{"$ref":"#/default/x/0"}}`, `["s"]`, `[1]`},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#/properties/b","properties":{"c":{"type":"null"}}},"b":{"type":"string"},"d":{"$ref":"#/properties/a/properties/c"}}}`,
 			`{"a":"s","d":null}`, `{"d":1}`},
+		{`{"x":{"properties":{"id":{"$anchor":"id","type":"string"}}},"properties":{"a":{"$ref":"#/x/properties/id"},"b":{"$ref":"#/x"}}}`, `{"a":"s","b":{"id":"s"}}`, `{"b":{"id":1}}`},
+		{`{"x":{"not":{"$anchor":"n","type":"string"}},"properties":{"a":{"$ref":"#/x/not"},"b":{"$ref":"#/x"}}}`,
+			`{"a":"s","b":1}`, `{"b":"s"}`},
 	} {
 		for range 20 { // whatever the order in which the references are followed
 			s := parse(t, c.schema)
 			if !s.Accepts(decode(t, c.good)) || s.Accepts(decode(t, c.bad)) {
-				t.Errorf("%s: accepts %s: %v, %s: %v", c.schema, c.good, s.Accepts(decode(t, c.good)), c.bad, s.Accepts(decode(t, c.bad)))
+				t.Errorf("%s: accepts %s: %v, %s: %v", c.schema, c.good, s.Accepts(decode(t, c.good)), c.bad,
+					s.Accepts(decode(t, c.bad)))
 			}
 		}
 	}
-	for _, text := range []string{`{"properties":{"a":{"$ref":"#/properties//x"}}}`, `{"properties":{"a":{"$ref":"#/x/y"}},"x":{"z":{}}}`} {
+	for _, text := range []string{`{"properties":{"a":{"$ref":"#/properties//x"}}}`,
+		`{"properties":{"a":{"$ref":"#/x/y"}},"x":{"z":{}}}`} {
 		if New(decode(t, text), Options{}).Compile() == nil {
 			t.Errorf("%s: no error", text)
+		}
+	}
+	for range 50 { // the first of several is the same each time
+		err :=
+			New(decode(t,
+				`{"not":{"$ref":"#/a"},"if":{"$ref":"#/b"},"items":{"$ref":"#/c"},"properties":{"d":{"$ref":"#/d"}}}`),
+				Options{}).Compile()
+		if err == nil || !strings.Contains(err.Error(), "#/b") {
+			t.Fatal(err)
 		}
 	}
 }
@@ -133,20 +159,23 @@ func TestKeywordsOfTwoDrafts(t *testing.T) {
 		{`{"minimum":3,"exclusiveMinimum":true,"maximum":5,"exclusiveMaximum":false}`, `5`, `3`},
 		{`{"minimum":3,"exclusiveMinimum":4}`, `5`, `4`},
 		{`{"enum":[1,2],"const":2}`, `2`, `1`},
-		{`{"definitions":{"a":{"type":"null"}},"$defs":{"a":{"type":"string"}},"items":{"$ref":"#/definitions/a"}}`, `[null]`, `["a"]`},
+		{`{"definitions":{"a":{"type":"null"}},"$defs":{"a":{"type":"string"}},"items":{"$ref":"#/definitions/a"}}`,
+			`[null]`, `["a"]`},
 		{`{"dependencies":{"a":["b"]},"dependentRequired":{"a":["c"]}}`, `{"a":1,"b":1,"c":1}`, `{"a":1,"b":1}`},
 		{`{"$defs":{"x":{"$dynamicAnchor":"n","type":"object"},"y":{"required":["a"]}},"$ref":"#/$defs/y","$dynamicRef":"#n"}`, `{"a":1}`, `{}`},
 		// beside a $ref nothing counts in drafts 4, 6 and 7, not even names
 		{`{` + draft7 + `"definitions":{"a":{"$ref":"#/definitions/b","$id":"http://e.com/x"},"b":{"type":"string"}},"items":{"$ref":"#/definitions/a"}}`, `["a"]`, `[1]`},
 		{`{` + draft7 + `"definitions":{"a":{"$ref":"#/definitions/b","$id":"#n"},"b":{"$id":"#n","type":"string"}},"items":{"$ref":"#n"}}`, `["a"]`, `[1]`},
 		{`{` + draft7 + `"definitions":{"b":{"type":"string"}},"items":{"$ref":"#/definitions/b","$id":"http://e.com/x","type":"null","$dynamicRef":"#m"}}`, `["a"]`, `[null]`},
-		{`{` + draft7 + `"$ref":"#/definitions/b","$id":"http://e.com/x","definitions":{"b":{"type":"string"}}}`, `"a"`, `1`},
+		{`{` + draft7 + `"$ref":"#/definitions/b","$id":"http://e.com/x","definitions":{"b":{"type":"string"}}}`, `"a"`,
+			`1`},
 		{`{` + draft7 + `"format":"date"}`, `"2024-03-01"`, `"a"`},
 	} {
 		for range 20 {
 			s := parse(t, c.schema)
 			if !s.Accepts(decode(t, c.good)) || s.Accepts(decode(t, c.bad)) {
-				t.Fatalf("%s: accepts %s: %v, %s: %v", c.schema, c.good, s.Accepts(decode(t, c.good)), c.bad, s.Accepts(decode(t, c.bad)))
+				t.Fatalf("%s: accepts %s: %v, %s: %v", c.schema, c.good, s.Accepts(decode(t, c.good)), c.bad,
+					s.Accepts(decode(t, c.bad)))
 			}
 			if again := parse(t, c.schema); s.ready().Identity() != again.ready().Identity() {
 				t.Fatalf("%s: isn't the same when it is read again", c.schema)

@@ -38,19 +38,27 @@ const (
 // shows a secret. Worker and pipes are in memory, and live in virtual time.
 func FuzzWorker(f *testing.F) {
 	for _, script := range []string{
-		`{"id":1,"result":{"a":[1,null,"x"]}}` + "\n" + `{"result":"hunter2hunter2","id":2}` + "\r\n" + `{"id":3,"error":"hunter2hunter2"}` + "\n",
-		`{"id":3,"result":3}` + "\n" + `{"id":1,"error":{"code":"declined","message":"m","details":{"try":2}}}` + "\n" + `{"id":2,"result":{"_outputPath":"†state.b","_output":7}}` + "\n",
-		`{"id":2,"result":{"_outputPath":"†state.nowhere","_output":7}}` + "\n" + `{"id":1,"result":{"_outputPath":[],"_output":7}}` + "\n",
+		`{"id":1,"result":{"a":[1,null,"x"]}}` + "\n" + `{"result":"hunter2hunter2","id":2}` + "\r\n" +
+			`{"id":3,"error":"hunter2hunter2"}` + "\n",
+		`{"id":3,"result":3}` + "\n" + `{"id":1,"error":{"code":"declined","message":"m","details":{"try":2}}}` + "\n" +
+			`{"id":2,"result":{"_outputPath":"†state.b","_output":7}}` + "\n",
+		`{"id":2,"result":{"_outputPath":"†state.nowhere","_output":7}}` + "\n" +
+			`{"id":1,"result":{"_outputPath":[],"_output":7}}` + "\n",
 		`{"id":1,"result":1}` + "\n" + `{"id":1,"result":2}` + "\n",
-		`{"id":9,"result":1}` + "\n", `{"id":"1","result":1}` + "\n", `{"id":1.5,"result":1}` + "\n", `{"id":1e0,"result":1}` + "\n",
-		`{"id":1,"result":1,"error":2}` + "\n" + `{"id":2}` + "\n" + `{"id":3,"error":null}` + "\n", `{"id":1,"error":""}` + "\n" + `{"id":2,"error":{"message":""}}` + "\n",
-		`{"id":1,"result":9007199254740993}` + "\n", `{"id":1,"id":2,"result":1}` + "\n", `{"id":1,"result":"` + "\xff" + `"}` + "\n", `{"id":1,"result":"\u0000"}` + "\n",
+		`{"id":9,"result":1}` + "\n", `{"id":"1","result":1}` + "\n", `{"id":1.5,"result":1}` + "\n",
+		`{"id":1e0,"result":1}` + "\n",
+		`{"id":1,"result":1,"error":2}` + "\n" + `{"id":2}` + "\n" + `{"id":3,"error":null}` + "\n",
+		`{"id":1,"error":""}` + "\n" + `{"id":2,"error":{"message":""}}` + "\n",
+		`{"id":1,"result":9007199254740993}` + "\n", `{"id":1,"id":2,"result":1}` + "\n",
+		`{"id":1,"result":"` + "\xff" + `"}` + "\n", `{"id":1,"result":"\u0000"}` + "\n",
 		"loading the model hunter2hunter2\n", "\n", "[1]\n", `{"id":1,"result"`, `{"id":1,"result":1}`, "",
 		"\x00w\x00w\x00w\x00w\x00w\x00w" + `{"id":1,"result":1}` + "\n",
-		"\x00g" + `{"id":1,"result":1}` + "\n\x00g\x00w\x00w" + `{"id":2,"result":1}` + "\n\x00c\x00c" + `{"id":5,"result":1}` + "\n" + `{"id":4,"result":1}` + "\n",
+		"\x00g" + `{"id":1,"result":1}` + "\n\x00g\x00w\x00w" + `{"id":2,"result":1}` + "\n\x00c\x00c" +
+			`{"id":5,"result":1}` + "\n" + `{"id":4,"result":1}` + "\n",
 		"\x00sout of memory: hunter2\x00shunter2\x1b[31m\x00",
 		"no\n\x00c" + `{"id":4,"result":1}` + "\n\x00c\x00w" + `{"id":4,"result":1}` + "\n",
-		`{"id":1,"result":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + "}\n" + `{"id":2,"result":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + "}\n",
+		`{"id":1,"result":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + "}\n" + `{"id":2,"result":` +
+			strings.Repeat("[", 101) + strings.Repeat("]", 101) + "}\n",
 	} {
 		for i, hangs := range []bool{false, true} {
 			f.Add([]byte(script), byte(3), byte(i*7), hangs)
@@ -68,7 +76,8 @@ func FuzzWorker(f *testing.F) {
 			defer null.Close()
 			hide := &redact.Set{}
 			hide.Keep("secret", fuzzedSecret)
-			w := newWorker(program{name: "act", def: &plan.Activity{Argv: texts([]string{"act"}), Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide})
+			w := newWorker(program{name: "act", def: &plan.Activity{Argv: texts([]string{"act"}),
+				Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide})
 			stage := &stage{w: w, null: null, piece: int(piece), hangs: hangs}
 			for range 1 + calls%5 {
 				stage.call()
@@ -126,11 +135,12 @@ func (s *stage) call() {
 	s.calls = append(s.calls, c)
 	s.lines.pending = append(s.lines.pending, c)
 	s.lines.first = len(s.calls) - len(s.lines.pending) + 1
-	s.w.start(ctx, Request{Call: "a", Tool: "t", Params: map[string]any{}, Paths: []string{"†state.a", "†state.b"}}, func(result Result, err error) {
-		c.times++
-		c.result, c.err, c.took = result, err, time.Since(c.began)
-		close(c.ended)
-	})
+	s.w.start(ctx, Request{Call: "a", Tool: "t", Params: map[string]any{}, Paths: []string{"†state.a", "†state.b"}},
+		func(result Result, err error) {
+			c.times++
+			c.result, c.err, c.took = result, err, time.Since(c.began)
+			close(c.ended)
+		})
 	synctest.Wait()
 }
 
@@ -245,7 +255,8 @@ func (l *lines) end() {
 func (l *lines) line(line []byte) {
 	var v any
 	l.doubt = true
-	if json.Unmarshal(line, &v) != nil || bytes.Contains(line, []byte(`\u0000`)) || bytes.Contains(line, []byte("hunter")) {
+	if json.Unmarshal(line, &v) != nil || bytes.Contains(line, []byte(`\u0000`)) ||
+		bytes.Contains(line, []byte("hunter")) {
 		return
 	}
 	var again bytes.Buffer
@@ -283,7 +294,8 @@ func plainResult(v any, depth int) bool {
 		}
 	case map[string]any:
 		for key, item := range v {
-			if key == "" || key[0] < 'a' || key[0] > 'z' || !plainResult(item, depth+1) { // a path of its own, or named like a secret
+			// a path of its own, or named like a secret
+			if key == "" || key[0] < 'a' || key[0] > 'z' || !plainResult(item, depth+1) {
 				return false
 			}
 		}
@@ -330,7 +342,8 @@ func sound(t *testing.T, result Result, err error, paths int) {
 		if !errors.As(err, &f) {
 			t.Fatalf("%v isn't a failure", err)
 		}
-		if result.Route != -1 || f.Code == "" || f.Message == "" || !utf8.ValidString(f.Message) || !utf8.ValidString(f.Code) {
+		if result.Route != -1 || f.Code == "" || f.Message == "" || !utf8.ValidString(f.Message) ||
+			!utf8.ValidString(f.Code) {
 			t.Errorf("%+v, %+v", result, f)
 		}
 		details, wrong := encode(f.Details)
@@ -347,7 +360,7 @@ func sound(t *testing.T, result Result, err error, paths int) {
 // FuzzProgram: whatever a program writes and however it ends, its call has a result
 // that JSON can write, or a failure with a code and words, and neither shows a
 // secret; what the standard library's reader takes for one plain value is the result
-// of a program that ends well.
+// of a program that writes JSON and ends well.
 func FuzzProgram(f *testing.F) {
 	var ends []*os.ProcessState
 	for _, script := range []string{"exit 0", "exit 1", "exit 127", "kill -9 $$"} {
@@ -358,10 +371,12 @@ func FuzzProgram(f *testing.F) {
 		}
 		ends = append(ends, cmd.ProcessState)
 	}
-	for i, stdout := range []string{`{"a": 1}`, "", "  \n", "{}{}", `{"_outputPath":"†state.a","_output":[1]}`, `{"_outputPath":"a","_output":{"_outputPath":"b","_output":1}}`, `{"_outputPath":1,"_output":1}`,
+	for i, stdout := range []string{`{"a": 1}`, "", "  \n", "{}{}", `{"_outputPath":"†state.a","_output":[1]}`,
+		`{"_outputPath":"a","_output":{"_outputPath":"b","_output":1}}`, `{"_outputPath":1,"_output":1}`,
 		`"hunter2hunter2"`, `{"API_TOKEN":"abcdefgh12345","hunter2hunter2":1}`, "{\"\x7fAPI_TOKEN\":\"abcdefgh12345\"}", "\xff", "1e400", "9007199254740993", strings.Repeat("[", 200), `"\ud800"`, "\xef\xbb\xbf1"} {
 		f.Add([]byte(stdout), []byte("warning\x1b[1m "+fuzzedSecret), byte(i), i%4 == 0)
 		f.Add([]byte(stdout), []byte("hu\r\rnter2hunter2"), byte(i<<6), false)
+		f.Add([]byte(stdout), []byte("hu\r\rnter2hunter2"), byte(192), false)
 	}
 	hide := &redact.Set{}
 	hide.Keep("secret", fuzzedSecret)
@@ -379,12 +394,16 @@ func FuzzProgram(f *testing.F) {
 			p.kill()
 		}
 		close(p.done)
-		result, err := x.outcome(t.Context(), Request{Call: "a", Paths: []string{"†state.a", "b && c"}}, p, forms[int(end)>>6], bytes.Clone(stdout), full)
+		result, err := x.outcome(t.Context(), Request{Call: "a", Paths: []string{"†state.a", "b && c"}}, p,
+			forms[int(end)>>6], bytes.Clone(stdout), full)
 		sound(t, result, err, 2)
 		if tooMuch || int(end)%len(ends) != 0 {
 			if err == nil {
 				t.Errorf("it didn't end well, and gives %v", result.Value)
 			}
+			return
+		}
+		if forms[int(end)>>6] != plan.StreamJSON {
 			return
 		}
 		var l lines

@@ -38,16 +38,16 @@ type Surroundings struct {
 // An arrival is how much of a plan is judged that arrives call by call.
 type arrival struct {
 	Barred func(call int) bool // the call is known never to run; nil for none
-	// screens says that more calls may follow; findings must not depend on them.
+	// Screens says that more calls may follow; findings must not depend on them.
 	Screens bool
 	// Of a plan that arrives only the calls and reads from these on are judged: those before them have been.
 	From, FromRead int
 	Held           func(call int) bool // the call isn't judged yet; nil for none
-	// ordered are the pairs of calls that are to run as listed, by index.
+	// Ordered are the pairs of calls that are to run as listed, by index.
 	Ordered [][2]int
 }
 
-// Reports are the findings so far, and what else the rules couldn't judge.
+// reports are the findings so far, and what else the rules couldn't judge.
 type reports struct {
 	Rule          *diag.Rule // the rule that is running
 	Found         diag.Findings

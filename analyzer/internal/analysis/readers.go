@@ -28,6 +28,9 @@ func Bound(p *Pass) [][]int32 {
 		pairs += len(p.Plan.Reads[i].Writers)
 	}
 	if pairs > maxBound {
+		p.Found.Report(NotAnalysed, p.Plan.CallsNode.Span().Head(), "what reads the values that calls write is not "+
+			"analysed: calls and reads of one value make %d pairs", pairs).
+			Advise("split the plan, or write to more paths")
 		return nil
 	}
 	b.reads = make([][]int32, len(p.Plan.Calls))

@@ -1,5 +1,6 @@
 // Package samples makes values up for what a plan describes: results of tools, input and state. What a plan doesn't
-// describe is a hole in them; nothing is concluded from it. With such values it evaluates the code of activities (OB510); it runs no calls.
+// describe is a hole in them; nothing is concluded from it. With such values it evaluates the code of activities
+// (OB510); it runs no calls.
 package samples
 
 import (

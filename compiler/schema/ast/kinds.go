@@ -84,6 +84,7 @@ func kindsOf(values []any) (kinds Kinds) {
 	return kinds
 }
 
+// KindOfFloat is Integer or Fraction, and 0 for what JSON can't write.
 func KindOfFloat(f float64) Kinds {
 	switch {
 	case f != f || f-f != 0:

@@ -61,10 +61,12 @@ type Node struct {
 	Children []*Node // every subschema, applied or only defined
 }
 
+// NumberRules are the bounds of a number; nil for none.
 type NumberRules struct {
 	Min, Max, Above, Below, Multiple *float64 // inclusive, inclusive, exclusive, exclusive
 }
 
+// StringRules are what a string must be; its size counts code points.
 type StringRules struct {
 	Size
 	Pattern *regex.Pattern
@@ -72,6 +74,7 @@ type StringRules struct {
 	Valid   func(any) bool // the format's check, when it is asserted
 }
 
+// ArrayRules are what an array must be.
 type ArrayRules struct {
 	Prefix []*Node
 	Rest   *Node // of the items after the prefix
@@ -93,6 +96,7 @@ func (r *ArrayRules) Item(i int) *Node {
 // AnyArray are the rules of all arrays.
 func AnyArray() *ArrayRules { return &ArrayRules{Size: AnySize, Least: 1, Most: MaxCount} }
 
+// ObjectRules are what an object must be; its size counts properties.
 type ObjectRules struct {
 	Properties    map[string]*Node
 	Names         []string // of properties, sorted
@@ -105,6 +109,7 @@ type ObjectRules struct {
 	Unevaluated *Node
 }
 
+// A PatternRule is what a pattern of patternProperties asks of the values whose names match.
 type PatternRule struct {
 	Pattern *regex.Pattern
 	Node    *Node
@@ -264,6 +269,7 @@ func visitAll(visit func(*Node), nodes []*Node) {
 	}
 }
 
+// IndexKey is the step of an index in a path of keys.
 func IndexKey(i int) string { return strconv.Itoa(i) }
 
 // A Step is one step of a path into a value: a key of an object, or an index

@@ -1,5 +1,6 @@
 package ast
 
+// Possible are the kinds of which the node may accept a value: none of its keywords excludes them by kind.
 func (n *Node) Possible() Kinds {
 	if n.Verdict == Never {
 		return 0
@@ -94,6 +95,7 @@ func (n *Node) Plain() *Node {
 	return n
 }
 
+// Secret reports whether the schema says that its value is a secret.
 func (n *Node) Secret() bool {
 	raw, _ := n.Raw.(map[string]any)
 	return raw["writeOnly"] == true || raw["format"] == "password"
