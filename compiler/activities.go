@@ -11,12 +11,12 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-func (c *compilation) activities() *kinds.Reader {
+func (c *definitionReader) activities() *kinds.Reader {
 	return &kinds.Reader{Reader: &c.Reader, Delegate: c.delegatePath}
 }
 
 // collectActivities reads an "activities" mapping.
-func (c *compilation) collectActivities(n *source.Node, dir string) {
+func (c *definitionReader) collectActivities(n *source.Node, dir string) {
 	if n.Kind != source.Object {
 		c.Expects(n, "\"activities\"", "a mapping from names to activities")
 		return
@@ -29,7 +29,7 @@ func (c *compilation) collectActivities(n *source.Node, dir string) {
 }
 
 // activityOf is an activity, or the program of a server, known only where it is defined.
-func (c *compilation) activityOf(d definition) *plan.Activity {
+func (c *definitionReader) activityOf(d definition) *plan.Activity {
 	return &plan.Activity{Name: d.name, Node: d.node, NameNode: d.key, Dir: c.folderOf(d),
 		Origin: c.originOf(d.node.File)}
 }

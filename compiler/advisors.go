@@ -15,8 +15,11 @@ import (
 // Consult is the tool with which a model asks an advisor that speaks on demand.
 const Consult = "ConsultAdvisor"
 
+// An advisorReader reads advisors, and what they said.
+type advisorReader struct{ *compilation }
+
 // advisors reads the advisors of a plan file or an import.
-func (c *compilation) advisors(n *source.Node) {
+func (c advisorReader) advisors(n *source.Node) {
 	if n.Kind != source.Array {
 		c.Expects(n, "\"advisors\"", "a list of advisors, each with an \"id\"")
 		return
@@ -28,7 +31,7 @@ func (c *compilation) advisors(n *source.Node) {
 
 // advisor reads one advisor, which may be in a message: that brings keys of
 // its own. Of several with one id the last counts, as of tools.
-func (c *compilation) advisor(n *source.Node, what string, message map[string]func(source.Field)) {
+func (c advisorReader) advisor(n *source.Node, what string, message map[string]func(source.Field)) {
 	a := &plan.Advisor{Node: n, Plan: c.plan}
 	handlers := map[string]func(source.Field){
 		"schema": func(f source.Field) { a.Schema = c.ofOpinions(f.Value, "the schema of "+what) },
@@ -52,7 +55,7 @@ func (c *compilation) advisor(n *source.Node, what string, message map[string]fu
 }
 
 // ofOpinions reads the schema of what an advisor says, which is always a mapping. A fault of it is the advisor's.
-func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
+func (c advisorReader) ofOpinions(n *source.Node, what string) *schema.Schema {
 	before := len(c.Found)
 	s := c.mappingSchema(n, nil, what)
 	for i := range c.Found[before:] {
@@ -66,7 +69,7 @@ func (c *compilation) ofOpinions(n *source.Node, what string) *schema.Schema {
 
 // consultation makes the tool that asks the advisors which speak on demand. It takes the place of whatever else has its
 // name: its answers are the advisors'.
-func (c *compilation) consultation() {
+func (c advisorReader) consultation() {
 	advisors := slices.DeleteFunc(slices.Clone(c.plan.Advisors), func(a *plan.Advisor) bool { return a.On != "" })
 	if len(advisors) == 0 {
 		return
@@ -97,24 +100,24 @@ func (c *compilation) consultation() {
 }
 
 // consulted gives a call that asks one advisor by its id that advisor's schema for its result.
-func (c *compilation) consulted(call *plan.Call) {
-	if call.Tool == nil || !call.Tool.Builtin {
+func (c *callReader) consulted() {
+	if c.Tool == nil || !c.Tool.Builtin {
 		return
 	}
-	at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == "advisor" })
+	at := slices.IndexFunc(c.Params.Fields, func(f plan.TemplateField) bool { return f.Key == "advisor" })
 	if at < 0 {
 		return
 	}
-	id, _ := call.Params.Fields[at].Value.Value.(string)
-	if a := c.plan.Advisor(id); a != nil && a.Schema != call.Tool.Output {
-		one := *call.Tool
+	id, _ := c.Params.Fields[at].Value.Value.(string)
+	if a := c.plan.Advisor(id); a != nil && a.Schema != c.Tool.Output {
+		one := *c.Tool
 		one.Output, one.OutputNode = a.Schema, a.Node.Get("schema")
-		call.Tool = &one
+		c.Tool = &one
 	}
 }
 
 // opinions finds what the advisors said in a solution.
-func (c *compilation) opinions(n *source.Node) {
+func (c advisorReader) opinions(n *source.Node) {
 	c.plan.Opinions = n
 	if n.Kind != source.Array {
 		c.Expects(n, "\"advisors\"", "a list of opinions, each with the \"id\" of its advisor")
@@ -129,7 +132,7 @@ func (c *compilation) opinions(n *source.Node) {
 
 // judgeOpinions holds what was said against the advisors that there are. Those
 // of a solution that is checked alone aren't known.
-func (c *compilation) judgeOpinions() {
+func (c advisorReader) judgeOpinions() {
 	p := c.plan
 	if p.Opinions == nil || p.Form == plan.Solution || p.Opinions.Kind != source.Array {
 		return
@@ -159,7 +162,7 @@ func (c *compilation) judgeOpinions() {
 }
 
 // speaker is whose opinion something is.
-func (c *compilation) speaker(n *source.Node) *plan.Advisor {
+func (c advisorReader) speaker(n *source.Node) *plan.Advisor {
 	id := n.Get("id")
 	if id == nil || id.Kind != source.String {
 		c.Report(diag.BadAdvisor, n.Span().Head(), "an opinion doesn't say whose it is").

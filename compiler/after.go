@@ -7,11 +7,11 @@ import (
 )
 
 // after reads which calls must be done, or have settled, before one starts.
-func (c *compilation) after(call *plan.Call, n *source.Node) {
+func (c *callReader) after(n *source.Node) {
 	for _, item := range n.Several() {
 		switch {
 		case item.Kind == source.String:
-			c.comesAfter(call, item, false)
+			c.comesAfter(item, false)
 		case item.Kind == source.Object && item.Get("settled") != nil:
 			c.Fields(item, "\"_after\"", map[string]func(source.Field){"settled": nil})
 			for _, name := range item.Get("settled").Several() {
@@ -19,7 +19,7 @@ func (c *compilation) after(call *plan.Call, n *source.Node) {
 					c.Expects(name, "what is to be settled", "the \"_id\" of a call, or a list of such")
 					continue
 				}
-				c.comesAfter(call, name, true)
+				c.comesAfter(name, true)
 			}
 		default:
 			c.Expects(item, "\"_after\"", "the \"_id\" of a call, {settled: [ids]}, or a list of these")
@@ -28,14 +28,14 @@ func (c *compilation) after(call *plan.Call, n *source.Node) {
 }
 
 // comesAfter finds the call that is named by its id, or by its tool where no other call has that.
-func (c *compilation) comesAfter(call *plan.Call, n *source.Node, settled bool) {
+func (c *callReader) comesAfter(n *source.Node, settled bool) {
 	if other := c.ids[n.Text]; other != nil {
-		call.After = append(call.After, plan.After{Call: other.Index, Settled: settled, Node: n})
+		c.After = append(c.After, plan.After{Call: other.Index, Settled: settled, Node: n})
 		return
 	}
 	of := c.callsOf(n.Text)
 	if len(of) == 1 {
-		call.After = append(call.After, plan.After{Call: int(of[0]), Settled: settled, ByTool: true, Node: n})
+		c.After = append(c.After, plan.After{Call: int(of[0]), Settled: settled, ByTool: true, Node: n})
 		return
 	}
 	if len(of) > 1 {

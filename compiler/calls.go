@@ -41,16 +41,18 @@ func (c *compilation) lowerCalls() {
 	marks := bytes.Count(c.plan.File.Text, []byte("†")) - bytes.Count(c.plan.File.Text, []byte("_outputPath"))
 	c.plan.Reads = make([]plan.Read, 0, max(0, min(marks, 4*len(list.Items))))
 	c.ids = make(map[string]*plan.Call, len(list.Items))
+	reader := callReader{compilation: c}
 	for place, n := range list.Items {
-		c.listCall(n, place+1)
+		reader.listCall(n, place+1)
 	}
 	for _, call := range c.plan.Calls {
 		if call.ID == "" {
-			c.sharesName(c.ids[call.Name], call)
+			reader.sharesName(c.ids[call.Name], call)
 		}
 	}
 	for _, call := range c.plan.Calls {
-		c.lowerCall(call)
+		reader.Call = call
+		reader.lowerCall()
 		if call.Tool != nil {
 			c.secretsOf(call.Node, call.Tool.Parameters)
 		}
@@ -79,7 +81,7 @@ func (c *compilation) addSize(call *plan.Call) {
 
 // sharesName reports that a call's "_id" is the name of one without, if there are two: nothing that names the one would
 // tell it from the other. It is the later one's fault, so that it doesn't matter whether they arrive together.
-func (c *compilation) sharesName(named, call *plan.Call) {
+func (c *callReader) sharesName(named, call *plan.Call) {
 	if named == nil || call == nil {
 		return
 	}
@@ -97,7 +99,7 @@ func (c *compilation) sharesName(named, call *plan.Call) {
 }
 
 // listCall makes a call of what stands at a place, from 1, of the list, with its tool and name; nil if it is none.
-func (c *compilation) listCall(n *source.Node, place int) *plan.Call {
+func (c *callReader) listCall(n *source.Node, place int) *plan.Call {
 	if n.Kind != source.Object {
 		c.Expects(n, "call "+strconv.Itoa(place), "a mapping with \"_tool\"")
 		return nil
@@ -134,7 +136,7 @@ func (c *compilation) listCall(n *source.Node, place int) *plan.Call {
 	return call
 }
 
-func (c *compilation) noTool(n, tool *source.Node, place int) {
+func (c *callReader) noTool(n, tool *source.Node, place int) {
 	if tool != nil {
 		c.Expects(tool, "\"_tool\"", "the name of a tool")
 		return
@@ -154,47 +156,54 @@ func (c *compilation) noTool(n, tool *source.Node, place int) {
 	f.Advise("every call names its tool: _tool: name")
 }
 
-func (c *compilation) lowerCall(call *plan.Call) {
+// A callReader reads a call with all that it runs and reads, or, of no call, what stands elsewhere in a plan and reads.
+type callReader struct {
+	*compilation
+	*plan.Call
+	items bool // what is read belongs to one item
+}
+
+func (c *callReader) lowerCall() {
 	p, firstRead := c.plan, len(c.plan.Reads)
-	c.Call = call.Name
-	c.each(call)
-	for _, f := range call.Node.Fields {
+	c.Reader.Call = c.Name
+	c.each()
+	for _, f := range c.Node.Fields {
 		if strings.HasPrefix(f.Key.Text, "_") {
-			c.lowerMeta(call, f)
+			c.lowerMeta(f)
 		}
 	}
-	c.items = call.Node.Get("_each") != nil
-	c.lowerScopes(call)
-	call.Params = c.objectTemplate(call, call.Node, true)
+	c.items = c.Node.Get("_each") != nil
+	c.lowerScopes()
+	c.Params = c.objectTemplate(c.Node, true)
 	c.items = false
-	call.Reads = consecutive(firstRead, len(p.Reads))
-	c.consulted(call)
-	c.carriedOut(call)
-	if call.Each != nil {
-		c.eachGives(call)
+	c.Reads = consecutive(firstRead, len(p.Reads))
+	c.consulted()
+	c.carriedOut()
+	if c.Each != nil {
+		c.eachGives()
 	}
-	if call.Output == nil && call.Tool != nil && call.Tool.OutputPath != nil {
-		c.inheritOutputPath(call)
+	if c.Output == nil && c.Tool != nil && c.Tool.OutputPath != nil {
+		c.inheritOutputPath()
 	}
-	c.chosen(call)
-	c.Call = ""
+	c.chosen()
+	c.Reader.Call = ""
 }
 
 // chosen takes a result apart that is in a solution and names the alternative which it takes.
-func (c *compilation) chosen(call *plan.Call) {
-	path, result := call.Produced.Get("_outputPath"), call.Produced.Get("_output")
-	if path == nil || result == nil || len(call.Produced.Fields) != 2 {
+func (c *callReader) chosen() {
+	path, result := c.Produced.Get("_outputPath"), c.Produced.Get("_output")
+	if path == nil || result == nil || len(c.Produced.Fields) != 2 {
 		return
 	}
-	call.Produced = result
-	named := &plan.Call{Node: call.Node, Name: call.Name}
-	if c.outputPath(named, path); len(named.Output) == 0 {
+	c.Produced = result
+	named := &plan.Call{Node: c.Node, Name: c.Name}
+	if (&callReader{compilation: c.compilation, Call: named}).outputPath(path); len(named.Output) == 0 {
 		return
 	}
-	for i, offered := range call.Output {
+	for i, offered := range c.Output {
 		if len(named.Output) == 1 &&
 			slices.EqualFunc(offered, named.Output[0], func(a, b plan.Path) bool { return a.ID == b.ID }) {
-			call.Takes = i + 1
+			c.Takes = i + 1
 			return
 		}
 	}
@@ -203,53 +212,53 @@ func (c *compilation) chosen(call *plan.Call) {
 }
 
 // lowerMeta reads one of a call's keys that begin with "_".
-func (c *compilation) lowerMeta(call *plan.Call, f source.Field) {
+func (c *callReader) lowerMeta(f source.Field) {
 	n, key := f.Value, f.Key.Text
 	if slices.Contains(extensionKeys, key) {
-		call.Extensions = append(call.Extensions, f)
+		c.Extensions = append(c.Extensions, f)
 	}
 	switch key {
 	case "_tool", "_id", "_each": // see nameCall, each
 	case "_outputPath":
-		call.OutputNode = n
-		c.outputPath(call, n)
+		c.OutputNode = n
+		c.outputPath(n)
 	case "_outputMethod":
-		c.Value(n, "\"_outputMethod\"", &call.Method, methodTags)
+		c.Value(n, "\"_outputMethod\"", &c.Method, methodTags)
 	case "_instance":
-		call.Instance = c.instanceID(n)
+		c.Instance = c.instanceID(n)
 	case "_activity":
-		if call.Activity = c.Text(n, "\"_activity\""); call.Activity != "" && c.plan.Activities[call.Activity] == nil {
-			c.noActivity(n, call.Activity)
+		if c.Activity = c.Text(n, "\"_activity\""); c.Activity != "" && c.plan.Activities[c.Activity] == nil {
+			c.noActivity(n, c.Activity)
 		}
 	case "_delegate":
-		c.callDelegate(call, n)
+		c.callDelegate(n)
 	case "_scopes":
-		call.ScopesNode = n
+		c.ScopesNode = n
 	case "_output":
-		call.Produced = n
+		c.Produced = n
 	case "_reasoningForCall":
-		call.Reason = c.Text(n, "\"_reasoningForCall\"")
+		c.Reason = c.Text(n, "\"_reasoningForCall\"")
 	case "_when":
-		c.when(call, n)
+		c.when(n)
 	case "_after":
-		c.after(call, n)
+		c.after(n)
 	case "_retry":
 		if n.Kind == source.Number || n.Kind == source.String {
-			c.Value(n, "\"_retry\"", &call.Retry.Attempts, `from:"1" to:"1000"`)
+			c.Value(n, "\"_retry\"", &c.Retry.Attempts, `from:"1" to:"1000"`)
 		} else {
-			c.Mapping(n, "\"_retry\"", &call.Retry, nil)
+			c.Mapping(n, "\"_retry\"", &c.Retry, nil)
 		}
 	case "_onItemFailure":
-		c.onItemFailure(call, f)
+		c.onItemFailure(f)
 	case "_timeout":
-		call.Timeout = c.Duration(n, "\"_timeout\"")
+		c.Timeout = c.Duration(n, "\"_timeout\"")
 	case "_confirm":
-		if call.Confirm = n.IsTrue(); !call.Confirm {
+		if c.Confirm = n.IsTrue(); !c.Confirm {
 			c.Report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").
 				Advise("write _confirm: true, or remove it")
 		}
 	default:
-		c.UnknownKey(call.Node, f.Key, "a call", metaKeys)
+		c.UnknownKey(c.Node, f.Key, "a call", metaKeys)
 	}
 }
 
@@ -260,10 +269,10 @@ var extensionKeys = []string{"_id", "_when", "_after", "_retry", "_timeout", "_c
 const methodTags = `words:"set,merge,assign,push,concat"`
 
 // when reads the condition of a call.
-func (c *compilation) when(call *plan.Call, n *source.Node) {
+func (c *callReader) when(n *source.Node) {
 	if n.Kind == source.Bool || n.Kind == source.String && reference.IsExpression(n.Text) {
-		c.items = call.Node.Get("_each") != nil
-		call.When = c.template(call, n)
+		c.items = c.Node.Get("_each") != nil
+		c.When = c.template(n)
 		c.items = false
 		return
 	}
@@ -274,7 +283,7 @@ func (c *compilation) when(call *plan.Call, n *source.Node) {
 }
 
 // outputPath reads where a call's result goes.
-func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
+func (c *callReader) outputPath(n *source.Node) {
 	if n.Kind != source.String {
 		c.Expects(n, "\"_outputPath\"", "a path such as †state.result")
 		return
@@ -284,7 +293,7 @@ func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 		c.BadExpression(n, err)
 		return
 	}
-	c.routes(call, alternatives, n, func(ref expression.Reference) (start, end int, ok bool) {
+	c.routes(alternatives, n, func(ref expression.Reference) (start, end int, ok bool) {
 		why, only := readOnly[ref.Kind]
 		if only {
 			c.Report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).
@@ -292,28 +301,28 @@ func (c *compilation) outputPath(call *plan.Call, n *source.Node) {
 		}
 		return ref.Start, ref.End, !only
 	})
-	for _, route := range call.Output {
+	for _, route := range c.Output {
 		for i, path := range route {
-			c.overItself(call, route[:i], path)
+			c.overItself(route[:i], path)
 		}
 	}
 }
 
 // inheritOutputPath gives a call the path that its tool fixes. What is wrong with that is the tool's fault, and
 // reported with its schema.
-func (c *compilation) inheritOutputPath(call *plan.Call) {
-	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
+func (c *callReader) inheritOutputPath() {
+	raw, _ := c.Tool.OutputPath.Raw().(map[string]any)
 	if text, ok := raw["const"].(string); ok {
-		call.OutputNode = call.ToolNode
+		c.OutputNode = c.ToolNode
 		alternatives, _ := reference.ParseOutput(text)
-		c.routes(call, alternatives, call.ToolNode, func(ref expression.Reference) (start, end int, ok bool) {
-			return 0, len(call.ToolNode.Text), readOnly[ref.Kind] == ""
+		c.routes(alternatives, c.ToolNode, func(ref expression.Reference) (start, end int, ok bool) {
+			return 0, len(c.ToolNode.Text), readOnly[ref.Kind] == ""
 		})
 	}
 }
 
 // routes gives a call the alternatives of a path, each of whose paths is at a place in a string.
-func (c *compilation) routes(call *plan.Call, alternatives [][]expression.Reference, n *source.Node,
+func (c *callReader) routes(alternatives [][]expression.Reference, n *source.Node,
 	at func(expression.Reference) (start, end int, ok bool)) {
 	for _, alternative := range alternatives {
 		route := make(plan.Route, 0, len(alternative))
@@ -329,18 +338,18 @@ func (c *compilation) routes(call *plan.Call, alternatives [][]expression.Refere
 			route = append(route, plan.Path{ID: id, Node: n, Start: start, End: end})
 		}
 		if len(route) > 0 {
-			call.Output = append(call.Output, route)
+			c.Output = append(c.Output, route)
 		}
 	}
 }
 
 // overItself reports a path that overlaps another which the same result is written to.
-func (c *compilation) overItself(call *plan.Call, route plan.Route, path plan.Path) {
+func (c *callReader) overItself(route plan.Route, path plan.Path) {
 	for _, other := range route {
 		if c.plan.Paths.Overlap(other.ID, path.ID) {
 			c.Report(diag.BadExpression, path.Span(), "the result would be written over itself: %q and %q overlap",
 				c.plan.Paths.String(other.ID), c.plan.Paths.String(path.ID)).
-				About(call.Label()).Note(other.Span(), "it goes here as well").
+				About(c.Label()).Note(other.Span(), "it goes here as well").
 				Advise("write it to one of the two, or to paths side by side")
 			return
 		}
@@ -354,7 +363,7 @@ var readOnly = map[string]string{
 }
 
 // kindPath interns a reference's path, and reports a kind that there isn't.
-func (c *compilation) kindPath(ref expression.Reference, n *source.Node) (pathtree.ID, bool) {
+func (c *callReader) kindPath(ref expression.Reference, n *source.Node) (pathtree.ID, bool) {
 	id, ok := c.pathOf(ref)
 	if !ok {
 		c.unknownKind(diag.UnknownKind, ref, n)
@@ -364,7 +373,7 @@ func (c *compilation) kindPath(ref expression.Reference, n *source.Node) (pathtr
 
 // pathOf interns a reference's path. A kind that a message declares stands below
 // †data, under whichever of its two names it is used.
-func (c *compilation) pathOf(ref expression.Reference) (pathtree.ID, bool) {
+func (c *callReader) pathOf(ref expression.Reference) (pathtree.ID, bool) {
 	if !c.isKind(ref.Kind) {
 		return 0, false
 	}
@@ -383,20 +392,20 @@ func (c *compilation) pathOf(ref expression.Reference) (pathtree.ID, bool) {
 // lowerOutput reads the plan's own output, whose reads come after all others.
 func (c *compilation) lowerOutput() {
 	if c.outputNode != nil && c.outputNode.Kind != source.Null {
-		c.plan.Output = c.template(nil, c.outputNode)
+		c.plan.Output = (&callReader{compilation: c}).template(c.outputNode)
 	}
 }
 
 // template reads a value that may hold expressions at its leaves. The call is nil for the plan's output.
-func (c *compilation) template(call *plan.Call, n *source.Node) *plan.Template {
+func (c *callReader) template(n *source.Node) *plan.Template {
 	switch n.Kind {
 	case source.Object:
-		return c.objectTemplate(call, n, false)
+		return c.objectTemplate(n, false)
 	case source.Array:
 		t := &plan.Template{Node: n}
 		values := make([]any, 0, len(n.Items))
 		for _, item := range n.Items {
-			sub := c.template(call, item)
+			sub := c.template(item)
 			t.ItemDependent = t.ItemDependent || sub.ItemDependent
 			t.Items = append(t.Items, sub)
 			values = append(values, sub.Value)
@@ -406,7 +415,7 @@ func (c *compilation) template(call *plan.Call, n *source.Node) *plan.Template {
 		}
 		return t
 	case source.String:
-		return c.textTemplate(call, n)
+		return c.textTemplate(n)
 	}
 	return &plan.Template{Node: n, Value: n.Value()}
 }
@@ -417,7 +426,7 @@ func isParameter(key string) bool {
 }
 
 // objectTemplate reads a mapping; that of a call holds the call's parameters among other things.
-func (c *compilation) objectTemplate(call *plan.Call, n *source.Node, params bool) *plan.Template {
+func (c *callReader) objectTemplate(n *source.Node, params bool) *plan.Template {
 	t := &plan.Template{Node: n}
 	counts := func(f source.Field) bool { return !params || isParameter(f.Key.Text) }
 	count := 0
@@ -432,7 +441,7 @@ func (c *compilation) objectTemplate(call *plan.Call, n *source.Node, params boo
 		if !counts(f) {
 			continue
 		}
-		sub := c.template(call, f.Value)
+		sub := c.template(f.Value)
 		live = live || sub.Live()
 		t.ItemDependent = t.ItemDependent || sub.ItemDependent
 		t.Fields = append(t.Fields, plan.TemplateField{Key: f.Key.Text, Node: f.Key, Value: sub})
@@ -452,7 +461,7 @@ func (c *compilation) objectTemplate(call *plan.Call, n *source.Node, params boo
 }
 
 // textTemplate reads a string: one expression, or a text with expressions in it or without.
-func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Template {
+func (c *callReader) textTemplate(n *source.Node) *plan.Template {
 	e, err := expression.ParseString(n.Text, c.isKind, expression.DefaultLimits())
 	if e == nil && err == nil {
 		return &plan.Template{Node: n, Value: reference.Literal(n.Text)}
@@ -473,8 +482,8 @@ func (c *compilation) textTemplate(call *plan.Call, n *source.Node) *plan.Templa
 			id = pathtree.Root // the finding is made; nobody writes the root, so nothing binds to it
 		}
 		read := plan.Read{Call: -1, Ref: ref, Path: id, Node: n}
-		if call != nil {
-			read.Call = call.Index
+		if c.Call != nil {
+			read.Call = c.Index
 		}
 		c.plan.Reads = append(c.plan.Reads, read)
 		t.ItemDependent = t.ItemDependent || c.items && IsItemKind(ref.Kind)
@@ -497,7 +506,7 @@ func consecutive(first, end int) []int {
 
 // isPlainText reports whether a string that begins with † and is no expression can only have been meant as text: the †
 // stands alone, or before a blank and something that begins with no kind.
-func (c *compilation) isPlainText(s string) bool {
+func (c *callReader) isPlainText(s string) bool {
 	rest := strings.TrimPrefix(s, "†")
 	word := strings.TrimLeft(rest, " \t\r\n")
 	if word != "" && (word == rest || !unicode.IsLetter([]rune(word)[0])) {
@@ -511,13 +520,9 @@ func (c *compilation) isPlainText(s string) bool {
 func (c *compilation) bind() {
 	p := c.plan
 	c.start(p.Reads)
-	if call := bind.Plan(p); call >= 0 {
-		c.tooDense(p.Calls[call])
+	if call := bind.Plan(p); call >= 0 { // with which there are too many
+		c.Report(diag.Limit, p.Calls[call].Node.Span(), "the plan has more than %d dependencies between calls",
+			bind.MaxEdges).
+			Advise("let fewer calls read and write one path, or read a narrower path")
 	}
-}
-
-// tooDense reports the call with which there are too many dependencies.
-func (c *compilation) tooDense(call *plan.Call) {
-	c.Report(diag.Limit, call.Node.Span(), "the plan has more than %d dependencies between calls", bind.MaxEdges).
-		Advise("let fewer calls read and write one path, or read a narrower path")
 }

@@ -9,7 +9,7 @@ import (
 
 // nameCatalogue reads which schemas a file defines that the configuration gives to every document: it is an import that
 // comes before all others, except that it stands outside the workspace's own files and so imports nothing itself.
-func (c *compilation) nameCatalogue(file *source.File) {
+func (c *definitionReader) nameCatalogue(file *source.File) {
 	root := c.parse(file)
 	if root == nil || root.Kind == source.Null {
 		return
@@ -22,7 +22,7 @@ func (c *compilation) nameCatalogue(file *source.File) {
 }
 
 // takeCatalogues reads the definitions of the catalogues, once the document has named its own schemas.
-func (c *compilation) takeCatalogues() {
+func (c *definitionReader) takeCatalogues() {
 	files := c.catalogues
 	c.catalogues = nil
 	for i, root := range catalogue.Separate(files,

@@ -64,8 +64,7 @@ func Compile(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 	if o.Limits == (source.Limits{}) {
 		o.Limits = source.DefaultLimits()
 	}
-	all := &delegation{plans: map[string]*plan.Plan{}, chain: []plan.Link{{Path: path.Clean(o.Name)}},
-		secrets: &redact.Set{}}
+	all := newDelegation(path.Clean(o.Name), &redact.Set{})
 	for _, taken := range slices.Concat(o.Catalogues, o.Activities) {
 		all.reads.bytes += len(taken.Text)
 	}
@@ -156,59 +155,50 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 
 // compile is Compile for a plan and for those that are run within it.
 func compile(file *source.File, o Options, all *delegation) (*plan.Plan, []diag.Diagnostic) {
-	c := &compilation{
-		options:    o,
-		delegation: all,
-		plan: &plan.Plan{
-			Text: plan.Text{File: file, Folder: path.Dir(o.Name), Workspaces: o.Files,
-				Workspace: all.workspace},
-			Declarations: plan.Declarations{Activities: map[string]*plan.Activity{},
-				Servers: map[string]*plan.Server{}},
-			Settings: plan.Settings{Terminate: plan.TerminateOutput, Mode: plan.Eager,
-				Advice: plan.Advice{Aggregate: "mean", Enforce: "off"}},
-			Bindings:   plan.Bindings{Paths: pathtree.New()},
-			Population: plan.Population{AwaitsInstances: o.Instances},
-			Policies:   all.policies, Secrets: all.secrets,
-		},
-		tools:       map[string]*plan.Tool{},
-		ids:         map[string]*plan.Call{},
-		schemas:     map[string]any{},
-		schemaNodes: map[string]*source.Node{},
-		badSchemas:  map[source.Span]int{},
-	}
+	c := newCompilation(o, all, &plan.Plan{
+		Text: plan.Text{File: file, Folder: path.Dir(o.Name), Workspaces: o.Files, Workspace: all.workspace},
+		Declarations: plan.Declarations{Activities: map[string]*plan.Activity{},
+			Servers: map[string]*plan.Server{}},
+		Settings: plan.Settings{Terminate: plan.TerminateOutput, Mode: plan.Eager,
+			Advice: plan.Advice{Aggregate: "mean", Enforce: "off"}},
+		Bindings:   plan.Bindings{Paths: pathtree.New()},
+		Population: plan.Population{AwaitsInstances: o.Instances},
+		Policies:   all.policies, Secrets: all.secrets,
+	}, map[string]any{})
 	canonical.DecidedBy(c.plan)
 	c.plan.Root = c.parse(file)
 	if row := c.plan.Root.Get("document"); row != nil && file.Row > 0 {
 		c.plan.Root = row // a line of a .jsonl file may say more than its document
 	}
 	c.hold()
+	defs := c.definitions()
 	for _, file := range o.Catalogues {
-		c.nameCatalogue(file)
+		defs.nameCatalogue(file)
 	}
 	switch {
 	case c.plan.Root == nil:
 	case o.Definitions:
-		c.lowerDefinitions(c.plan.Root)
+		defs.lowerDefinitions(c.plan.Root)
 	default:
 		c.lower(c.plan.Root)
 	}
-	c.takeCatalogues() // where the document defines nothing itself
+	defs.takeCatalogues() // where the document defines nothing itself
 	for _, extra := range o.Activities {
-		c.overlay(extra)
+		defs.overlay(extra)
 	}
 	for _, name := range o.Functions {
 		c.plan.Activities[name] = &plan.Activity{Name: name, Kind: "go", Origin: plan.Program, Hints: o.Hints[name]}
 	}
-	c.serve()
-	c.defineTools()
+	defs.serve()
+	defs.defineTools()
 	if !o.Definitions { // whose kinds aren't known
-		c.scopesOfAdvisors()
+		advisorReader{c}.scopesOfAdvisors()
 	}
-	c.judgeOpinions()
+	advisorReader{c}.judgeOpinions()
 	c.lowerCalls()
-	c.takeUpHistory()
+	contextReader{c}.takeUpHistory()
 	c.judgeInstances()
-	c.offered()
+	(&callReader{compilation: c}).offered()
 	c.lowerOutput()
 	c.bind()
 	c.plan.Schemas, c.plan.NamedSchemas = c.schemas, c.schemaNodes
@@ -239,8 +229,20 @@ type compilation struct {
 	refused     map[plan.Link]bool      // delegates that were reported
 	interfaces  map[through]*plan.Tool  // of calls that plans carry out
 	lists       map[listTool]*plan.Tool // of calls that run for each item of a list
-	items       bool                    // what is read belongs to one item
 	everywhere  map[pathtree.ID]bool    // what every instance begins with, of the paths that were asked for
+}
+
+func newCompilation(o Options, all *delegation, p *plan.Plan, schemas map[string]any) *compilation {
+	return &compilation{
+		options: o, delegation: all, plan: p, schemas: schemas, schemaNodes: map[string]*source.Node{},
+		badSchemas: map[source.Span]int{}, tools: map[string]*plan.Tool{}, ids: map[string]*plan.Call{},
+		refused: map[plan.Link]bool{}, interfaces: map[through]*plan.Tool{}, lists: map[listTool]*plan.Tool{},
+	}
+}
+
+// definitions reads definitions.
+func (c *compilation) definitions() *definitionReader {
+	return &definitionReader{compilation: c, files: map[string]*imported{}}
 }
 
 // A definition is a named thing as it is in a document.
@@ -274,10 +276,6 @@ func (c *compilation) parse(file *source.File) *source.Node {
 	known, ok := c.delegation.reads.parsed[file]
 	if !ok {
 		known.root, known.problems = source.Parse(file, c.options.Limits)
-		if c.delegation.reads.parsed == nil {
-			c.delegation.reads.parsed = map[*source.File]tree{}
-			c.delegation.reads.keywords = keywordsAtFirst
-		}
 		c.delegation.reads.keywords += 2 * len(file.Text)
 		c.delegation.reads.parsed[file] = known
 	}
@@ -347,13 +345,11 @@ func (c *compilation) hold() {
 	if held == nil || len(c.delegation.chain) > 1 {
 		return
 	}
-	files := map[string]opened{}
 	for _, f := range held.Fields {
 		if text, err := canonical.JSON(f.Value.Value()); err == nil {
 			file := source.NewFile(c.plan.File.Name+"#"+f.Key.Text, text)
 			file.Format = source.JSON
-			files[path.Join(c.plan.Folder, f.Key.Text)] = opened{file: file}
+			c.delegation.reads.files[path.Join(c.plan.Folder, f.Key.Text)] = opened{file: file}
 		}
 	}
-	c.delegation.reads.files = files
 }

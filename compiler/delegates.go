@@ -35,6 +35,11 @@ type delegation struct {
 	trusted  []*plan.Server   // that these policies trust
 }
 
+func newDelegation(path string, secrets *redact.Set) *delegation {
+	return &delegation{plans: map[string]*plan.Plan{}, chain: []plan.Link{{Path: path}}, secrets: secrets,
+		reads: reads{files: map[string]opened{}, parsed: map[*source.File]tree{}, keywords: keywordsAtFirst}}
+}
+
 // Interface is how a delegate looks to a call: as a tool whose parameters are its
 // input and whose result is its output. It is nil for any other plan.
 func Interface(p *plan.Plan) *plan.Tool {
@@ -80,13 +85,13 @@ func (c *compilation) folderOf(d definition) string {
 
 // callDelegate reads a call's "_delegate". Where the tool offers some to choose
 // from, it is one of these as the tool writes them.
-func (c *compilation) callDelegate(call *plan.Call, n *source.Node) {
+func (c *callReader) callDelegate(n *source.Node) {
 	if n.AsText() == plan.Anonymous {
-		call.Delegate = plan.Anonymous
+		c.Delegate = plan.Anonymous
 		return
 	}
-	if tool := call.Tool; tool != nil && len(tool.Delegates) > 0 && n.Kind == source.String {
-		if call.Delegate = tool.Delegates[n.Text]; call.Delegate != "" {
+	if tool := c.Tool; tool != nil && len(tool.Delegates) > 0 && n.Kind == source.String {
+		if c.Delegate = tool.Delegates[n.Text]; c.Delegate != "" {
 			return
 		}
 		f := c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", tool.Name, n.Text).
@@ -95,11 +100,12 @@ func (c *compilation) callDelegate(call *plan.Call, n *source.Node) {
 			"choose one of "+quotedList(slices.Sorted(maps.Keys(tool.Delegates)), fewListed))
 		return
 	}
-	call.Delegate = c.delegatePath(n, c.plan.Folder)
+	c.Delegate = c.delegatePath(n, c.plan.Folder)
 }
 
 // toolDelegate reads what a tool says of who carries it out: a plan, or those to choose from.
-func (c *compilation) toolDelegate(t *plan.Tool, dir string) {
+func (c *toolReader) toolDelegate(t *plan.Tool) {
+	dir := c.folderOf(c.definition)
 	n := t.DelegateNode
 	if text := fixedText(n); text == plan.Anonymous {
 		t.Delegate = plan.Anonymous
@@ -126,66 +132,66 @@ func (c *compilation) toolDelegate(t *plan.Tool, dir string) {
 
 // carriedOut finds who carries a call out: what it says itself, else what its tool says. A plan of its own takes the
 // place of an activity; an activity may be a plan.
-func (c *compilation) carriedOut(call *plan.Call) {
-	p, tool := c.plan, call.Tool
-	if !c.maySubstitute(call) {
+func (c *callReader) carriedOut() {
+	p, tool := c.plan, c.Tool
+	if !c.maySubstitute() {
 		return
 	}
-	own := call.Node.Get("_delegate")
+	own := c.Node.Get("_delegate")
 	switch {
-	case call.Activity != "" && call.Plan() != "":
+	case c.Activity != "" && c.Plan() != "":
 		c.Report(diag.BadDelegate, own.Span(), "the call names both an activity and a plan to carry it out").
 			Advise("leave \"_activity\" or \"_delegate\" out")
 		return
-	case call.Activity != "" || call.Plan() != "":
+	case c.Activity != "" || c.Plan() != "":
 	case tool != nil:
-		call.Activity = tool.Activity
+		c.Activity = tool.Activity
 		if own == nil && plan.RunsPlan(tool.Delegate) {
-			call.Delegate = tool.Delegate
+			c.Delegate = tool.Delegate
 		}
-	case p.Activities[call.ToolName] != nil:
-		call.Activity = call.ToolName
+	case p.Activities[c.ToolName] != nil:
+		c.Activity = c.ToolName
 	}
-	if own == nil && call.Delegate == "" && tool != nil && tool.Delegate == plan.Anonymous {
-		call.Delegate = plan.Anonymous
+	if own == nil && c.Delegate == "" && tool != nil && tool.Delegate == plan.Anonymous {
+		c.Delegate = plan.Anonymous
 	}
 	at := own
-	if a := p.Activities[call.Activity]; a != nil && a.Plan != "" {
-		call.Delegate, at = a.Plan, a.PlanNode
+	if a := p.Activities[c.Activity]; a != nil && a.Plan != "" {
+		c.Delegate, at = a.Plan, a.PlanNode
 	} else if own == nil && tool != nil {
 		at = tool.DelegateNode
 	}
-	if path := call.Plan(); path != "" {
-		if d := c.delegate(plan.Link{Path: path, At: at}, call); d != nil {
-			c.throughInterface(call, d)
+	if path := c.Plan(); path != "" {
+		if d := c.delegate(plan.Link{Path: path, At: at}); d != nil {
+			c.throughInterface(d)
 		}
-		c.scopesOfItems(call)
+		c.scopesOfItems()
 	}
 }
 
 // offered compiles the plans that a call may yet name: those of tools and of
 // activities that no call uses, but a model may.
-func (c *compilation) offered() {
+func (c *callReader) offered() {
 	for _, t := range c.plan.Tools {
 		if plan.RunsPlan(t.Delegate) && t.DelegateNode != nil {
-			c.delegate(plan.Link{Path: t.Delegate, At: t.DelegateNode}, nil)
+			c.delegate(plan.Link{Path: t.Delegate, At: t.DelegateNode})
 		}
 		for _, text := range slices.Sorted(maps.Keys(t.Delegates)) {
 			if path := t.Delegates[text]; plan.RunsPlan(path) {
-				c.delegate(plan.Link{Path: path, At: t.DelegateNode}, nil)
+				c.delegate(plan.Link{Path: path, At: t.DelegateNode})
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.plan.Activities)) {
 		if a := c.plan.Activities[name]; a.Plan != "" {
-			c.delegate(plan.Link{Path: a.Plan, At: a.PlanNode}, nil)
+			c.delegate(plan.Link{Path: a.Plan, At: a.PlanNode})
 		}
 	}
 }
 
 // delegate is the plan that a link names, compiled once for all that name it; nil when there is none, which is reported
 // once a place. One that only is on offer may lead back to a plan that is being compiled: a model can't choose it then.
-func (c *compilation) delegate(l plan.Link, call *plan.Call) *plan.Plan {
+func (c *callReader) delegate(l plan.Link) *plan.Plan {
 	p, all := c.plan, c.delegation
 	if d := p.Delegates[l.Path]; d != nil {
 		return d
@@ -195,17 +201,17 @@ func (c *compilation) delegate(l plan.Link, call *plan.Call) *plan.Plan {
 	}
 	d := all.plans[l.Path]
 	if d == nil {
-		if d = c.compileDelegate(l, call); d == nil {
+		if d = c.compileDelegate(l); d == nil {
 			return nil
 		}
 	}
 	if in := slices.IndexFunc(d.Circle,
 		func(one plan.Link) bool { return one.Path == all.chain[len(all.chain)-1].Path }); in >= 0 {
-		if call == nil {
+		if c.Call == nil {
 			return nil
 		}
 		p.Circle = d.Circle
-		c.leadsBack(l, append(slices.Clone(d.Circle[in:]), d.Circle[:in]...), call)
+		c.leadsBack(l, append(slices.Clone(d.Circle[in:]), d.Circle[:in]...))
 		return nil
 	}
 	if p.Delegates == nil {
@@ -216,17 +222,17 @@ func (c *compilation) delegate(l plan.Link, call *plan.Call) *plan.Plan {
 }
 
 // compileDelegate reads and compiles the plan that a link names.
-func (c *compilation) compileDelegate(l plan.Link, call *plan.Call) *plan.Plan {
+func (c *callReader) compileDelegate(l plan.Link) *plan.Plan {
 	all := c.delegation
 	bad := func(rule *diag.Rule, help, format string, args ...any) *plan.Plan {
-		c.refuse(l)
+		c.refused[l] = true
 		c.Report(rule, l.At.Span(), format, args...).Advise("%s", help)
 		return nil
 	}
 	if in := slices.IndexFunc(all.chain, func(one plan.Link) bool { return one.Path == l.Path }); in >= 0 {
-		if call != nil {
+		if c.Call != nil {
 			c.plan.Circle = slices.Clone(all.chain[in:])
-			c.leadsBack(l, c.plan.Circle, call)
+			c.leadsBack(l, c.plan.Circle)
 		}
 		return nil
 	}
@@ -274,17 +280,9 @@ func (c *compilation) compileDelegate(l plan.Link, call *plan.Call) *plan.Plan {
 	return d
 }
 
-// refuse keeps a place from being reported again.
-func (c *compilation) refuse(l plan.Link) {
-	if c.refused == nil {
-		c.refused = map[plan.Link]bool{}
-	}
-	c.refused[l] = true
-}
-
 // leadsBack reports a plan that reaches itself, with the places that make the circle.
-func (c *compilation) leadsBack(l plan.Link, chain []plan.Link, call *plan.Call) {
-	c.refuse(l)
+func (c *callReader) leadsBack(l plan.Link, chain []plan.Link) {
+	c.refused[l] = true
 	var names []string
 	for _, one := range append(slices.Clip(chain), chain[0]) {
 		names = append(names, one.Path)
@@ -334,19 +332,19 @@ func interfaceOf(p *plan.Plan, name string) *plan.Tool {
 // throughInterface gives a call what its delegate says and its tool doesn't: a tool that nobody declares is what the
 // delegate is, a result that the tool doesn't describe is the delegate's output, and so are parameters where it has no
 // word of a schema.
-func (c *compilation) throughInterface(call *plan.Call, d *plan.Plan) {
-	silent := call.Tool != nil && !slices.ContainsFunc(call.Tool.Node.Fields, func(f source.Field) bool {
+func (c *callReader) throughInterface(d *plan.Plan) {
+	silent := c.Tool != nil && !slices.ContainsFunc(c.Tool.Node.Fields, func(f source.Field) bool {
 		return isParameter(f.Key.Text) && f.Key.Text != "description" && f.Key.Text != "annotations"
 	})
-	if call.Tool != nil && !silent && (call.Tool.Output != nil || d.Face.Output == nil) {
+	if c.Tool != nil && !silent && (c.Tool.Output != nil || d.Face.Output == nil) {
 		return
 	}
-	key := through{call.ToolName, d}
+	key := through{c.ToolName, d}
 	t := c.interfaces[key]
 	if t == nil {
 		t = &plan.Tool{}
-		if call.Tool != nil {
-			*t = *call.Tool
+		if c.Tool != nil {
+			*t = *c.Tool
 			if t.Output == nil {
 				t.Output, t.OutputNode = d.Face.Output, d.Face.OutputNode
 			}
@@ -355,14 +353,11 @@ func (c *compilation) throughInterface(call *plan.Call, d *plan.Plan) {
 			}
 		} else {
 			*t = *d.Face
-			t.Name = call.ToolName
-		}
-		if c.interfaces == nil {
-			c.interfaces = map[through]*plan.Tool{}
+			t.Name = c.ToolName
 		}
 		c.interfaces[key] = t
 	}
-	call.Tool = t
+	c.Tool = t
 }
 
 // through is a tool whose calls a plan carries out.
@@ -373,39 +368,39 @@ type through struct {
 
 // maySubstitute reports who carries a call of a solution out although its tool doesn't allow it: a solution is
 // untrusted text, and a tool says both what its calls take and what becomes of them. The call then runs nothing.
-func (c *compilation) maySubstitute(call *plan.Call) bool {
+func (c *callReader) maySubstitute() bool {
 	if c.plan.Form != plan.Replan {
 		return true
 	}
-	tool := call.Tool
-	if n := call.Node.Get("_activity"); n != nil && c.plan.Activities[call.Activity] != nil {
-		allowed := []string{call.ToolName}
+	tool := c.Tool
+	if n := c.Node.Get("_activity"); n != nil && c.plan.Activities[c.Activity] != nil {
+		allowed := []string{c.ToolName}
 		if tool != nil {
 			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...),
 				func(name string) bool { return name == "" })
 		}
-		if !slices.Contains(allowed, call.Activity) {
-			c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", call.ToolName,
-				call.Activity).
+		if !slices.Contains(allowed, c.Activity) {
+			c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", c.ToolName,
+				c.Activity).
 				Advise(
 					"leave \"_activity\" out: a tool names the activities that it allows in its \"_activity\", " +
 						"as {const: …} or {enum: […]}")
 			return false
 		}
 	}
-	n := call.Node.Get("_delegate")
-	if n == nil || call.Delegate == "" {
+	n := c.Node.Get("_delegate")
+	if n == nil || c.Delegate == "" {
 		return true
 	}
 	byTool := false
 	if tool != nil {
-		byTool = slices.Contains(append(slices.Collect(maps.Values(tool.Delegates)), tool.Delegate), call.Delegate)
+		byTool = slices.Contains(append(slices.Collect(maps.Values(tool.Delegates)), tool.Delegate), c.Delegate)
 	}
-	if call.Delegate == plan.Anonymous { // it hands over less, and runs what would run without it
+	if c.Delegate == plan.Anonymous { // it hands over less, and runs what would run without it
 		byTool = byTool || tool == nil || !plan.RunsPlan(tool.Delegate) && len(tool.Delegates) == 0
 	}
 	if !byTool {
-		c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", call.ToolName, n.Text).
+		c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", c.ToolName, n.Text).
 			Advise(
 				"leave \"_delegate\" out: a tool names the plans that it allows in its \"_delegate\", as " +
 					"{const: …} or {enum: […]}")

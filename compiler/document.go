@@ -24,7 +24,7 @@ func (c *compilation) lower(root *source.Node) {
 		c.plan.CallsNode = root
 	case root.Kind == source.Array && slices.ContainsFunc(root.Items, isMessage):
 		c.plan.Form = plan.Context
-		c.lowerContext(root)
+		contextReader{c}.lowerContext(root)
 	case root.Kind == source.Object && root.Get("context") != nil:
 		c.plan.Form = plan.ProcessRecord
 		c.lowerRecord(root)
@@ -86,15 +86,16 @@ func isSolution(n *source.Node) bool {
 func (c *compilation) lowerPlanFile(root *source.Node) {
 	p := c.plan
 	// Schemas that others refer to come first, whatever the order of the text.
-	c.definitions(root, path.Dir(c.options.Name))
+	defs := c.definitions()
+	defs.all(root, path.Dir(c.options.Name))
 	c.Mapping(root, "a plan file", p, map[string]func(source.Field){
 		"output":     func(f source.Field) { c.outputNode = f.Value },
 		"tools":      nil,
 		"schemas":    nil,
 		"activities": nil,
 		"import":     nil,
-		"servers":    func(f source.Field) { c.servers(f.Value, p.Folder) },
-		"advisors":   func(f source.Field) { c.advisors(f.Value) },
+		"servers":    func(f source.Field) { defs.servers(f.Value, p.Folder) },
+		"advisors":   func(f source.Field) { advisorReader{c}.advisors(f.Value) },
 		"instances":  func(f source.Field) { c.instances(f.Value) },
 	})
 	p.Advice.HasThreshold = root.Get("advice").Get("threshold") != nil
@@ -120,7 +121,7 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 }
 
 // overlay adds a file of activities that was named on the command line.
-func (c *compilation) overlay(file *source.File) {
+func (c *definitionReader) overlay(file *source.File) {
 	root := c.parse(file)
 	if root == nil {
 		return
@@ -147,7 +148,7 @@ func (c *compilation) lowerSolution(root *source.Node, what string) {
 	c.Fields(root, what, map[string]func(source.Field){
 		"calls":    func(f source.Field) { c.plan.CallsNode = f.Value },
 		"output":   func(f source.Field) { c.outputNode = f.Value },
-		"advisors": func(f source.Field) { c.opinions(f.Value) },
+		"advisors": func(f source.Field) { advisorReader{c}.opinions(f.Value) },
 		"meta":     nil,
 	})
 }
@@ -155,7 +156,7 @@ func (c *compilation) lowerSolution(root *source.Node, what string) {
 func (c *compilation) lowerRecord(root *source.Node) {
 	p := c.plan
 	c.Fields(root, "a process record", map[string]func(source.Field){
-		"context":      func(f source.Field) { c.lowerContext(f.Value) },
+		"context":      func(f source.Field) { contextReader{c}.lowerContext(f.Value) },
 		"schema":       nil,
 		"outputSchema": nil,
 		"tick":         func(f source.Field) { c.Value(f.Value, "\"tick\"", &p.Tick, `from:"1"`) },
@@ -188,18 +189,21 @@ func (c *compilation) lowerRecord(root *source.Node) {
 	}
 }
 
+// A contextReader reads the messages of a context.
+type contextReader struct{ *compilation }
+
 // lowerContext reads a list of messages: those of one kind are patches of one object, the later over the earlier.
-func (c *compilation) lowerContext(n *source.Node) {
+func (c contextReader) lowerContext(n *source.Node) {
 	if n.Kind != source.Array {
 		c.Expects(n, "a context", "a list of messages")
 		return
 	}
 	for _, m := range n.Items {
 		if isMessage(m) && MessageType(m) == "tool" {
-			c.nameSchemas(m)
+			c.definitions().nameSchemas(m)
 		}
 	}
-	c.takeCatalogues()
+	c.definitions().takeCatalogues()
 	var plan *source.Node
 	for _, m := range n.Items {
 		if !isMessage(m) {
@@ -242,7 +246,7 @@ func MessageType(m *source.Node) string {
 
 var messageTypes = []string{"tool", "input", "state", "data", "plan", "advisor", "error", "meta", "text"}
 
-func (c *compilation) lowerMessage(m *source.Node, kind string) {
+func (c contextReader) lowerMessage(m *source.Node, kind string) {
 	p := c.plan
 	switch kind {
 	case "tool":
@@ -268,13 +272,13 @@ func (c *compilation) lowerMessage(m *source.Node, kind string) {
 			to.Errors = append(to.Errors, data.Value())
 		}
 	case "advisor":
-		c.advisor(m, "a message of type advisor", messageKeys(m))
+		advisorReader{c.compilation}.advisor(m, "a message of type advisor", messageKeys(m))
 	}
 }
 
 // valueMessage reads the payload of an input, state or data message, under the
 // key of its own type or inline, and its schema.
-func (c *compilation) valueMessage(m *source.Node, kind string) {
+func (c contextReader) valueMessage(m *source.Node, kind string) {
 	p := c.plan
 	payload, name, under := m.Get(kind), kind, kind
 	if k := m.Get("kind"); k != nil && kind == "data" && (k.Text != kind || m.Get("type") != nil) {

@@ -29,8 +29,8 @@ var FailureRecord = schema.ObjectOf(map[string]*schema.Schema{
 }, []string{"code", "message"})
 
 // each reads what a call runs for each item of.
-func (c *compilation) each(call *plan.Call) {
-	n := call.Node.Get("_each")
+func (c *callReader) each() {
+	n := c.Node.Get("_each")
 	if n == nil {
 		return
 	}
@@ -46,8 +46,8 @@ func (c *compilation) each(call *plan.Call) {
 			len(n.Items), MaxItems)
 		return
 	}
-	call.Each = &plan.Each{List: c.template(call, n)}
-	if produced := call.Node.Get("_output"); produced != nil {
+	c.Each = &plan.Each{List: c.template(n)}
+	if produced := c.Node.Get("_output"); produced != nil {
 		c.Report(diag.WrongType, produced.Span(),
 			"\"_output\" is the result of one call, and this one runs for each item of a list").
 			Advise("take \"_output\" out, or \"_each\"")
@@ -55,24 +55,24 @@ func (c *compilation) each(call *plan.Call) {
 }
 
 // onItemFailure reads what becomes of a call when one of its items has failed.
-func (c *compilation) onItemFailure(call *plan.Call, f source.Field) {
+func (c *callReader) onItemFailure(f source.Field) {
 	switch word := c.OneOf(f.Value, "\"_onItemFailure\"", "collect", "fail"); {
-	case call.Node.Get("_each") == nil:
+	case c.Node.Get("_each") == nil:
 		c.Report(diag.WrongType, f.Key.Span(),
 			"\"_onItemFailure\" is about the items of a call with \"_each\", and this one has none")
-	case call.Each != nil:
-		call.Each.Collect = word == "collect"
+	case c.Each != nil:
+		c.Each.Collect = word == "collect"
 	}
 }
 
 // eachGives makes the result of a call that runs for each item the list of what its tool gives for one.
-func (c *compilation) eachGives(call *plan.Call) {
-	each := call.Each
-	each.Tool = call.Tool
+func (c *callReader) eachGives() {
+	each := c.Each
+	each.Tool = c.Tool
 	if each.Tool == nil {
 		return
 	}
-	key := listTool{each.Tool, each.Collect, skipsItems(call)}
+	key := listTool{each.Tool, each.Collect, skipsItems(c.Call)}
 	t := c.lists[key]
 	if t == nil {
 		result := each.Tool.Output
@@ -91,12 +91,9 @@ func (c *compilation) eachGives(call *plan.Call) {
 		t = new(plan.Tool)
 		*t = *each.Tool
 		t.Output = schema.ListOf(result, 0, MaxItems)
-		if c.lists == nil {
-			c.lists = map[listTool]*plan.Tool{}
-		}
 		c.lists[key] = t
 	}
-	call.Tool = t
+	c.Tool = t
 }
 
 // A listTool is a tool whose calls run for each item of a list.

@@ -16,13 +16,13 @@ func MetaForeign(parameter string) (string, bool) {
 
 // foreignTool reports a tool that is written as a model's interface wants it, and gives what it says of itself and
 // where the schema of its parameters stands: what depends on these can be checked all the same.
-func (c *compilation) foreignTool(d definition) (fields, parameters *source.Node) {
-	fields = d.node
-	if inner := d.node.Get("function"); inner.IsMapping() && d.node.Get("properties") == nil {
+func (c *toolReader) foreignTool() (fields, parameters *source.Node) {
+	fields = c.node
+	if inner := c.node.Get("function"); inner.IsMapping() && c.node.Get("properties") == nil {
 		fields = inner
 	}
 	if fields.Get("properties") != nil || fields.Get("inputSchema") != nil {
-		return d.node, nil
+		return c.node, nil
 	}
 	for _, f := range fields.Fields {
 		known := slices.Index([]string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"},
@@ -30,20 +30,20 @@ func (c *compilation) foreignTool(d definition) (fields, parameters *source.Node
 		if known < 0 || f.Value.Kind != source.Object {
 			continue
 		}
-		if fields != d.node {
-			c.Report(diag.WrongType, d.key.Span(),
-				"the tool %q stands in the form of a model's interface, below \"function\"", d.name).
+		if fields != c.node {
+			c.Report(diag.WrongType, c.key.Span(),
+				"the tool %q stands in the form of a model's interface, below \"function\"", c.name).
 				Advise(
 					"put what is below \"function\" in its place, and call %q \"inputSchema\": {name: %s, "+
-						"inputSchema: …}", f.Key.Text, Shown(d.name))
+						"inputSchema: …}", f.Key.Text, Shown(c.name))
 		} else {
 			c.Report(diag.WrongType, f.Key.Span(),
-				"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", d.name,
+				"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", c.name,
 				f.Key.Text).
 				Advise("write inputSchema in the place of %s", f.Key.Text).
 				Rename(f.Key, 0, len(f.Key.Text), "inputSchema", known < 2)
 		}
 		return fields, f.Value
 	}
-	return d.node, nil
+	return c.node, nil
 }

@@ -46,7 +46,7 @@ func Nest(path []reference.Segment, value any) any {
 }
 
 // written reads a message that a call wrote.
-func (c *compilation) written(m, payload *source.Node) {
+func (c contextReader) written(m, payload *source.Node) {
 	p := c.plan
 	w := plan.Written{Path: pathtree.Root, Call: m.Get("_call"), Date: m.Get("_date").AsText(), Message: m}
 	if method := m.Get("_outputMethod"); method != nil {
@@ -59,7 +59,7 @@ func (c *compilation) written(m, payload *source.Node) {
 			c.Expects(n, "the \"_outputPath\" of a message", "the one path that it is written to")
 			return
 		}
-		id, ok := c.kindPath(alternatives[0][0], n)
+		id, ok := (&callReader{compilation: c.compilation}).kindPath(alternatives[0][0], n)
 		if !ok {
 			return
 		}
@@ -129,7 +129,7 @@ func CarriesStrategy(p *plan.Plan) bool {
 
 // takeUpHistory puts what calls of earlier ticks wrote into the values of the document, as these stand now: less what
 // was done by those that are listed again, whose work it is then.
-func (c *compilation) takeUpHistory() {
+func (c contextReader) takeUpHistory() {
 	p := c.plan
 	for _, id := range slices.Sorted(maps.Keys(p.History)) {
 		of, state, data := &p.Values, p.State, p.Data
@@ -144,7 +144,7 @@ func (c *compilation) takeUpHistory() {
 
 // unlisted is the history of an instance less what was done by calls for which calls of
 // the plan stand: the nth of an identity for the nth.
-func (c *compilation) unlisted(instance string) []plan.Written {
+func (c contextReader) unlisted(instance string) []plan.Written {
 	p := c.plan
 	history := p.History[instance]
 	if !CarriesStrategy(p) {
@@ -182,7 +182,7 @@ func DoneCalls(history []plan.Written) []*plan.Written {
 	return done
 }
 
-func (c *compilation) afterHistory(history []plan.Written, state any, data map[string]any) (any, map[string]any) {
+func (c contextReader) afterHistory(history []plan.Written, state any, data map[string]any) (any, map[string]any) {
 	all := any(map[string]any{"state": state, "data": data})
 	for i := range history {
 		w := &history[i]
@@ -234,7 +234,7 @@ func put(under any, path []reference.Segment, w *plan.Written) (any, error) {
 
 // toolMessage reads the tools of a context, and in a record what they need besides: schemas, activities, and the files
 // that they name, with the folder from which these are named.
-func (c *compilation) toolMessage(m *source.Node) {
+func (c contextReader) toolMessage(m *source.Node) {
 	c.Fields(m, "a message of type tool", messageKeys(m, "tool", "schemas", "activities", "folder", "files"))
 	if folder := m.Get("folder"); folder != nil {
 		c.plan.Folder = path.Clean(c.Text(folder, "\"folder\""))
@@ -242,20 +242,21 @@ func (c *compilation) toolMessage(m *source.Node) {
 	if files := m.Get("files"); files != nil {
 		c.filesWithin(files)
 	}
-	c.judgeSchemas(m)
+	defs := c.definitions()
+	defs.judgeSchemas(m)
 	if activities := m.Get("activities"); activities != nil {
-		c.collectActivities(activities, c.plan.Folder)
+		defs.collectActivities(activities, c.plan.Folder)
 	}
 	if tools := m.Get("tool"); tools != nil {
 		c.plan.ToolsDeclared = true
-		c.collectTools(tools, c.plan.Folder)
+		defs.collectTools(tools, c.plan.Folder)
 	} else if len(m.Fields) == 1 {
 		c.Report(diag.WrongType, m.Span(), "a message of type tool needs its tools under \"tool\"")
 	}
 }
 
 // filesWithin takes files of the workspace from the document itself.
-func (c *compilation) filesWithin(n *source.Node) {
+func (c contextReader) filesWithin(n *source.Node) {
 	if n.Kind != source.Object {
 		c.Expects(n, "\"files\"", "a mapping from paths in the workspace to texts")
 		return
@@ -265,9 +266,6 @@ func (c *compilation) filesWithin(n *source.Node) {
 		name := path.Clean(f.Key.Text)
 		if _, known := r.files[name]; known {
 			continue
-		}
-		if r.files == nil {
-			r.files = map[string]opened{}
 		}
 		r.files[name] = opened{file: source.NewFile(c.shown(name), []byte(c.Text(f.Value, "a file")))}
 	}

@@ -67,9 +67,6 @@ func (c *compilation) open(name string) (*source.File, error) {
 		if known.err = err; err == nil {
 			known.file = source.NewFile(c.shown(name), text)
 		}
-		if r.files == nil {
-			r.files = map[string]opened{}
-		}
 		r.files[name] = known
 	}
 	return known.file, known.err
@@ -83,8 +80,8 @@ func (c *compilation) shown(name string) string {
 	return name
 }
 
-// An importer reads the files that a document imports, and those that these import.
-type importer struct {
+// A definitionReader reads what files define: tools, activities, servers and schemas, with the files that these import.
+type definitionReader struct {
 	*compilation
 	files map[string]*imported
 	chain []string // the files that are being read, the outermost first
@@ -100,10 +97,9 @@ type imported struct {
 // imports are the files that a document reads, each once, and last the document: those of a file before the file
 // itself, and otherwise as they are named. Where one is named several times the last counts, because the later
 // definition wins.
-func (c *compilation) imports(root *source.Node, dir string) []*imported {
-	in := importer{compilation: c, files: map[string]*imported{}}
+func (c *definitionReader) imports(root *source.Node, dir string) []*imported {
 	top := &imported{root: root, dir: dir}
-	in.follow(top)
+	c.follow(top)
 	var order []*imported
 	seen := map[*imported]bool{}
 	// From the end, every file comes up for the first time where it counts.
@@ -124,71 +120,71 @@ func (c *compilation) imports(root *source.Node, dir string) []*imported {
 }
 
 // follow reads what a file imports.
-func (in *importer) follow(f *imported) {
+func (c *definitionReader) follow(f *imported) {
 	list := f.root.Get("import")
 	if list == nil {
 		return
 	}
 	if list.Kind != source.String && list.Kind != source.Array {
-		in.Expects(list, "\"import\"", "a list of files")
+		c.Expects(list, "\"import\"", "a list of files")
 		return
 	}
 	for _, item := range list.Several() {
 		if item.Kind != source.String {
-			in.Expects(item, "an import", "a file's path, relative to this file")
-		} else if one := in.read(item, f.dir); one != nil {
+			c.Expects(item, "an import", "a file's path, relative to this file")
+		} else if one := c.read(item, f.dir); one != nil {
 			f.names = append(f.names, one)
 		}
 	}
 }
 
 // read is the file that an item names, nil when there is none to read.
-func (in *importer) read(item *source.Node, dir string) *imported {
+func (c *definitionReader) read(item *source.Node, dir string) *imported {
 	name, problem, help := workspace.Path("import", dir, item.Text)
-	at := slices.Index(in.chain, name)
+	at := slices.Index(c.chain, name)
 	switch {
 	case problem != "":
-		in.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
+		c.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
 		return nil
-	case at >= 0 || name == path.Clean(in.options.Name):
-		in.Report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read, through %s",
-			item.Text, quotedList(append(in.chain[max(at, 0):len(in.chain):len(in.chain)], name), fewListed)).
+	case at >= 0 || name == path.Clean(c.options.Name):
+		c.Report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read, through %s",
+			item.Text, quotedList(append(c.chain[max(at, 0):len(c.chain):len(c.chain)], name), fewListed)).
 			Advise("move what both need into a third file")
 		return nil
-	case in.options.Open == nil:
-		in.Report(diag.WrongType, item.Span(), "the import %q can't be read here: there is no workspace", item.Text)
+	case c.options.Open == nil:
+		c.Report(diag.WrongType, item.Span(), "the import %q can't be read here: there is no workspace", item.Text)
 		return nil
 	}
-	f, known := in.files[name]
-	if !known && len(in.files) >= maxImports {
-		in.Report(diag.Limit, item.Span(), "the document imports more than %d files", maxImports).
+	f, known := c.files[name]
+	if !known && len(c.files) >= maxImports {
+		c.Report(diag.Limit, item.Span(), "the document imports more than %d files", maxImports).
 			Advise("put the definitions of several into one")
 		return nil
 	}
-	file, err := in.open(name)
+	file, err := c.open(name)
 	if err != nil {
-		in.Report(ruleOfReading(err, diag.WrongType), item.Span(), "the import %q can't be read: %v", item.Text, err).
+		c.Report(ruleOfReading(err, diag.WrongType), item.Span(), "the import %q can't be read: %v", item.Text, err).
 			Advise("imports are relative to the file that names them")
 		return nil
 	}
 	if known {
 		return f
 	}
-	if root := in.parse(file); root != nil {
+	if root := c.parse(file); root != nil {
 		f = &imported{root: root, dir: path.Dir(name)}
 	}
-	in.files[name] = f
+	c.files[name] = f
 	if f != nil {
-		in.chain = append(in.chain, name)
-		in.follow(f)
-		in.chain = in.chain[:len(in.chain)-1]
+		c.chain = append(c.chain, name)
+		c.follow(f)
+		c.chain = c.chain[:len(c.chain)-1]
 	}
 	return f
 }
 
-// definitions collects what a plan file defines, and before it what its imports
+// all collects what a plan file defines, and before it what its imports
 // do, so that its own definitions, being later, win.
-func (c *compilation) definitions(root *source.Node, dir string) {
+func (c *definitionReader) all(root *source.Node, dir string) {
 	files := c.imports(root, dir)
 	for _, f := range files {
 		if f.root != root {
@@ -206,7 +202,7 @@ func (c *compilation) definitions(root *source.Node, dir string) {
 }
 
 // onlyDefines reports what a file holds besides some kinds of definitions, and reads of these what isn't found by name.
-func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...string) {
+func (c *definitionReader) onlyDefines(root *source.Node, what string, kinds ...string) {
 	dir := path.Dir(root.File.Name)
 	if root == c.plan.Root {
 		dir = c.plan.Folder
@@ -216,7 +212,7 @@ func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...strin
 		handlers[kind] = func(f source.Field) {
 			switch kind {
 			case "advisors":
-				c.advisors(f.Value)
+				advisorReader{c.compilation}.advisors(f.Value)
 			case "servers":
 				c.servers(f.Value, dir)
 			}
@@ -227,17 +223,17 @@ func (c *compilation) onlyDefines(root *source.Node, what string, kinds ...strin
 
 // lowerDefinitions takes apart a file of definitions by itself: one that plans import, that the configuration names, or
 // one of activities. What it doesn't hold may stand beside it, wherever it is imported.
-func (c *compilation) lowerDefinitions(root *source.Node) {
+func (c *definitionReader) lowerDefinitions(root *source.Node) {
 	c.plan.Form = plan.Definitions
 	c.onlyDefines(root, "a file of definitions", "tools", "activities", "schemas", "import", "advisors", "servers")
 	catalogue.Open(root, c.schemas)
 	if root.Kind == source.Object {
-		c.definitions(root, c.plan.Folder)
+		c.all(root, c.plan.Folder)
 	}
 }
 
 // implementations collects the tools and activities of a plan file, an import or a catalogue.
-func (c *compilation) implementations(root *source.Node, dir string) {
+func (c *definitionReader) implementations(root *source.Node, dir string) {
 	if tools := root.Get("tools"); tools != nil {
 		c.plan.ToolsDeclared = true
 		c.delegation.reads.keywords -= keywordsOfDefinition * (len(tools.Fields) + len(tools.Items))
@@ -250,7 +246,7 @@ func (c *compilation) implementations(root *source.Node, dir string) {
 }
 
 // nameSchemas reads "schemas", which every other schema of the document may refer to, those of imports included.
-func (c *compilation) nameSchemas(root *source.Node) {
+func (c *definitionReader) nameSchemas(root *source.Node) {
 	named := root.Get("schemas")
 	if named == nil {
 		return
@@ -265,7 +261,7 @@ func (c *compilation) nameSchemas(root *source.Node) {
 }
 
 // judgeSchemas reports what is wrong with the schemas that a file names.
-func (c *compilation) judgeSchemas(root *source.Node) {
+func (c *definitionReader) judgeSchemas(root *source.Node) {
 	named := root.Get("schemas")
 	if named == nil || named.Kind != source.Object {
 		return

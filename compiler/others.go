@@ -104,7 +104,7 @@ func (c *compilation) schemaName(kind string) string {
 
 // simulated checks what a tool declares for simulations: a simulation would ignore
 // what it can't read, and show another tool.
-func (c *compilation) simulated(n *source.Node) {
+func (c *toolReader) simulated(n *source.Node) {
 	if n == nil {
 		return
 	}

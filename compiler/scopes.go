@@ -14,7 +14,7 @@ import (
 )
 
 // scope reads one scope: a kind (state, †state) or a reference.
-func (c *compilation) scope(n *source.Node) (plan.Scope, bool) {
+func (c *callReader) scope(n *source.Node) (plan.Scope, bool) {
 	if n.Kind != source.String {
 		c.Expects(n, "a scope", "a kind such as state, or a reference such as †state.history")
 		return plan.Scope{}, false
@@ -45,7 +45,7 @@ func (c *compilation) scope(n *source.Node) (plan.Scope, bool) {
 }
 
 // scopesOf reads a list of scopes, or a single one.
-func (c *compilation) scopesOf(n *source.Node) []plan.Scope {
+func (c *callReader) scopesOf(n *source.Node) []plan.Scope {
 	if n.Kind != source.String && n.Kind != source.Array {
 		c.Expects(n, "\"_scopes\"", "a list of kinds and references")
 		return nil
@@ -61,13 +61,13 @@ func (c *compilation) scopesOf(n *source.Node) []plan.Scope {
 
 // lowerScopes makes the scopes of a call reads of its own: those that it says, or
 // that its tool fixes. A scope without a value keeps nothing from running.
-func (c *compilation) lowerScopes(call *plan.Call) {
-	tool := call.Tool
+func (c *callReader) lowerScopes() {
+	tool := c.Tool
 	switch {
-	case call.ScopesNode != nil:
-		call.Scopes = c.scopesOf(call.ScopesNode)
+	case c.ScopesNode != nil:
+		c.Scopes = c.scopesOf(c.ScopesNode)
 		if tool != nil && tool.Scopes != nil {
-			c.forbiddenScopes(call, tool)
+			c.forbiddenScopes(tool)
 		}
 	case tool != nil && tool.Scopes != nil:
 		fixed := tool.ScopesNode
@@ -77,14 +77,14 @@ func (c *compilation) lowerScopes(call *plan.Call) {
 		if fixed == nil {
 			return // it is the call's to choose, and it chose none
 		}
-		call.Scopes = c.scopesOf(fixed)
+		c.Scopes = c.scopesOf(fixed)
 	}
-	for i := range call.Scopes {
-		s := &call.Scopes[i]
+	for i := range c.Scopes {
+		s := &c.Scopes[i]
 		id, _ := c.pathOf(s.Ref)
-		read := plan.Read{Call: call.Index, Ref: s.Ref, Path: id, Node: s.Node}
-		if call.ScopesNode == nil { // the fault of a scope that doesn't fit is shown at the call
-			read.Node, read.Ref.Start, read.Ref.End = call.ToolNode, 0, len(call.ToolNode.Text)
+		read := plan.Read{Call: c.Index, Ref: s.Ref, Path: id, Node: s.Node}
+		if c.ScopesNode == nil { // the fault of a scope that doesn't fit is shown at the call
+			read.Node, read.Ref.Start, read.Ref.End = c.ToolNode, 0, len(c.ToolNode.Text)
 		}
 		s.Read = len(c.plan.Reads)
 		c.plan.Reads = append(c.plan.Reads, read)
@@ -92,11 +92,11 @@ func (c *compilation) lowerScopes(call *plan.Call) {
 }
 
 // scopesOfItems reports what would be handed over in vain: a plan has no such kind.
-func (c *compilation) scopesOfItems(call *plan.Call) {
-	for _, s := range call.Scopes {
+func (c *callReader) scopesOfItems() {
+	for _, s := range c.Scopes {
 		if IsItemKind(s.Kind) {
 			c.Report(diag.BadScope, s.Node.Span(),
-				"%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", call.Plan(),
+				"%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", c.Plan(),
 				s.Node.Text).
 				Advise("pass it as a parameter, such as %s: %s", s.Kind, s.Node.Text)
 		}
@@ -104,8 +104,8 @@ func (c *compilation) scopesOfItems(call *plan.Call) {
 }
 
 // forbiddenScopes reports scopes that the tool doesn't let a call choose.
-func (c *compilation) forbiddenScopes(call *plan.Call, tool *plan.Tool) {
-	n := call.ScopesNode
+func (c *callReader) forbiddenScopes(tool *plan.Tool) {
+	n := c.ScopesNode
 	chosen := n.Value()
 	if n.Kind == source.String {
 		chosen = []any{n.Text}
@@ -129,7 +129,7 @@ func (c *compilation) forbiddenScopes(call *plan.Call, tool *plan.Tool) {
 
 // toolScopes reads what a tool's schema says of its calls' scopes: a list fixes
 // them, as {const: …} does, and anything else is a schema of the list.
-func (c *compilation) toolScopes(t *plan.Tool, n *source.Node, what string) {
+func (c *toolReader) toolScopes(t *plan.Tool, n *source.Node, what string) {
 	t.ScopesNode = n
 	switch n.Kind {
 	case source.Array, source.String:
@@ -153,13 +153,13 @@ func listed(v any) any {
 
 // scopesOfAdvisors reads what advisors look at, once all kinds are known. What is written while a plan is made can't be
 // foretold, so that no path is refused that the state may ever hold.
-func (c *compilation) scopesOfAdvisors() {
+func (c advisorReader) scopesOfAdvisors() {
 	for _, a := range c.plan.Advisors {
 		n := a.Node.Get("scopes")
 		if n == nil {
 			continue
 		}
-		a.Scopes = c.scopesOf(n)
+		a.Scopes = (&callReader{compilation: c.compilation}).scopesOf(n)
 		for _, s := range a.Scopes {
 			state := c.plan.StateSchema
 			if s.Kind == "state" && state != nil && !state.At(SchemaPath(s.Ref.Path)).Possible {
@@ -174,7 +174,7 @@ func (c *compilation) scopesOfAdvisors() {
 
 // isKind reports whether there is such a kind: advice comes from advisors, and
 // where there are none from nobody. A solution alone doesn't know.
-func (c *compilation) isKind(kind string) bool {
+func (c *callReader) isKind(kind string) bool {
 	switch {
 	case c.items && IsItemKind(kind):
 		return true
@@ -185,7 +185,7 @@ func (c *compilation) isKind(kind string) bool {
 }
 
 // kinds are those that a reference can name.
-func (c *compilation) kinds() []string {
+func (c *callReader) kinds() []string {
 	kinds := []string{"input", "state", "error"}
 	if c.items {
 		kinds = append(kinds, itemKind, indexKind)
@@ -197,7 +197,7 @@ func (c *compilation) kinds() []string {
 }
 
 // unknownKind reports a kind that there isn't, of a reference or of a scope.
-func (c *compilation) unknownKind(rule *diag.Rule, ref reference.Reference, n *source.Node) {
+func (c *callReader) unknownKind(rule *diag.Rule, ref reference.Reference, n *source.Node) {
 	const mark = string(reference.Mark)
 	if ref.Kind == "advice" {
 		c.Report(rule, n.Within(ref.Start, ref.End), "there is no advice, because the plan has no advisors").

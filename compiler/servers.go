@@ -16,7 +16,7 @@ import (
 )
 
 // servers reads the MCP servers that activities of the kind mcp name.
-func (c *compilation) servers(n *source.Node, dir string) {
+func (c *definitionReader) servers(n *source.Node, dir string) {
 	if n.Kind != source.Object {
 		c.Expects(n, "\"servers\"", "a mapping from names to servers")
 		return
@@ -26,7 +26,7 @@ func (c *compilation) servers(n *source.Node, dir string) {
 	}
 }
 
-func (c *compilation) server(d definition) *plan.Server {
+func (c *definitionReader) server(d definition) *plan.Server {
 	s := &plan.Server{Activity: *c.activityOf(d)}
 	c.lockBeside(s)
 	c.activities().Server(s)
@@ -45,10 +45,10 @@ func serversOf(p *policy.Policy, o Options, folder string) ([]*plan.Server, []di
 	if o.Open = nil; folder != "" {
 		o.Policies = nil
 	}
-	c := &compilation{options: o, delegation: &delegation{}, plan: &plan.Plan{Text: plan.Text{File: p.File}}}
+	c := newCompilation(o, newDelegation("", nil), &plan.Plan{Text: plan.Text{File: p.File}}, nil)
 	var all []*plan.Server
 	for _, n := range p.Servers {
-		all = append(all, c.server(definition{key: n, node: n, dir: folder}))
+		all = append(all, c.definitions().server(definition{key: n, node: n, dir: folder}))
 	}
 	return all, c.Found
 }
@@ -72,7 +72,7 @@ func PolicyPrograms(p *policy.Policy, o Options) (programs map[string]string, so
 }
 
 // wholly is the folder in which a server starts, from the root of all files.
-func (c *compilation) wholly(s *plan.Server) string {
+func (c *definitionReader) wholly(s *plan.Server) string {
 	dir := s.Dir
 	if path.IsAbs(dir) || filepath.IsAbs(dir) {
 		return filepath.Clean(dir)
@@ -90,7 +90,7 @@ func (c *compilation) wholly(s *plan.Server) string {
 
 // lockBeside refuses a lock file of an earlier release beside a server's definition: without it nothing would be
 // recorded of its tools.
-func (c *compilation) lockBeside(s *plan.Server) {
+func (c *definitionReader) lockBeside(s *plan.Server) {
 	if s.Node.Get("lock") != nil || c.options.Open == nil || c.plan.Root.Get(canonical.CompiledKey) != nil {
 		return
 	}
@@ -107,7 +107,7 @@ func (c *compilation) lockBeside(s *plan.Server) {
 
 // serve gives the activities of the kind mcp the servers that they name, once all are
 // known. A file of definitions may name those of another.
-func (c *compilation) serve() {
+func (c *definitionReader) serve() {
 	for _, name := range slices.Sorted(maps.Keys(c.plan.Activities)) {
 		a := c.plan.Activities[name]
 		at := a.Node.Get("mcp").Get("server")

@@ -51,12 +51,7 @@ func (s Setting) Solve(file *source.File, o Options) (*plan.Plan, []diag.Diagnos
 	canonical.DecidedBy(p)
 	p.Input, p.State, p.Data, p.Errors, p.Instances, p.InstanceAt = s.Input, s.State, s.Data, s.Errors, s.Instances,
 		placesOf(s.Instances)
-	c := &compilation{
-		options: o, plan: p, delegation: &delegation{chain: []plan.Link{{}}, secrets: base.Secrets},
-		schemas: base.Schemas,
-		tools:   make(map[string]*plan.Tool, len(base.Tools)), ids: map[string]*plan.Call{},
-		schemaNodes: map[string]*source.Node{}, badSchemas: map[source.Span]int{},
-	}
+	c := newCompilation(o, newDelegation("", base.Secrets), p, base.Schemas)
 	for _, tool := range base.Tools {
 		c.tools[tool.Name] = tool
 		if tool.NameNode != nil {
@@ -74,7 +69,7 @@ func (s Setting) Solve(file *source.File, o Options) (*plan.Plan, []diag.Diagnos
 				Advise("list the next calls under \"calls\", or give the answer under \"output\"")
 		}
 	}
-	c.judgeOpinions()
+	advisorReader{c}.judgeOpinions()
 	c.lowerCalls()
 	c.judgeInstances()
 	c.lowerOutput()

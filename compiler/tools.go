@@ -24,7 +24,7 @@ var (
 )
 
 // collectTools notes the definitions of a "tools" mapping, or of a list in MCP's form.
-func (c *compilation) collectTools(n *source.Node, dir string) {
+func (c *definitionReader) collectTools(n *source.Node, dir string) {
 	switch n.Kind {
 	case source.Object:
 		for _, f := range n.Fields {
@@ -53,9 +53,9 @@ func (c *compilation) collectTools(n *source.Node, dir string) {
 }
 
 // defineTools makes the tools once all definitions are known, so that the last of each name wins.
-func (c *compilation) defineTools() {
+func (c *definitionReader) defineTools() {
 	for _, d := range c.toolDefs {
-		tool := c.tool(d)
+		tool := (&toolReader{c.compilation, d}).tool()
 		if tool == nil {
 			continue
 		}
@@ -64,7 +64,7 @@ func (c *compilation) defineTools() {
 		}
 		c.tools[d.name] = tool
 	}
-	c.consultation()
+	advisorReader{c.compilation}.consultation()
 	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
 		tool := c.tools[name]
 		c.plan.Tools = append(c.plan.Tools, tool)
@@ -72,37 +72,43 @@ func (c *compilation) defineTools() {
 	}
 }
 
+// A toolReader reads a tool.
+type toolReader struct {
+	*compilation
+	definition
+}
+
 // tool reads one definition, in the protocol's form or MCP's.
-func (c *compilation) tool(d definition) *plan.Tool {
-	if d.node.Kind != source.Object {
-		c.Expects(d.node, "the tool \""+d.name+"\"", "a JSON Schema (a mapping)")
+func (c *toolReader) tool() *plan.Tool {
+	if c.node.Kind != source.Object {
+		c.Expects(c.node, "the tool \""+c.name+"\"", "a JSON Schema (a mapping)")
 		return nil
 	}
-	t := &plan.Tool{Name: d.name, Node: d.node, NameNode: d.key, Origin: c.originOf(d.node.File),
-		Simulate: d.node.Get("x-simulate")}
-	fields, parameters := c.foreignTool(d)
+	t := &plan.Tool{Name: c.name, Node: c.node, NameNode: c.key, Origin: c.originOf(c.node.File),
+		Simulate: c.node.Get("x-simulate")}
+	fields, parameters := c.foreignTool()
 	if n := fields.Get("description"); n != nil && n.Kind == source.String {
 		t.Description = n.Text
 	}
-	t.Volatile = d.node.Get("x-volatile").IsTrue()
-	t.Hints = hintsOf(d.node.Get("annotations"))
+	t.Volatile = c.node.Get("x-volatile").IsTrue()
+	t.Hints = hintsOf(c.node.Get("annotations"))
 
-	meta := d.node
-	if in := d.node.Get("inputSchema"); in != nil {
+	meta := c.node
+	if in := c.node.Get("inputSchema"); in != nil {
 		parameters = in
 	} else if parameters == nil {
-		parameters = d.node
+		parameters = c.node
 	}
-	what := "the tool \"" + d.name + "\""
+	what := "the tool \"" + c.name + "\""
 	if parsed := c.mappingSchema(parameters, parameterSchema(parameters), what); !c.partial(parameters) &&
-		!c.partial(d.key) {
+		!c.partial(c.key) {
 		t.Parameters = parsed
 	}
 	if more := parameters.Get("additionalProperties"); more != nil {
 		t.Open = more.Kind != source.Bool || more.Text == "true"
 	}
 	c.simulated(t.Simulate)
-	c.metaFields(d.node, what, "_meta") // "_meta" is MCP's
+	c.metaFields(c.node, what, "_meta") // "_meta" is MCP's
 	c.metaFields(parameters.Get("properties"), what)
 	field := func(key string) *source.Node {
 		if n := parameters.Get("properties").Get(key); n != nil {
@@ -112,11 +118,11 @@ func (c *compilation) tool(d definition) *plan.Tool {
 	}
 	output := field("_output")
 	if output == nil {
-		output = d.node.Get("outputSchema")
+		output = c.node.Get("outputSchema")
 	}
 	if output != nil && !(output.Kind == source.Object && len(output.Fields) == 0) {
 		if parsed := c.schemaOf(output, withDefinitions(output.Value(), parameters),
-			"the \"_output\" of "+what); !c.partial(output) && !c.partial(d.key) {
+			"the \"_output\" of "+what); !c.partial(output) && !c.partial(c.key) {
 			t.Output = parsed
 		}
 		t.OutputNode = output
@@ -137,18 +143,18 @@ func (c *compilation) tool(d definition) *plan.Tool {
 		}
 	}
 	if t.DelegateNode = field("_delegate"); t.DelegateNode != nil {
-		c.toolDelegate(t, c.folderOf(d))
+		c.toolDelegate(t)
 	}
 	if n := field("_scopes"); n != nil {
 		c.toolScopes(t, n, what)
 	}
-	t.Mocks = mocks(d.node)
+	t.Mocks = mocks(c.node)
 	return t
 }
 
 // metaFields reports keys that begin with "_" and aren't the protocol's: they
 // describe no parameter, so a misspelt one would go unseen.
-func (c *compilation) metaFields(n *source.Node, what string, more ...string) {
+func (c *toolReader) metaFields(n *source.Node, what string, more ...string) {
 	if n == nil || n.Kind != source.Object {
 		return
 	}
@@ -237,7 +243,7 @@ func hintsOf(n *source.Node) (hints plan.Hints) {
 }
 
 // resolve finds the activity of a tool that its calls get unless they name one themselves.
-func (c *compilation) resolve(t *plan.Tool) {
+func (c *definitionReader) resolve(t *plan.Tool) {
 	switch {
 	case t.Activity != "" && plan.RunsPlan(t.Delegate):
 		c.Report(diag.BadDelegate, t.DelegateNode.Span(),
