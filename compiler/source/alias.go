@@ -60,14 +60,14 @@ func (y *yamlReader) join(above, here properties) properties {
 }
 
 // nameEnd is the end of the name of an anchor that begins at i.
-func (y *yamlReader) nameEnd(i int) int {
+func (y *yamlScanner) nameEnd(i int) int {
 	for i < len(y.text) && !blank(y.text[i]) && !isBreak(y.text[i]) && !flowIndicator(y.text[i]) {
 		i++
 	}
 	return i
 }
 
-func (y *yamlReader) tagEnd(i int, flow bool) int {
+func (y *yamlScanner) tagEnd(i int, flow bool) int {
 	for i < len(y.text) && !blank(y.text[i]) && !isBreak(y.text[i]) && !(flow && flowIndicator(y.text[i])) {
 		i++
 	}
@@ -77,7 +77,7 @@ func (y *yamlReader) tagEnd(i int, flow bool) int {
 const coreTags = " str int float bool null map seq "
 
 // coreTag is the short name of a tag of the core schema; any other is reported.
-func (y *yamlReader) coreTag(start, end int) string {
+func (y *yamlScanner) coreTag(start, end int) string {
 	tag := y.text[start:end]
 	if tag == "!" {
 		return "!"

@@ -178,7 +178,7 @@ func (y *yamlReader) flowColon(key draft) bool {
 	return tight && !key.node.Alias || y.flowSeparated(y.i+1)
 }
 
-func (y *yamlReader) flowSeparated(i int) bool {
+func (y *yamlScanner) flowSeparated(i int) bool {
 	return y.separated(i) || flowIndicator(y.text[i])
 }
 

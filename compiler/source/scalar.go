@@ -34,7 +34,7 @@ func (y *yamlReader) flowAtom() draft {
 
 // plain reads a scalar without quotes. Its further lines stand further in than
 // column n.
-func (y *yamlReader) plain(n int, single, flow bool) *Node {
+func (y *yamlScanner) plain(n int, single, flow bool) *Node {
 	start := y.i
 	y.refusePlainStart(flow)
 	end := y.plainLine(start, flow)
@@ -60,7 +60,7 @@ func (y *yamlReader) plain(n int, single, flow bool) *Node {
 }
 
 // refusePlainStart refuses what text without quotes can't begin with.
-func (y *yamlReader) refusePlainStart(flow bool) {
+func (y *yamlScanner) refusePlainStart(flow bool) {
 	c := y.text[y.i]
 	switch {
 	case strings.IndexByte("%@`|>", c) >= 0:
@@ -85,7 +85,7 @@ var inPlain = classOf(func(c byte) bool {
 })
 
 // plainLine is the end of the text without quotes that a line holds from i on.
-func (y *yamlReader) plainLine(i int, flow bool) int {
+func (y *yamlScanner) plainLine(i int, flow bool) int {
 	end := i
 	for ; i < len(y.text); i++ {
 		if next := inPlain.end(y.text, i); next > i {
@@ -113,7 +113,7 @@ func (y *yamlReader) plainLine(i int, flow bool) int {
 
 // continuation is where text without quotes that has ended continues in a
 // further line, and where that line begins; -1 if it doesn't.
-func (y *yamlReader) continuation(end, n int, flow bool) (line, next int) {
+func (y *yamlScanner) continuation(end, n int, flow bool) (line, next int) {
 	i := end
 	for i < len(y.text) && blank(y.text[i]) {
 		i++
@@ -147,7 +147,7 @@ func (y *yamlReader) continuation(end, n int, flow bool) (line, next int) {
 
 // quoted reads 'text' or "text". Its further lines stand further in than column
 // n, which finds a forgotten quote where it was forgotten.
-func (y *yamlReader) quoted(n int) *Node {
+func (y *yamlScanner) quoted(n int) *Node {
 	start, quotes := y.i, y.text[y.i]
 	i := start + 1
 	for {
@@ -176,7 +176,7 @@ func (y *yamlReader) quoted(n int) *Node {
 }
 
 // quotedBreak goes over the line break at i and the empty lines behind it.
-func (y *yamlReader) quotedBreak(start, i, n int) int {
+func (y *yamlScanner) quotedBreak(start, i, n int) int {
 	for i < len(y.text) && isBreak(y.text[i]) {
 		y.line = afterBreak(y.text, i)
 		for i = y.line; i < len(y.text) && blank(y.text[i]); i++ {
@@ -199,7 +199,7 @@ func (y *yamlReader) quotedBreak(start, i, n int) int {
 	return i
 }
 
-func (y *yamlReader) decodeQuoted(start int) *Node {
+func (y *yamlScanner) decodeQuoted(start int) *Node {
 	style := SingleQuoted
 	if y.text[start] == '"' {
 		style = DoubleQuoted
@@ -221,7 +221,7 @@ func (y *yamlReader) decodeQuoted(start int) *Node {
 }
 
 // blockScalar reads | or > below a parent at column n.
-func (y *yamlReader) blockScalar(n int) draft {
+func (y *yamlScanner) blockScalar(n int) draft {
 	start := y.i
 	style := Literal
 	if y.text[start] == '>' {
@@ -300,7 +300,7 @@ func (y *yamlReader) asValue(d draft, p properties) *Node {
 
 // resolvePlain gives a scalar the kind that its text has. A number that can't
 // be held is reported and becomes null.
-func (y *yamlReader) resolvePlain(n *Node) (ok, integer bool) {
+func (y *yamlScanner) resolvePlain(n *Node) (ok, integer bool) {
 	kind, digits, integer, special := resolve(n.Text)
 	n.Kind = kind
 	switch {

@@ -9,6 +9,15 @@ import (
 // tree, so that no place has to be worked out afterwards. It never goes back,
 // so its time is linear in the text, whatever the text is.
 type yamlReader struct {
+	yamlScanner
+	depth   int
+	anchors map[string]*anchor
+	deepest int // the greatest depth since the innermost open anchor
+	aliases budget
+}
+
+// A yamlScanner is at a place of the text: it reads blanks, comments and scalars there.
+type yamlScanner struct {
 	*builder
 	i    int // the next byte
 	line int // where the line of i begins
@@ -16,12 +25,8 @@ type yamlReader struct {
 	tab  int // the first tab before head, or -1
 
 	comments   []Comment
-	depth      int
 	flowParent int // the column of what a flow collection belongs to
-	anchors    map[string]*anchor
-	deepest    int // the greatest depth since the innermost open anchor
 	made       int // nodes so far
-	aliases    budget
 }
 
 func (y *yamlReader) document() *Node {
@@ -72,7 +77,7 @@ func (y *yamlReader) end() {
 var inYAML = classOf(func(c byte) bool { return c >= ' ' && c != 0x7F && c != 0xC2 || c == '\t' || isBreak(c) })
 
 // refuseControls refuses the characters that YAML text can't hold.
-func (y *yamlReader) refuseControls() {
+func (y *yamlScanner) refuseControls() {
 	for i := inYAML.end(y.text, 0); i < len(y.text); i = inYAML.end(y.text, i+1) {
 		switch c := y.text[i]; {
 		case c == 0:
@@ -89,7 +94,7 @@ func (y *yamlReader) refuseControls() {
 const escapeIt = "remove it, or write it as an escape in double quotes"
 
 // skip goes over blanks, comments and line ends to the next thing.
-func (y *yamlReader) skip() {
+func (y *yamlScanner) skip() {
 	crossed := y.i == y.line
 	if crossed {
 		y.tab = -1
@@ -121,32 +126,32 @@ func (y *yamlReader) skip() {
 	}
 }
 
-func (y *yamlReader) comment() {
+func (y *yamlScanner) comment() {
 	end := y.lineEnd(y.i)
 	y.comments = append(y.comments, Comment{Span{y.file, y.i, end}, strings.Trim(y.text[y.i+1:end], " \t")})
 	y.i = end
 }
 
 // fresh reports whether the next thing is the first on its line.
-func (y *yamlReader) fresh() bool { return y.i == y.head }
+func (y *yamlScanner) fresh() bool { return y.i == y.head }
 
-func (y *yamlReader) column() int { return y.i - y.line }
+func (y *yamlScanner) column() int { return y.i - y.line }
 
-func (y *yamlReader) atMarker() bool {
+func (y *yamlScanner) atMarker() bool {
 	return y.i == y.line && y.i < len(y.text) && atMarker(y.text, y.i)
 }
 
 // at reports whether an indicator stands next: the character c, and behind it a
 // blank or the end of the line.
-func (y *yamlReader) at(c byte) bool {
+func (y *yamlScanner) at(c byte) bool {
 	return y.i < len(y.text) && y.text[y.i] == c && y.separated(y.i+1)
 }
 
-func (y *yamlReader) separated(i int) bool {
+func (y *yamlScanner) separated(i int) bool {
 	return i >= len(y.text) || blank(y.text[i]) || isBreak(y.text[i])
 }
 
-func (y *yamlReader) lineEnd(i int) int {
+func (y *yamlScanner) lineEnd(i int) int {
 	for i < len(y.text) && !isBreak(y.text[i]) {
 		i++
 	}
@@ -155,17 +160,17 @@ func (y *yamlReader) lineEnd(i int) int {
 
 // refuseTab refuses a tab before the first thing of a line, if there are no
 // more than n columns of spaces before it: then the tab would have to indent.
-func (y *yamlReader) refuseTab(n int) {
+func (y *yamlScanner) refuseTab(n int) {
 	if y.tab >= 0 && y.fresh() && y.tab-y.line <= n {
 		y.tabAt(y.tab)
 	}
 }
 
-func (y *yamlReader) tabAt(at int) {
+func (y *yamlScanner) tabAt(at int) {
 	y.stop(at, at+1, "indent with spaces", "a tab in the indentation")
 }
 
-func (y *yamlReader) unexpected() {
+func (y *yamlScanner) unexpected() {
 	help := "if it is all one text, put the whole of it in quotes"
 	switch y.text[y.i] {
 	case '#':
@@ -176,7 +181,7 @@ func (y *yamlReader) unexpected() {
 	y.stop(y.i, y.lineEnd(y.i), help, "there is text behind the end of the value")
 }
 
-func (y *yamlReader) newNode(kind Kind, style Style, start, end int) *Node {
+func (y *yamlScanner) newNode(kind Kind, style Style, start, end int) *Node {
 	y.made++
 	return y.node(kind, style, start, end)
 }
