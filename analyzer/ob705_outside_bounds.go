@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/rules"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -23,7 +22,7 @@ var _ = rules.Register(Rule{
 
 // outsideOfBounds reports calls of tools that a policy doesn't list, and what their
 // parameters are or may be beside what it lets them be: its bounds are one more
-// taker of the parameters. A call that a plan carries out passes them on as well.
+// taker of the parameters.
 func outsideOfBounds(p *Pass) {
 	if len(p.Plan.Policies) == 0 {
 		return
@@ -35,9 +34,6 @@ func outsideOfBounds(p *Pass) {
 			}
 		}
 		for _, bounds := range boundsOn(p, call) {
-			outOfBounds(p, call, bounds)
-		}
-		for _, bounds := range boundsWithin(p, call.Plan()) {
 			outOfBounds(p, call, bounds)
 		}
 	}
@@ -62,54 +58,6 @@ func boundsOn(p *Pass, call *plan.Call) (all []*analysis.Parameters) {
 		}
 	}
 	return all
-}
-
-// boundsWithin are the bounds of a delegate's parameters: its calls pass them to bounded parameters for certain.
-func boundsWithin(p *Pass, path string) []*analysis.Parameters {
-	d := p.Plan.Delegates[path]
-	if path == "" || d == nil || p.Delegates == nil {
-		return nil
-	}
-	return analysis.Once(p.Delegates.Store, d, func() (all []*analysis.Parameters) {
-		judged := p.Delegates.Judge(d)
-		if !judged.Sound {
-			return nil // which is a finding of its own
-		}
-		inner := p.Inner(judged.Plan)
-		for _, call := range inner.Plan.Calls {
-			for _, bounds := range slices.Concat(boundsOn(inner, call), boundsWithin(inner, call.Plan())) {
-				for _, f := range call.Params.Fields {
-					if one := passedOn(inner, call, f, bounds); one != nil {
-						one.Taker = fmt.Sprintf("%s, which %q of the delegate %q passes it on to,", bounds.Taker,
-							call.Name, path)
-						all = append(all, one)
-					}
-				}
-			}
-		}
-		return all
-	})
-}
-
-// passedOn is what a bound of a call's parameter is to the parameter of the plan that is
-// passed on there; nil where none is for certain.
-func passedOn(p *Pass, call *plan.Call, f plan.TemplateField, bounds *analysis.Parameters) *analysis.Parameters {
-	place, bounded := bounds.Places[f.Key]
-	if !bounded || call.Each != nil || f.Value.Expr == nil || !f.Value.Expr.Plain() {
-		return nil
-	}
-	r := &p.Plan.Reads[f.Value.Reads[0]]
-	if r.Ref.Kind != "input" || len(r.Ref.Path) == 0 || r.Ref.Path[0].IsIndex || len(r.Writers) > 0 {
-		return nil
-	}
-	e := p.Flow.Conditions()
-	if !e.SolveOne(e.And(e.There(f.Value), e.Runs(call).Not()), true).Impossible {
-		return nil
-	}
-	name := r.Ref.Path[0].Key
-	place.Schema = schema.Containing(compiler.SchemaPath(r.Ref.Path[1:]), place.Schema)
-	return &analysis.Parameters{Which: "delegate", Places: map[string]schema.Place{name: place},
-		Bounds: map[string]*source.Node{name: bounds.Bounds[f.Key]}}
 }
 
 // untyped reports bounds that accept values of other types, if the tool doesn't declare the type either.
@@ -170,13 +118,10 @@ func outOfBounds(p *Pass, call *plan.Call, bounds *analysis.Parameters) {
 		}
 		to := analysis.Target{Call: call, Taker: bounds, Schema: place.Schema, Key: f.Key}
 		found, _ := analysis.JudgeTemplate(p, f.Value, to, true)
-		if bounds.Which == "delegate" { // its own findings cover the rest
-			found = slices.DeleteFunc(found, func(j analysis.Judgement) bool { return j.Relation != schema.Never })
-		}
 		for i := range found {
 			reportBounds(p, &found[i])
 		}
-		if bounds.Which != "delegate" && len(found) == 0 && !isWithin(p, call, f.Value, place.Schema, schema.Fits) {
+		if len(found) == 0 && !isWithin(p, call, f.Value, place.Schema, schema.Fits) {
 			to.Node = f.Value.Node
 			j := analysis.Judgement{Fit: flow.Fit{Relation: schema.Unknown, Several: true}, To: to}
 			if isWithin(p, call, f.Value, place.Schema, schema.Fits, schema.Unknown) {

@@ -217,53 +217,30 @@ func (r *settingsReader) exclude(f source.Field) {
 	}
 }
 
+// In a pattern as a regular expression in which nothing has a meaning yet: {a,b} and [a-z].
+var (
+	alternatives = regexp.MustCompile(`\\\{([^{}]*)\\\}`)
+	classes      = regexp.MustCompile(`\\\[(!?)([^\[\]]+)\\\]`)
+)
+
 // globbed is a pattern of paths as a regular expression: ? is one character, [a-z] one of some, and * any number of
 // them within a name; ** is any number of folders, and {a,b} either of the two. A pattern without a slash speaks of
 // files of that name in any folder, and one that names a folder of all files below it.
 func globbed(pattern string) string {
-	pattern = strings.TrimPrefix(pattern, "./")
-	var b strings.Builder
-	b.WriteString("^")
-	if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
-		b.WriteString("(.*/)?")
+	pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/")
+	anywhere := ""
+	if !strings.Contains(pattern, "/") {
+		anywhere = "(.*/)?"
 	}
-	pattern = strings.Trim(pattern, "/")
-	open := 0 // braces
-	for pattern != "" {
-		meaning, length := "", 1
-		closing := strings.IndexByte(pattern, ']')
-		switch c := pattern[0]; {
-		case strings.HasPrefix(pattern, "**/"):
-			meaning, length = "(.*/)?", 3
-		case strings.HasPrefix(pattern, "**"):
-			meaning, length = ".*", 2
-		case c == '*':
-			meaning = "[^/]*"
-		case c == '?':
-			meaning = "[^/]"
-		case c == '[' && closing > 1:
-			class := strings.NewReplacer(`\`, `\\`, "[", `\[`).Replace(pattern[1:closing])
-			if class[0] == '!' {
-				class = "^" + class[1:]
-			}
-			meaning, length = "["+class+"]", closing+1
-		case c == '{' && strings.Contains(pattern, "}"):
-			meaning = "(?:"
-			open++
-		case c == ',' && open > 0:
-			meaning = "|"
-		case c == '}' && open > 0:
-			meaning = ")"
-			open--
-		default:
-			length = 1 + strings.IndexAny(pattern[1:]+"*", "*?[{,}")
-			meaning = regexp.QuoteMeta(pattern[:length])
-		}
-		b.WriteString(meaning)
-		pattern = pattern[length:]
-	}
-	b.WriteString("(/.*)?$")
-	return b.String()
+	text := regexp.QuoteMeta(strings.TrimPrefix(pattern, "/"))
+	text = strings.NewReplacer(`\*\*/`, "(.*/)?", `\*\*`, ".*", `\*`, "[^/]*", `\?`, "[^/]").Replace(text)
+	text = alternatives.ReplaceAllStringFunc(text, func(of string) string {
+		return "(?:" + strings.ReplaceAll(of[2:len(of)-2], ",", "|") + ")"
+	})
+	text = classes.ReplaceAllStringFunc(text, func(of string) string {
+		return strings.Replace("["+of[2:len(of)-2]+"]", "[!", "[^", 1)
+	})
+	return "^" + anywhere + text + "(/.*)?$"
 }
 
 func (r *settingsReader) hosts(f source.Field) {
