@@ -136,12 +136,6 @@ func (c *cli) rootCommand() *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	for name, instead := range removedCommands {
-		removed := func(*cobra.Command, []string) error {
-			return usageErr("there is no command %q any more", name).Advise("%s", instead)
-		}
-		root.AddCommand(&cobra.Command{Use: name, Hidden: true, DisableFlagParsing: true, RunE: removed})
-	}
 	all := append(root.Commands(), root)
 	for _, cmd := range root.Commands() {
 		all = append(all, cmd.Commands()...)
@@ -215,17 +209,8 @@ func unknownCommand(above *cobra.Command, name string) error {
 	return t.Suggest(name, names)
 }
 
-// pathOfCommand is the name of a command below the program.
-func pathOfCommand(cmd *cobra.Command) string {
-	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-}
-
 // noFlag reports a flag that a command doesn't have.
 func noFlag(cmd *cobra.Command, name string) error {
-	path := pathOfCommand(cmd)
-	if instead := cmp.Or(removedFlags[path+" --"+name], removedFlags["--"+name]); instead != "" {
-		return usageErr("%s no longer has the flag --%s", path, name).Advise("%s", instead)
-	}
 	owner := cmd.Name() + " has"
 	if !cmd.HasParent() {
 		owner = "there is"
@@ -262,10 +247,6 @@ func flagError(cmd *cobra.Command, err error) error {
 				flag = f // which has an old name as well
 			}
 		})
-		path := pathOfCommand(cmd)
-		if instead, ok := removedFlags[path+" --"+flag.Name+" "+invalid.GetValue()]; ok {
-			return usageErr("%s no longer has --%s %s", path, flag.Name, invalid.GetValue()).Advise("%s", instead)
-		}
 		wrong := usageErr("expected %s", expectation(flag))
 		errors.As(invalid.Unwrap(), &wrong)
 		return usageErr("--%s can't be %q: %s", flag.Name, invalid.GetValue(), wrong.Message).Advise("%s", wrong.Help)
@@ -303,9 +284,6 @@ func helpCommand() *cobra.Command {
 				return unknownCommand(root, args[0])
 			case len(rest) > 0:
 				return unknownCommand(found, rest[0])
-			}
-			if found.Hidden && found.DisableFlagParsing { // it is gone, and says what is in its place
-				return found.RunE(found, rest)
 			}
 			return found.Help()
 		},

@@ -120,7 +120,7 @@ func TestGlobalFlags(t *testing.T) {
 		err    string // that stderr has
 	}{
 		{"explain --trust", statusError, "", `explain has no flag "--trust"`},
-		{"simulate say.yaml --runs 3", statusError, "", "no longer has the flag --runs"},
+		{"simulate say.yaml --runs 3", statusError, "", `simulate has no flag "--runs"`},
 		{"chek plans", statusError, "", `did you mean "check"?`},
 		{"-C nowhere check", statusError, "", "--chdir can't be \"nowhere\""},
 		{"lint plans/a.yaml --color always", statusFound, "\x1b[", ""},

@@ -102,10 +102,7 @@ func (o *outputFlag) formOf(c *cli, format string) (string, error) {
 	if c.changed("format") || output == "" || output == "-" {
 		return format, nil
 	}
-	path, known := pathOfCommand(c.cmd), []string(nil)
-	if instead := removedFlags[path+" --format "+strings.TrimPrefix(ending, ".")]; instead != "" {
-		return "", usageErr("%s no longer writes %s", path, ending).Advise("%s", instead)
-	}
+	var known []string
 	for word := range strings.SplitSeq(c.cmd.Flag("format").Value.Type(), "|") {
 		if slices.Contains(strings.Fields(endings[word]), ending) {
 			return word, nil

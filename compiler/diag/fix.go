@@ -2,7 +2,6 @@ package diag
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
@@ -62,13 +61,8 @@ func EditScalar(n *source.Node, from, to int, text string) (Edit, bool) {
 
 // quoted writes a string between double quotes: JSON, which is YAML as well.
 func quoted(s string) string {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(s); err != nil {
-		panic(err) // a string always encodes
-	}
-	return string(EscapeJSON([]byte(strings.TrimSuffix(b.String(), "\n"))))
+	text, _ := Encode(s, "") // a string always encodes
+	return string(EscapeJSON(text))
 }
 
 const flowMarks = ",[]{}"

@@ -119,15 +119,22 @@ func place(s source.Span) (file *string, start, end *source.Position) {
 // out is written as \u escapes, so the value is the same. Maps come out
 // with their keys sorted.
 func JSONLine(w io.Writer, value any) error {
+	text, err := Encode(value, "")
+	if err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	_, err = w.Write(append(EscapeJSON(text), '\n'))
+	return err
+}
+
+// Encode is a value as JSON as people write it, with < and & as they are: indented by a text, or on one line.
+func Encode(value any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Errorf("writing JSON: %w", err)
-	}
-	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	_, err := w.Write(append(EscapeJSON(text), '\n'))
-	return err
+	encoder.SetIndent("", indent)
+	err := encoder.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // EscapeJSON spells out hidden characters of a JSON text. Beyond ASCII they

@@ -352,21 +352,16 @@ func FuzzWindow(f *testing.F) {
 			t.Fatalf("%d columns in a room of %d: %q", got, room, w.text())
 		}
 		if !w.holds(start) {
-			t.Fatalf("the window %d to %d (cut %v %v) doesn't hold %d", w.start, w.end, w.cutLeft, w.cutEnd, start)
+			t.Fatalf("the window %d to %d (cut %v %v) doesn't hold %d", w.start, w.end, w.cutLeft(), w.cutEnd(), start)
 		}
 		from, length := w.place(span)
 		if from+length > room+1 {
 			t.Fatalf("the mark ends at column %d of %d", from+length, room)
 		}
 		// What stands left of the mark is as wide as the mark is far.
-		left := 0
-		if w.cutLeft {
-			left = 1
-		}
-		for _, c := range w.cells {
-			if c.at < start {
-				left += c.width
-			}
+		left := w.columns(w.start, start)
+		if w.cutLeft() {
+			left++
 		}
 		if left != from {
 			t.Fatalf("marked at column %d, stands at %d", from, left)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -123,7 +122,7 @@ func (p *printer) finding(d *Diagnostic) {
 			p.remark(Style.Green, "fix", Escape(f.Message))
 		}
 	}
-	if p.explain {
+	if p.explain && d.Witness != nil {
 		p.evidence(d.Witness)
 	}
 	p.line("")
@@ -234,6 +233,19 @@ func (p *printer) remark(paint func(Style, string) string, kind, words string) {
 	p.line("%*s %s %s %s", p.gutter, "", p.Blue("="), paint(p.Style, kind+":"), words)
 }
 
+// evidence shows the witness of a finding, as JSON: on one line if it fits.
+func (p *printer) evidence(witness any) {
+	p.line("%*s %s %s", p.gutter, "", p.Blue("="), p.Cyan("evidence:"))
+	margin := strings.Repeat(" ", p.gutter+3)
+	text, err := Encode(witness, "")
+	if err == nil && Columns(margin+string(text)) > p.width {
+		text, _ = Encode(witness, "  ")
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		p.line("%s%s", margin, Escape(line))
+	}
+}
+
 // wrap breaks words into rows of at most so many columns, a word that is
 // longer by itself aside.
 func wrap(s string, width int) []string {
@@ -258,16 +270,9 @@ func wrap(s string, width int) []string {
 
 // A window is the part of a line that is shown.
 type window struct {
-	cells           []cell
-	start, end      int // the bytes of the file that it shows
-	cutLeft, cutEnd bool
-}
-
-// A cell is one character as it is printed.
-type cell struct {
-	at    int // its byte offset in the file
-	text  string
-	width int
+	file       *source.File
+	start, end int // the bytes that it shows
+	hidden     func(at int) (start, end int)
 }
 
 const tabWidth = 4
@@ -275,145 +280,95 @@ const tabWidth = 4
 // shrouded replaces what is hidden.
 const shrouded = "[hidden]"
 
-func newCell(file *source.File, at, size int, before rune, hidden func(at int) (start, end int)) cell {
-	text := string(file.Text[at : at+size])
-	if start, end := hidden(at); end > 0 {
-		if start < at {
-			return cell{at, "", 0}
-		}
-		return cell{at, shrouded, len(shrouded)}
-	}
-	r, _ := utf8.DecodeRuneInString(text)
-	if r == '\t' {
-		return cell{at, strings.Repeat(" ", tabWidth), tabWidth}
-	}
-	s := shown(r, before, text)
-	if s == text {
-		columns := runeColumns(r, before)
-		if columns == 0 && !drawnOver(file.Text[:at]) {
-			columns = 1
-		}
-		return cell{at, s, columns}
-	}
-	return cell{at, s, Columns(s)}
-}
-
-// drawnOver reports whether a mark behind a text is drawn over its last character: not at
-// the start of a line, behind a blank, or where there are as many marks as there may be.
-func drawnOver(text []byte) bool {
-	for range maxMarks {
-		last, size := utf8.DecodeLastRune(text)
-		if size == 0 || unicode.IsSpace(last) {
-			return false
-		}
-		if text = text[:len(text)-size]; runeColumns(last, ' ') > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // newWindow takes as much of the line at a span's start as fits into room
 // columns, so that the span's start, and as much of the span as possible, is
 // in it. It looks at no more of the line than that.
 func newWindow(span source.Span, room int) window {
-	text := span.File.Text
+	text, most := span.File.Text, utf8.UTFMax*room
 	spot := min(max(span.Start, 0), len(text))
-	hidden := span.File.HiddenAt(spot-4*room, spot+4*room)
-
-	var left []cell // from the spot to the line's start
-	leftWidth, start := 0, spot
-	for start > 0 && leftWidth <= room && !lineEnd(text[start-1]) {
-		_, size := utf8.DecodeLastRune(text[:start])
-		before, _ := utf8.DecodeLastRune(text[:start-size])
-		start -= size
-		left = append(left, newCell(span.File, start, size, before, hidden))
-		leftWidth += left[len(left)-1].width
+	w := window{span.File, spot, spot, span.File.HiddenAt(spot-most, spot+most)}
+	for w.start > max(0, spot-most) && w.cutLeft() {
+		_, size := utf8.DecodeLastRune(text[:w.start])
+		w.start -= size
 	}
-	slices.Reverse(left)
-
-	var right []cell
-	rightWidth, spanWidth, end := 0, 1, spot
-	for end < len(text) && rightWidth <= room && !lineEnd(text[end]) {
-		_, size := utf8.DecodeRune(text[end:])
-		before, _ := utf8.DecodeLastRune(text[:end])
-		right = append(right, newCell(span.File, end, size, before, hidden))
-		end += size
-		rightWidth += right[len(right)-1].width
-		if end <= span.End || len(right) == 1 {
-			spanWidth = rightWidth
-		}
+	for w.end < min(len(text), spot+most) && w.cutEnd() {
+		_, size := utf8.DecodeRune(text[w.end:])
+		w.end += size
 	}
-
-	w := window{cells: append(left, right...), start: start, end: end}
-	if leftWidth+rightWidth <= room {
+	if !w.cutLeft() && !w.cutEnd() && w.columns(w.start, w.end) <= room {
 		return w
 	}
 	// One column at each cut end is for the ellipsis.
-	if leftWidth+spanWidth+1 > room {
-		keep := max(room/3, room-2-min(spanWidth+room/4, rightWidth))
-		for leftWidth > keep && len(left) > 0 {
-			leftWidth -= left[0].width
-			left = left[1:]
-			w.cutLeft = true
+	_, size := utf8.DecodeRune(text[spot:])
+	if marked := max(1, w.columns(spot, max(span.End, spot+size))); w.columns(w.start, spot)+marked+1 > room {
+		keep := max(room/3, room-2-min(marked+room/4, w.columns(spot, w.end)))
+		for w.start < spot && w.columns(w.start, spot) > keep {
+			_, size := utf8.DecodeRune(text[w.start:])
+			w.start += size
 		}
 	}
-	w.cells = append(slices.Clip(left), right...)
-	if len(left) > 0 {
-		w.start = left[0].at
-	} else {
-		w.start = spot
-	}
-	limit, total := room-1, leftWidth+rightWidth
-	if w.cutLeft {
+	limit := room - 1
+	if w.cutLeft() {
 		limit--
 	}
-	for total > limit && len(w.cells) > 0 {
-		last := w.cells[len(w.cells)-1]
-		w.cells, w.end, w.cutEnd = w.cells[:len(w.cells)-1], last.at, true
-		total -= last.width
+	for w.end > spot && w.columns(w.start, w.end) > limit {
+		_, size := utf8.DecodeLastRune(text[:w.end])
+		w.end -= size
 	}
 	return w
 }
+
+func (w *window) cutLeft() bool { return w.start > 0 && !lineEnd(w.file.Text[w.start-1]) }
+
+func (w *window) cutEnd() bool { return w.end < len(w.file.Text) && !lineEnd(w.file.Text[w.end]) }
 
 func lineEnd(b byte) bool { return b == '\n' || b == '\r' }
 
 // holds reports whether a place of the same line is in the window.
 func (w *window) holds(offset int) bool {
-	return w.start <= offset && (offset < w.end || offset == w.end && !w.cutEnd)
+	return w.start <= offset && (offset < w.end || offset == w.end && !w.cutEnd())
 }
 
-func (w *window) text() string {
+// between is what the window shows of some bytes.
+func (w *window) between(from, to int) string {
 	var b strings.Builder
-	if w.cutLeft {
-		b.WriteString("…")
+	before, _ := utf8.DecodeLastRune(w.file.Text[:from])
+	for at := from; at < min(to, w.end); {
+		r, size := utf8.DecodeRune(w.file.Text[at:])
+		switch start, end := w.hidden(at); {
+		case end > 0 && start == at:
+			b.WriteString(shrouded)
+		case end > 0:
+		case r == '\t':
+			b.WriteString(strings.Repeat(" ", tabWidth))
+		default:
+			b.WriteString(shown(r, before, string(w.file.Text[at:at+size])))
+		}
+		before, at = r, at+size
 	}
-	for _, c := range w.cells {
-		b.WriteString(c.text)
+	return b.String()
+}
+
+func (w *window) columns(from, to int) int { return Columns(w.between(from, to)) }
+
+// text is the window as it is printed.
+func (w *window) text() string {
+	line := w.between(w.start, w.end)
+	if w.cutLeft() {
+		line = "…" + line
 	}
-	if w.cutEnd {
-		b.WriteString("…")
+	if w.cutEnd() {
+		line += "…"
 	}
-	return strings.TrimRight(b.String(), " ")
+	return strings.TrimRight(line, " ")
 }
 
 // place is where a span begins in the window, in columns from its left edge,
 // and how many of them it takes: at least one, and none outside the window.
 func (w *window) place(span source.Span) (start, length int) {
-	if w.cutLeft {
+	from := min(max(span.Start, w.start), w.end)
+	if w.cutLeft() {
 		start++
 	}
-	for i, c := range w.cells {
-		next := w.end
-		if i+1 < len(w.cells) {
-			next = w.cells[i+1].at
-		}
-		switch {
-		case next <= span.Start:
-			start += c.width
-		case c.at < span.End:
-			length += c.width
-		}
-	}
-	return start, max(1, length)
+	return start + w.columns(w.start, from), max(1, w.columns(from, span.End))
 }

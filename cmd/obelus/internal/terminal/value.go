@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -46,14 +45,11 @@ func Brief(value any) string {
 
 // JSON is a value as JSON, indented by a text; on one line if that is "".
 func JSON(value any, indent string) string {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", indent)
-	if err := encoder.Encode(value); err != nil {
+	text, err := diag.Encode(value, indent)
+	if err != nil {
 		return fmt.Sprint(value)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(text)
 }
 
 // visibly is a value as JSON, with JSON's escapes for invisible and confusable characters. Two
