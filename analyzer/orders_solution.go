@@ -80,9 +80,11 @@ func asListed(p *Pass, held func(call int) bool) (pairs [][2]int) {
 			}
 		}
 	}
-	if all := slices.Concat(pairs, late); len(late) > 0 &&
-		bind.WithOrder(p.Plan, slices.Concat(p.Ordered, all)).Graph.Acyclic() {
-		return all
+	components := func(pairs [][2]int) int {
+		return bind.WithOrder(p.Plan, slices.Concat(p.Ordered, pairs)).Graph.Components()
+	}
+	if all := slices.Concat(pairs, late); len(late) > 0 && components(all) == components(pairs) {
+		return all // no more calls wait for each other
 	}
 	return pairs
 }

@@ -2,12 +2,10 @@ package runtime
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -18,15 +16,11 @@ const eachAlone = 128
 // arrive compiles what has arrived of a solution, and judges and schedules the calls that are new in it.
 func (l *loop) arrive() {
 	calls := l.stream.Calls()
-	if l.unreadable || calls == l.known || calls > eachAlone && calls < l.known+l.known/4 {
+	if calls == l.known || calls > eachAlone && calls < l.known+l.known/4 {
 		return
 	}
-	p, found := l.solve(l.stream.Prefix(calls))
-	if l.unreadable = p == nil; l.unreadable {
-		calls = l.readable(calls)
-		p, found = l.solve(l.stream.Prefix(calls))
-	}
 	l.known = calls
+	p, found := l.solve(l.stream.Prefix(calls))
 	if p == nil || !l.takeOpinions(p, found) {
 		return // they stand before the calls, or it takes the whole to tell
 	}
@@ -48,7 +42,7 @@ func (l *loop) judge(p *plan.Plan, draft func(f *frame, view *plan.Plan) *analyz
 	shared := map[*plan.Plan]*analyzer.Draft{}
 	for _, f := range l.roots() {
 		view := viewOf(f, p)
-		d, isOwn := shared[view], f.doneCalls != nil && len(f.doneCalls.completed) > 0
+		d, isOwn := shared[view], f.doneCalls != nil && !f.doneCalls.IsEmpty()
 		if d == nil || isOwn {
 			d = draft(f, view)
 		}
@@ -61,11 +55,11 @@ func (l *loop) judge(p *plan.Plan, draft func(f *frame, view *plan.Plan) *analyz
 	}
 }
 
-// solve compiles the text of a solution; nil if it can't be read, or isn't what was read before with more behind it.
+// solve compiles the text of a solution; nil if it can't be read.
 func (l *loop) solve(text []byte) (*plan.Plan, []diag.Diagnostic) {
 	file := document(l.tick, text)
 	p, found := l.setting.Solve(file, compiler.Options{})
-	if p.Root == nil || !l.continues(p) {
+	if p.Root == nil {
 		return nil, found
 	}
 	if l.rematchCompleted(p) { // the writes of calls that are done are no initial values
@@ -75,60 +69,30 @@ func (l *loop) solve(text []byte) (*plan.Plan, []diag.Diagnostic) {
 	return p, found
 }
 
-// readable is how many items of the list can be read, of so many that can't, where too much is wrong with them.
-func (l *loop) readable(calls int) int {
-	return l.known + sort.Search(calls-l.known, func(more int) bool {
-		p, _ := l.solve(l.stream.Prefix(l.known + more + 1))
-		return p == nil
-	})
-}
-
-// mayChange reports whether what a call, in a plan that is still arriving, reads or
-// writes into may turn out to be another call's work.
+// mayChange reports whether what a call, in a plan that is still arriving, reads or writes into may turn out to be
+// another call's work. Calls listed before a read come first, then what is there, and only then those listed after it.
+// In a carried plan what is there may turn out to be the work of a call that is repeated further down.
 func mayChange(f *frame, p *plan.Plan, call *plan.Call) bool {
-	return slices.ContainsFunc(call.Reads, func(r int) bool { return readMayChange(f, p, &p.Reads[r], call) }) ||
-		slices.ContainsFunc(slices.Concat(call.Output...), func(path plan.Path) bool {
-			return baseMayBeListedLater(f, call, path.ID)
+	for _, at := range call.Reads {
+		read := &p.Reads[at]
+		if kind := p.Paths.Kind(read.Path); kind != "state" && kind != "data" {
+			continue
+		}
+		later := func(r *frame) bool { return r.mayBeListedLater(read.Path, call, nil) }
+		if p.Writes == plan.Once || read.Bound == plan.Later || read.Bound == plan.Initial && !read.Start || later(f) ||
+			// it is so from the start in all or none
+			call.Instance == "" && slices.ContainsFunc(f.machine.roots(), later) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(slices.Concat(call.Output...), func(path plan.Path) bool {
+		key := path.ID
+		for f.program.Paths.Depth(key) > 2 {
+			key = f.program.Paths.Parent(key)
+		}
+		return f.needsBase(path.ID, call.Method) && f.mayBeListedLater(key, call, func(m *Message) bool {
+			w := plan.Writer{Path: m.Path, Method: m.Method, Sets: m.Method == plan.Set}
+			return !f.matters(w, path.ID, call.Method)
 		})
-}
-
-// baseMayBeListedLater reports whether a message that decides whether there is a place for a path may be
-// the work of a done call that is listed again only after the writer: one to the same key of the state,
-// whichever part of its value it is about.
-func baseMayBeListedLater(f *frame, call *plan.Call, id pathtree.ID) bool {
-	key := id
-	for f.program.Paths.Depth(key) > 2 {
-		key = f.program.Paths.Parent(key)
-	}
-	paths := f.program.Overlapping(key)
-	above, alone := paths.Above, key == id // where earlier writes at the path leave the place, whichever are repeated
-	for _, m := range f.log.On(id) {
-		alone = alone && (call.Method == plan.Set || call.Method == m.Method && f.schemaAt(id) == nil)
-	}
-	if alone {
-		above = slices.DeleteFunc(slices.Clone(above), func(path pathtree.ID) bool { return path == id })
-	}
-	return f.mayBeListedLater(above, call) ||
-		!(alone && call.Method == plan.Set) && f.mayBeListedLater(paths.Below, call)
-}
-
-// readMayChange reports whether a read may be bound to calls that haven't arrived: those listed before it come first,
-// then what is there, and only then those listed after it. In a carried plan what is there may turn out to be the work
-// of a call that is repeated further down.
-func readMayChange(f *frame, p *plan.Plan, read *plan.Read, call *plan.Call) bool {
-	if kind := p.Paths.Kind(read.Path); kind != "state" && kind != "data" {
-		return false
-	}
-	switch {
-	case p.Writes == plan.Once, read.Bound == plan.Later, read.Bound == plan.Initial && !read.Start:
-		return true
-	}
-	paths := f.program.Overlapping(read.Path)
-	later := func(r *frame) bool {
-		return r.mayBeListedLater(paths.Above, call) || r.mayBeListedLater(paths.Below, call)
-	}
-	if call.Instance != "" {
-		return later(f)
-	}
-	return slices.ContainsFunc(f.machine.roots(), later) // it is there from the start only if it is so in all
+	})
 }

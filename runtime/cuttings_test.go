@@ -59,7 +59,12 @@ func cuttings(t *testing.T, plans int, o compiler.Options) {
 		cuttings = cuttings[:3]
 	}
 	count := map[string]int{}
-	for n := range plans {
+	known := []int{1445, 5580} // that differed once
+	for at := range plans + len(known) {
+		n := at
+		if at >= plans {
+			n = known[at-plans]
+		}
 		f := frayed(uint64(n))
 		v, why := compileWith(t, f.document, o)
 		if v == nil {

@@ -28,13 +28,8 @@ func startDelegate(f *frame, i int32) {
 	if call.Timeout > 0 {
 		f.pause(i, call.Timeout)
 	}
-	site := Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name), Delegate: call.Delegate}
-	if site.Tries = slices.Clip(f.site.Tries); status.attempt > 1 || site.Tries != nil {
-		for len(site.Tries) < delegateDepth(f) {
-			site.Tries = append(site.Tries, 1)
-		}
-		site.Tries = append(site.Tries, int(status.attempt))
-	}
+	site := Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name), Delegate: call.Delegate,
+		Tries: append(slices.Clip(f.site.Tries), int(status.attempt))}
 	d := openBelow(f, i, site)
 	given := f.context(i)
 	d.log = state.New(state.Delegated(plan, given, status.params))
@@ -47,17 +42,6 @@ func startDelegate(f *frame, i int32) {
 	d.log.Follow(&d.program.Layout)
 	d.takeUp(nil)
 	d.begin()
-}
-
-// delegateDepth is how many plans are run in each other above a frame's calls.
-func delegateDepth(f *frame) int {
-	n := 0
-	for ; f.parent != nil; f = f.parent {
-		if f.items == nil {
-			n++
-		}
-	}
-	return n
 }
 
 // openBelow opens the frame of what carries a call out.
@@ -94,8 +78,20 @@ func returnResult(f *frame) {
 	f.parent.complete(f.under, output, -1, failure)
 }
 
-// handUp leaves with the call above what was done in its stead though that has failed: the
-// next request reports it, so that it isn't done again for want of knowing.
+// A deed is a call that was carried out for another, its item or a call of its delegate, and what it came to.
+type deed struct {
+	request.Settled
+	item    int32 // -1 for none of the other's own
+	decided bool  // a person decided otherwise than to let it run
+}
+
+func (d *deed) isDone() bool { return d.Status == Done.String() }
+
+func (d *Decision) isDeviation() bool { return d != nil && d.Verdict != Approve }
+
+// handUp leaves with the call above what was done in its stead: the next request reports it where that has failed, so
+// that it isn't done again for want of knowing. Of items it also leaves what people decided otherwise than to let them
+// run.
 func handUp(f *frame) {
 	if f.machine.loop == nil {
 		return
@@ -103,30 +99,24 @@ func handUp(f *frame) {
 	above := f.parent.calls[f.under].more
 	for i := range f.calls {
 		more := f.calls[i].more
-		switch {
-		case more == nil:
-		case f.calls[i].status != Done:
-			above.within = append(above.within, doneWithin(f, int32(i))...)
-		case f.items == nil && !more.settlement.before:
-			one := standingOf(f.plan.Calls[i], f.site.Instance, more.settlement)
-			above.within = append(above.within, request.Settled{Standing: one, Tool: f.call(int32(i)).ToolName,
-				Tick: f.machine.tick, Params: more.ran, Result: more.settlement.Output})
+		one := deed{item: -1, Settled: request.Settled{Tool: f.call(int32(i)).ToolName,
+			Tick: f.machine.tick, Params: more.ran,
+			Standing: standingOf(f.plan.Calls[i], f.site.Instance, more.settlement), Result: more.settlement.Output}}
+		if f.items != nil {
+			one.item, one.Params = int32(i), above.items.of[i].params
+			one.decided = more.settlement.Decision.isDeviation()
 		}
-	}
-}
-
-// doneWithin is what was done in the stead of a call that has failed.
-func doneWithin(f *frame, i int32) []request.Settled {
-	more := f.calls[i].more
-	var all []request.Settled
-	if more.results != nil {
-		for _, one := range more.results.ended {
-			if one.done {
-				all = append(all, one.report)
+		if !one.isDone() {
+			for _, within := range more.deeds {
+				if within.item = -1; within.isDone() {
+					above.deeds = append(above.deeds, within)
+				}
 			}
 		}
+		if one.isDone() && !more.settlement.before || one.decided {
+			above.deeds = append(above.deeds, one)
+		}
 	}
-	return append(all, more.within...)
 }
 
 func delegateFailure(f *frame) *Failure {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/follow"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -122,7 +123,7 @@ func TestDrivenByAWorkflowEngine(t *testing.T) {
 }
 
 // followed steps one event of a journal that a follower watches over.
-func followed(f *runtime.Follower, m *runtime.Machine, e runtime.Event) ([]runtime.Command, error) {
+func followed(f *follow.Follower, m *runtime.Machine, e runtime.Event) ([]runtime.Command, error) {
 	if err := f.Admit(&e); err != nil {
 		return nil, err
 	}

@@ -3,12 +3,10 @@ package runtime
 import (
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // A call with "_each" runs as a frame of calls, one for each item: each takes a place, is asked about, tried again,
@@ -35,15 +33,6 @@ type results struct {
 	collect bool
 	failure *Failure // of the first in the list that failed, of those that have ended
 	failed  int32    // its index
-	ended   []endedItem
-}
-
-// An endedItem is what the next requests may have to report an item: that it is done, or
-// that a person decided otherwise than to let it run.
-type endedItem struct {
-	item          int32
-	done, decided bool
-	report        request.Settled
 }
 
 // enumerate works out what each item of a call's list is run with, once all that it may
@@ -159,13 +148,6 @@ func expandItems(f *frame, i int32) {
 // counts: all before it have been started, so that which it is doesn't depend on timing.
 func itemSettled(f *frame, i int32, s *Settlement) {
 	failure := s.Failure
-	decided, done := s.Decision != nil && s.Decision.Verdict != Approve, s.Status == Done && !s.before
-	if (decided || done) && f.machine.loop != nil {
-		one := standingOf(f.plan.Calls[i], f.site.Instance, s)
-		params := f.parent.calls[f.under].more.items.of[i].params
-		f.items.ended = append(f.items.ended, endedItem{i, done, decided, request.Settled{Standing: one,
-			Tool: f.plan.Calls[i].ToolName, Tick: f.machine.tick, Params: params, Result: s.Output}})
-	}
 	switch s.Status {
 	case Done:
 		f.items.values[i] = s.Output
@@ -204,7 +186,6 @@ func startNoOther(f *frame, failed int32) {
 
 func returnList(f *frame) {
 	releaseFrame(f)
-	slices.SortFunc(f.items.ended, func(a, b endedItem) int { return int(a.item - b.item) })
 	f.parent.calls[f.under].more.results = f.items
 	handUp(f)
 	var failure *Failure

@@ -14,6 +14,10 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
+// Format is the version of what events mean: it is raised whenever a machine would come elsewhere by the events of a
+// journal than the one that answered them. A journal of another version can't be followed.
+const Format = 2
+
 // An Event is something that happened outside the machine. Its JSON form is what a journal keeps: feeding the events of
 // a run to a new machine brings it to where the run stood.
 type Event struct {
@@ -175,8 +179,8 @@ type Site struct {
 	Instance string `json:"instance,omitzero"`
 	Under    string `json:"under,omitzero"`
 	Delegate string `json:"delegate,omitzero"`
-	// Tries are, where one of the calls in Under is tried again, which try of each it is,
-	// the outermost first. With them each call settles once.
+	// Tries are which try of each of the delegating calls in Under it is, the outermost first. With them each call
+	// settles once.
 	Tries []int `json:"-"`
 }
 

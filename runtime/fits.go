@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -42,15 +41,6 @@ func Wanting(p *plan.Plan, state map[string]any) (keys []string) {
 		keys = append(keys, name)
 	}
 	return keys
-}
-
-// missing says which key of the state [Wanting] finds first; nil if there is none.
-func missing(p *plan.Plan, state map[string]any) *schema.Violation {
-	if keys := Wanting(p, state); len(keys) > 0 {
-		return &schema.Violation{Keyword: "required",
-			Message: fmt.Sprintf("%q is missing, and no call writes it", keys[0])}
-	}
-	return nil
 }
 
 // UnfitKeys is what a schema doesn't admit of the values of an object that needn't be whole; nil if all of them fit.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/follow"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -113,7 +114,7 @@ func followsForged(t *testing.T, v *analyzer.Verified, o runtime.Options, journa
 		}
 	}()
 	m := runtime.New(v, o)
-	follower := runtime.Follow(m)
+	follower := follow.New(m)
 	for _, e := range events {
 		if _, err := followed(follower, m, e); err != nil {
 			return false

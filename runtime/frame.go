@@ -1,14 +1,17 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/heap"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/runtime/dedupe"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
@@ -24,16 +27,15 @@ type frame struct {
 	givenUp bool     // a delegate whose call is given up: it is over when what it has at work has ended
 	items   *results // of a frame whose calls are one call's, for one item each; else nil
 
-	stale                         callHeap // calls to look at again
-	pendingWrites, releasedWrites []int32  // calls with results that wait for other calls; that can be checked again
-	isAwake                       bool     // some call is to be looked at, and the machine knows it
+	stale                         []int32 // a heap of calls to look at again: the earliest-listed comes out first
+	pendingWrites, releasedWrites []int32 // calls with results that wait for other calls; that can be checked again
+	isAwake                       bool    // some call is to be looked at, and the machine knows it
 
 	history []request.Written // what its calls did in earlier ticks
 	draft   *analyzer.Draft   // of the solution that is arriving
 	ranking []plan.Rank       // what the advisors make of the tools
 	orders  guard.Orders      // of a frame of the run: the order rules of policies
 	secrets frameSecrets
-	wrote   map[writing]permit.Writer // who calls are that have written; nil without a permit
 }
 
 // position is where a frame is among those of its run.
@@ -62,8 +64,8 @@ type resolver struct {
 	store
 	calls     []callState
 	reads     []readState
-	doneCalls *doneCalls
-	ofItem    bool // what is read of an item is that of one at hand
+	doneCalls *dedupe.Memory // of calls that later plans may list again; nil where no plan is carried
+	ofItem    bool           // what is read of an item is that of one at hand
 }
 
 // A schedule is how far the calls of a frame are, and which of them wait for which.
@@ -108,19 +110,17 @@ type callDetails struct {
 	replacement *replacement   // what a person put in its place
 	settlement  *Settlement    // kept in ticks, for the next request
 	ran         map[string]any // its parameters, kept in ticks once it has settled
-	resolved    string         // its parameters as canonical JSON, where it might repeat a done call
-	repeats     int32          // the number of the done call that it repeats, from 1; or 0
 	kept        *frame         // what has become of that of the last try, where it may be continued
 	again       bool           // it had failed for good, and runs again
 	// it isn't to be tried again, as a person rejected what is within it, or nobody knows what it did
 	refused     bool
-	child       *frame            // its delegate, or its items, at work
-	items       *items            // of a call with "_each", until it settles
-	results     *results          // of its items, once they have settled
-	within      []request.Settled // what was done, for the next request, by delegates of it that have failed
-	overdue     bool              // its try ran out of time, and hasn't ended yet
-	permitState permitState       // what a permit has to do with it
-	arrival     *arrival          // its result, while it is Writing
+	child       *frame      // its delegate, or its items, at work
+	items       *items      // of a call with "_each", until it settles
+	results     *results    // of its items, once they have settled
+	deeds       []deed      // what was done in its stead, for the next request
+	overdue     bool        // its try ran out of time, and hasn't ended yet
+	permitState permitState // what a permit has to do with it
+	arrival     *arrival    // its result, while it is Writing
 }
 
 func (c *callState) details() *callDetails {
@@ -144,7 +144,6 @@ func (f *frame) begin() {
 	if f.machine.options.Continue && f.parent == nil {
 		settleContinued(f)
 	}
-	failCycles(f)
 	for i := range f.calls {
 		f.look(int32(i))
 	}
@@ -169,7 +168,7 @@ func (f *frame) emit(i int32, kind CommandKind) *Command {
 func (f *frame) look(call int32) {
 	if state := &f.calls[call]; !state.queued && state.status == Waiting {
 		state.queued = true
-		f.stale.push(call)
+		heap.Push(&f.stale, call, cmp.Less[int32])
 		f.wake()
 	}
 }
@@ -189,7 +188,7 @@ func (f *frame) settleAll() {
 			f.judgePending(call)
 			continue
 		}
-		call := f.stale.pop()
+		call := heap.Pop(&f.stale, cmp.Less[int32])
 		f.calls[call].queued = false
 		if one := &f.calls[call]; one.status == Waiting && !one.held && !one.asks() {
 			f.decide(call)
@@ -215,12 +214,12 @@ func (f *frame) decide(i int32) {
 	case call.Each != nil && verdict.failure == nil:
 		params, verdict.failure = f.enumerate(i, params, verdict.list)
 	}
-	if verdict.failure == nil && f.doneCalls != nil {
-		switch f.dedupe(i, params) {
-		case undecided:
-			return
-		case duplicate:
-			f.settle(i, doneBefore(f.doneCalls.completed[state.more.repeats-1].output))
+	if verdict.failure == nil {
+		number, pending := f.dedupe(i, params)
+		if number > 0 {
+			f.settle(i, doneBefore(f.doneCalls.Output(number)))
+		}
+		if pending || number > 0 {
 			return
 		}
 	}
@@ -272,9 +271,7 @@ func (f *frame) ready(i int32, params map[string]any) {
 	}
 	f.calls[i].params = params
 	f.enqueue(i)
-	if f.doneCalls != nil {
-		f.lookAgain(i)
-	}
+	f.lookAgain(i)
 }
 
 // enqueue lets a call start as soon as there is a place for it.
@@ -370,8 +367,8 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 		f.failed(i, failure)
 		return
 	}
-	if l := f.doneCalls; l != nil {
-		l.done = append(l.done, completedCall{l.keys[i], canonical(f.resolvedParams(i)), i, value})
+	if f.doneCalls != nil {
+		f.doneCalls.Done(i, f.resolvedParams(i), value)
 	}
 	if len(call.Output) > 0 {
 		for _, path := range call.Output[route] {
@@ -430,7 +427,7 @@ func (f *frame) settle(i int32, s Settlement) {
 	if s.Failure != nil && !s.redacted {
 		s.Failure = withoutSecrets(f, i, s.Failure)
 	}
-	if f.machine.loop != nil && f.items == nil {
+	if f.machine.loop != nil {
 		more := state.details()
 		more.ran, more.settlement = state.params, &s
 	}
@@ -492,11 +489,8 @@ func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, val
 		f.machine.loop.written.Add(path)
 	}
 	if f.machine.permit != nil {
-		if f.wrote == nil {
-			f.wrote = map[writing]permit.Writer{}
-		}
 		entryOf := f.machine.permit.EntriesOf(detailsOf(f, int32(call.Index), guardedCall(f, int32(call.Index))))
-		f.wrote[writing{message.Tick, message.Call}] = permit.Writer{Entry: entryOf(call.Name), Tool: call.ToolName}
+		message.By = permit.Writer{Entry: entryOf(call.Name), Tool: call.ToolName}
 	}
 	f.emit(int32(call.Index), Write).Message = f.log.Append(message)
 }

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -44,14 +43,13 @@ func keepHistory(f *frame, numbers map[int]int32) {
 // keepItems notes which items of a call are done, so that they aren't run again when a carried plan lists them with
 // others. It gives the call as a record holds it, with their places, and reports whether there are any.
 func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
-	results := f.calls[i].more.results
-	if f.doneCalls == nil || results == nil {
+	if f.doneCalls == nil {
 		return call, false
 	}
 	var places []any
-	for _, one := range results.ended {
-		if one.done {
-			f.doneCalls.keepItem(f.doneCalls.keys[i], one.report.Params, one.report.Result)
+	for _, one := range f.calls[i].more.deeds {
+		if one.item >= 0 && one.isDone() {
+			f.doneCalls.KeepItem(int32(i), one.Params, one.Result)
 			places = append(places, float64(one.item))
 		}
 	}
@@ -68,10 +66,7 @@ func recordedCall(f *frame, i int, number int32) request.Object {
 		{Key: "_tick", Value: float64(f.machine.tick)}}
 	params := f.calls[i].more.ran
 	if number > 0 { // what the plan resolved them to, whatever a person made of them
-		params = nil
-		if err := json.Unmarshal([]byte(f.doneCalls.completed[number-1].params), &params); err != nil {
-			panic("parameters that aren't JSON: " + err.Error())
-		}
+		params = f.doneCalls.Params(number)
 	}
 	for _, key := range slices.Sorted(maps.Keys(params)) {
 		out = out.With(key, params[key])
@@ -108,11 +103,11 @@ func recall(f *frame, history []plan.Written) {
 	volatile := func(w *plan.Written) bool { tool := base.Tool(w.Tool()); return tool != nil && tool.Volatile }
 	if f.doneCalls != nil {
 		for _, w := range compiler.DoneCalls(history) {
-			one := completedCall{key: compiler.WrittenIdentity(w), params: canonical(w.Params()), output: w.Output()}
+			key := compiler.WrittenIdentity(w)
 			if volatile(w) {
-				one.key = ""
+				key = ""
 			}
-			numbers[w.Number()] = f.doneCalls.add(one)
+			numbers[w.Number()] = f.doneCalls.Add(key, w.Params(), w.Output())
 		}
 	}
 	seen := map[int]bool{}
@@ -121,7 +116,7 @@ func recall(f *frame, history []plan.Written) {
 		if number := w.Number(); f.doneCalls != nil && !seen[number] && !volatile(w) {
 			seen[number] = number > 0 // of the messages of one call the first
 			w.Items(func(params map[string]any, output any) {
-				f.doneCalls.keepItem(compiler.WrittenIdentity(w), params, output)
+				f.doneCalls.AddItem(compiler.WrittenIdentity(w), params, output)
 			})
 		}
 		said, _ := request.Of(w.Call).(request.Object)

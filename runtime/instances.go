@@ -6,9 +6,8 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/bind"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime/dedupe"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
@@ -136,7 +135,7 @@ func (m *Machine) open(one *Instance) {
 		c.working++
 	}
 	if m.loop != nil && m.loop.carries {
-		f.doneCalls = &doneCalls{byKey: map[string][]int32{}, items: map[string][]any{}, ofItems: map[string]bool{}}
+		f.doneCalls = dedupe.New()
 	}
 	input, initial := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
 	f.log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
@@ -154,11 +153,17 @@ func (m *Machine) open(one *Instance) {
 	}
 	if m.instances != nil {
 		what, v := Unfit(cmp.Or(f.judging, f.plan), input, initial)
-		if v == nil && m.loop == nil {
-			what, v = "state", missing(f.plan, initial)
+		if lacks := Wanting(f.plan, initial); v == nil && m.loop == nil && len(lacks) > 0 {
+			rejectInstance(f, "state",
+				fmt.Sprintf("doesn't fit its schema: %q is missing, and no call writes it", lacks[0]))
+			return
 		}
 		if v != nil {
-			rejectInstance(f, what, v)
+			rejectInstance(f, what, "doesn't fit its schema"+misfit(v))
+			return
+		}
+		if !f.plan.Graph.Acyclic() { // of so many instances with calls of their own not all could be judged (OB902)
+			rejectInstance(f, "plan", "has calls that wait for each other")
 			return
 		}
 	}
@@ -170,30 +175,10 @@ func (m *Machine) open(one *Instance) {
 	}
 }
 
-// failCycles fails the calls that wait for each other in this instance alone. A plan with so many calls for single
-// instances that not all of them could be judged (OB902) would otherwise never end.
-func failCycles(f *frame) {
-	graph := &f.plan.Graph
-	if graph.Acyclic() {
-		return
-	}
-	members := map[int]int{}
-	for i := range f.calls {
-		members[graph.Component(i)]++
-	}
-	for i := range f.calls {
-		if members[graph.Component(i)] > 1 && f.calls[i].status == Waiting {
-			f.settle(int32(i), Settlement{Status: Failed,
-				Failure: &Failure{Code: diag.Cycle.Name, Message: "it waits for itself in this instance"}})
-		}
-	}
-}
-
 // rejectInstance ends an instance whose values don't fit the plan before any of its
 // calls has begun. The others aren't concerned.
-func rejectInstance(f *frame, what string, v *schema.Violation) {
-	f.recordError(CallError{Code: "bad-instance",
-		Message: "the " + what + " of the instance doesn't fit its schema" + misfit(v)}, atFirst)
+func rejectInstance(f *frame, what, why string) {
+	f.recordError(CallError{Code: "bad-instance", Message: "the " + what + " of the instance " + why}, atFirst)
 	for i := range f.calls {
 		f.settle(int32(i), Settlement{Status: Skipped, Reason: "the " + what + " of its instance doesn't fit"})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
@@ -28,7 +29,7 @@ type loop struct {
 	unasked int             // the last tick that no planner of this run was asked for
 	paths   *pathtree.Tree
 	answer
-	advice
+	opinions   *guard.Opinions
 	tickErrors []CallError        // structural errors of the tick that no call carries
 	refused    bool               // it doesn't end the loop, whatever its output
 	changed    bool               // the tick has written something, or carried something out
@@ -50,25 +51,14 @@ type answer struct {
 	stream      *source.Stream
 	isStreaming bool // more of it may come
 	known       int  // the items of its list that have been compiled
-	unreadable  bool // what comes behind them can't be
-}
-
-// advice is what advisors have said.
-type advice struct {
-	greeted      bool                        // those of the start have been heard
-	heard        bool                        // the tick's opinions are there, or none is wanted
-	tickOpinions map[opinionKey]plan.Opinion // in this tick
-	said         map[opinionKey]plan.Opinion // last, in all ticks
 }
 
 func newLoop(m *Machine, base *plan.Plan) *loop {
 	l := &loop{Machine: m, base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{},
-		wanted: map[string]bool{}}
-	l.said = map[opinionKey]plan.Opinion{}
+		wanted: map[string]bool{}, opinions: guard.OpinionsOf(base)}
 	for _, tool := range compiler.ConfirmedTools(base) {
 		l.wanted[tool] = true
 	}
-	l.hear()
 	l.carries = compiler.CarriesStrategy(base)
 	if base.Solution != nil {
 		l.given = request.JSON(request.Of(base.Solution))
@@ -105,13 +95,13 @@ func (l *loop) nextTick() {
 	first := l.stream == nil
 	l.answer = answer{stream: source.NewStream(source.DefaultLimits()), isStreaming: true}
 	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
-	l.heard, l.tickOpinions = len(l.speakers()) == 0, nil
+	l.opinions.NextTick()
 	l.plan = l.emptyPlan()
 	l.programs = map[*plan.Plan]*program{}
 	for _, f := range l.roots() {
 		resetFrame(f)
 	}
-	if first && len(l.said) > 0 {
+	if first && l.opinions.Any() {
 		l.giveAdvice()
 	}
 	l.countOrders()
@@ -130,7 +120,9 @@ func resetFrame(f *frame) {
 	f.calls, f.reads, f.stale, f.unsettled = nil, nil, nil, 0
 	f.boundBy, f.orderedBy = links{}, links{}
 	f.draft = nil
-	f.doneCalls.nextTick()
+	if f.doneCalls != nil {
+		f.doneCalls.NextTick()
+	}
 	f.setPlan(f.machine.plan)
 }
 
@@ -235,7 +227,7 @@ func (l *loop) closed(e Event) {
 		return d
 	})
 	switch {
-	case !l.heard:
+	case !l.opinions.Heard:
 		l.skipAll("an advisor's opinion is missing or isn't valid, and no call starts without it")
 	case l.base.Mode == plan.Lazy && l.refused:
 		l.skipAll("the solution has errors, and in lazy mode none of it is run then")
@@ -268,9 +260,9 @@ func (l *loop) finished() (*plan.Plan, []diag.Diagnostic) {
 	}
 	p, found := l.solve(text)
 	if p == nil {
-		broken, isRefused, calls := found, l.refused, l.stream.Calls()
-		if p, found = l.solve(l.stream.Prefix(calls)); p == nil {
-			p, found = l.solve(l.stream.Prefix(l.readable(calls))) // as many as can be
+		broken, isRefused := found, l.refused
+		if p, found = l.solve(l.stream.Prefix(l.stream.Calls())); p == nil {
+			p, found = l.solve(l.plan.File.Text) // the last that could be read
 		}
 		for _, problem := range diag.AtLeast(diag.Error, broken) {
 			if !isRefused { // else that the answer broke off says it all
@@ -279,17 +271,60 @@ func (l *loop) finished() (*plan.Plan, []diag.Diagnostic) {
 		}
 	}
 	if !l.takeOpinions(p, found) {
-		for _, e := range l.silent(false) {
-			l.addTickError(e)
-		}
+		l.reportSilence(false)
 	}
 	return p, found
+}
+
+// takeOpinions takes the opinions of a solution, and reports whether its calls may start.
+func (l *loop) takeOpinions(p *plan.Plan, found []diag.Diagnostic) bool {
+	if !l.opinions.Heard && l.opinions.Take(p.Opinions, found, instancesOf(l.Machine)) {
+		l.giveAdvice()
+	}
+	return l.opinions.Heard
+}
+
+func instancesOf(m *Machine) (ids []string) {
+	if m.instances != nil {
+		for _, f := range m.roots() {
+			ids = append(ids, f.site.Instance)
+		}
+	}
+	return ids
+}
+
+// reportSilence notes the opinions that are missing.
+func (l *loop) reportSilence(ending bool) {
+	for _, one := range l.opinions.Silent(ending, instancesOf(l.Machine)) {
+		l.addTickError(CallError{Code: diag.BadAdvisor.Name, Message: one.Message, Instance: one.Instance})
+	}
+}
+
+// giveAdvice puts the advisors' votes together.
+func (l *loop) giveAdvice() {
+	apart := l.opinions.AreApart()
+	var ranking []plan.Rank
+	for at, f := range l.roots() {
+		if at == 0 || apart {
+			ranking = l.opinions.Ranking(f.site.Instance)
+			c := l.emitRun(Advise)
+			if c.Frame, c.Ranking = f.number, ranking; apart {
+				c.Site = &f.site
+			}
+		}
+		f.ranking = ranking
+		weights := make(map[string]any, len(ranking))
+		for _, r := range ranking {
+			weights[r.Tool] = r.Weight
+		}
+		f.log.Give("advice", weights)
+	}
 }
 
 // seenByTick reports whether a message was there before the tick, and isn't the work of a
 // call that the tick lists again.
 func (r *resolver) seenByTick(message *Message) bool {
-	return message.Tick < r.machine.tick && !r.doneCalls.isListed(message)
+	return message.Tick < r.machine.tick && (message.Completed == 0 || !r.doneCalls.IsListed(message.Completed))
 }
 
 func viewOf(f *frame, plan *plan.Plan) *plan.Plan {
@@ -304,18 +339,6 @@ func countCalls(f *frame, plan *plan.Plan) int {
 		return len(plan.Calls)
 	}
 	return bind.CallsOf(plan, f.site.Instance)
-}
-
-func (l *loop) continues(plan *plan.Plan) bool {
-	if len(plan.Calls) < len(l.plan.Calls) {
-		return false
-	}
-	for i, call := range l.plan.Calls {
-		if plan.Calls[i].Node.Start != call.Node.Start || plan.Calls[i].Node.End != call.Node.End {
-			return false
-		}
-	}
-	return true
 }
 
 // extendFrame schedules the new calls of a plan, and binds those that were held until the
@@ -368,9 +391,7 @@ func (l *loop) settled(f *frame, i int32, s *Settlement) {
 	if (s.Status == Done || s.Status == Failed) && s.Attempts > 0 {
 		l.changed = true
 	}
-	if f.doneCalls != nil {
-		f.lookAgain(i)
-	}
+	f.lookAgain(i)
 }
 
 // endTick decides, when every call of a solution has settled, whether it has reached its goal, and else asks for the
@@ -396,9 +417,7 @@ func (l *loop) endTick() {
 		reached = len(l.plan.Calls) == 0
 	}
 	if reached && !l.refused {
-		for _, e := range l.silent(true) {
-			l.addTickError(e)
-		}
+		l.reportSilence(true)
 	}
 	for _, e := range l.tickErrors {
 		l.errors = append(l.errors, runError{e, l.tick, atLast, 0})

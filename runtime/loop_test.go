@@ -16,6 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/follow"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -264,7 +265,7 @@ func (r *simulator) follow() {
 		r.machine.Reopenable()
 	}
 	r.said = nil
-	follower := runtime.Follow(r.machine)
+	follower := follow.New(r.machine)
 	for i, e := range kept {
 		commands, err := followed(follower, r.machine, e)
 		if err != nil {

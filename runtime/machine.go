@@ -44,6 +44,19 @@ type Options struct {
 	Signed bool `json:"signed,omitzero"`
 }
 
+// Check reports what is wrong with options that come from elsewhere, such as a journal, or nil.
+func (o *Options) Check() error {
+	if o.Parallel < 0 {
+		return fmt.Errorf("%d activities can't run at once", o.Parallel)
+	}
+	if o.Permit != nil {
+		if err := o.Permit.Check(); err != nil {
+			return err
+		}
+	}
+	return o.Confirm.Check()
+}
+
 // A Machine runs one plan once: over one state, or over those of many instances. It is not safe for concurrent use.
 type Machine struct {
 	plan      *plan.Plan       // of the current tick, for all instances
@@ -215,6 +228,14 @@ func (m *Machine) Step(e Event) []Command {
 	}
 	checkItself(m)
 	return m.commands
+}
+
+// CallOf is the call of the current tick that an event is about; nil if it is about none.
+func (m *Machine) CallOf(e Event) *plan.Call {
+	if f := m.frame(e); f != nil {
+		return f.call(int32(e.Call))
+	}
+	return nil
 }
 
 func (m *Machine) take(e Event) {

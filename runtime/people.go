@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/kinds"
@@ -23,6 +24,19 @@ type Confirm struct {
 	Policy  Policy        `json:"policy,omitzero"`
 	Timeout time.Duration `json:"timeout,omitzero"` // 0 waits for ever
 	Default Verdict       `json:"default,omitzero"` // [Approve] or [Reject]; "" is Reject
+}
+
+// Check reports what is wrong with a confirmation that comes from elsewhere, or nil.
+func (c Confirm) Check() error {
+	switch {
+	case !slices.Contains([]Policy{Never, Effects, Always}, c.Policy):
+		return fmt.Errorf("there is no policy %q of whom to ask", c.Policy)
+	case !slices.Contains([]Verdict{"", Approve, Reject}, c.Default):
+		return fmt.Errorf("%q can't be the answer where nobody gives one", c.Default)
+	case c.Timeout < 0:
+		return fmt.Errorf("nobody can answer within %v", c.Timeout)
+	}
+	return nil
 }
 
 // Policy is whom a run asks before a call starts.
@@ -262,7 +276,7 @@ func originsOf(f *frame, r *plan.Read) []string {
 		}
 	}
 	for _, m := range f.log.Over(r.Path) {
-		if w, known := f.wrote[writing{m.Tick, m.Call}]; known && m.Tick < f.machine.tick && f.sees(r, m) {
+		if w, known := m.By.(permit.Writer); known && m.Tick < f.machine.tick && f.sees(r, m) {
 			if name := fmt.Sprintf("%s in tick %d", w.Tool, m.Tick); !slices.Contains(from, name) {
 				from = append(from, name)
 			}

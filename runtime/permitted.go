@@ -118,9 +118,6 @@ func noteChanges(f *frame, i int32, params map[string]any) {
 	}
 }
 
-// writing is the call that wrote a message of a frame's log.
-type writing struct{ tick, call int }
-
 // writersByPath are those of what a call reads, by path.
 func writersByPath(f *frame, call *plan.Call) map[string][]permit.Writer {
 	all := map[string][]permit.Writer{}
@@ -132,8 +129,8 @@ func writersByPath(f *frame, call *plan.Call) map[string][]permit.Writer {
 		path := read.Ref.String()
 		writers := all[path]
 		for _, message := range f.log.Over(read.Path) {
-			w, known := f.wrote[writing{message.Tick, message.Call}]
-			if known && f.sees(read, message) { // else it is of a record that the run was begun with
+			// else it is of a record that the run was begun with
+			if w, known := message.By.(permit.Writer); known && f.sees(read, message) {
 				writers = append(writers, w)
 			}
 		}

@@ -111,3 +111,14 @@ func (m *Machine) setGuards() {
 	m.guards = append(m.guards, guard.Others...)
 	m.guards = append(m.guards, guard.Limits(func(c *guard.Call) string { return string(limitOf(m.place(c))) }))
 }
+
+func uncertainty(f *frame, call *plan.Call) string {
+	return guard.Uncertainty(&f.machine.base().Advice, f.root().ranking, call)
+}
+
+func (f *frame) root() *frame {
+	for f.parent != nil {
+		f = f.parent
+	}
+	return f
+}

@@ -1,15 +1,6 @@
 package runtime
 
-// A callHeap is calls to look at again: the earliest-listed comes out first.
-type callHeap []int32
-
-func (h *callHeap) push(call int32) {
-	push((*[]int32)(h), call, func(a, b int32) bool { return a < b })
-}
-
-func (h *callHeap) pop() int32 {
-	return pop((*[]int32)(h), func(a, b int32) bool { return a < b })
-}
+import "github.com/obelus-dev/obelus/compiler/heap"
 
 type queue []ready
 
@@ -54,43 +45,5 @@ func (a ready) isListedBefore(b ready) bool {
 	return x.number < y.number // a try of a delegate, and one before it
 }
 
-func (q *queue) push(r ready) { push((*[]ready)(q), r, ready.before) }
-func (q *queue) pop() ready   { return pop((*[]ready)(q), ready.before) }
-
-// push and pop are those of a binary heap; container/heap would box every item.
-func push[T any](heap *[]T, item T, before func(a, b T) bool) {
-	h := append(*heap, item)
-	for at := len(h) - 1; at > 0; {
-		up := (at - 1) / 2
-		if !before(h[at], h[up]) {
-			break
-		}
-		h[at], h[up] = h[up], h[at]
-		at = up
-	}
-	*heap = h
-}
-
-func pop[T any](heap *[]T, before func(a, b T) bool) T {
-	h := *heap
-	top, last := h[0], len(h)-1
-	h[0] = h[last]
-	clear(h[last:])
-	h = h[:last]
-	for at := 0; ; {
-		down := 2*at + 1
-		if down >= len(h) {
-			break
-		}
-		if right := down + 1; right < len(h) && before(h[right], h[down]) {
-			down = right
-		}
-		if !before(h[down], h[at]) {
-			break
-		}
-		h[at], h[down] = h[down], h[at]
-		at = down
-	}
-	*heap = h
-	return top
-}
+func (q *queue) push(r ready) { heap.Push((*[]ready)(q), r, ready.before) }
+func (q *queue) pop() ready   { return heap.Pop((*[]ready)(q), ready.before) }

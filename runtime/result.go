@@ -77,30 +77,29 @@ func outcomeOfCalls(m *Machine, output any) *Outcome {
 
 // outcomeOfGoal is the outcome of a run whose planner has reached its goal, with what it is in every instance.
 func outcomeOfGoal(m *Machine, outputs []any) *Outcome {
-	if !m.options.Planned && m.instances == nil {
-		return outcomeOfCalls(m, outputs[0])
-	}
+	var output any
 	if m.instances == nil {
-		outcome := m.outcome(RunDone, "")
-		outcome.Output = outputs[0]
-		return outcome
-	}
-	for at, f := range m.roots() {
-		status := RunDone
-		if !m.options.Planned && len(f.errors) > 0 {
-			status = RunFailed
+		output = outputs[0]
+	} else {
+		for at, f := range m.roots() {
+			status := RunDone
+			if !m.options.Planned && len(f.errors) > 0 {
+				status = RunFailed
+			}
+			leaveRun(f, status, outputs[at])
 		}
-		leaveRun(f, status, outputs[at])
 	}
 	if !m.options.Planned {
-		return outcomeOfCalls(m, nil)
+		return outcomeOfCalls(m, output)
 	}
-	for _, end := range m.instances.ends {
+	outcome := m.outcome(RunDone, "")
+	outcome.Output = output
+	for _, end := range slices.Backward(outcome.Instances) {
 		if end.Status == RunFailed { // it didn't fit, and took no part
-			return m.outcome(RunFailed, Reason(end.Errors[0].Message))
+			outcome.Status, outcome.Reason = RunFailed, Reason(end.Errors[0].Message)
 		}
 	}
-	return m.outcome(RunDone, "")
+	return outcome
 }
 
 // Stands is how the run stands: as if it stopped here.
@@ -134,23 +133,33 @@ func (m *Machine) finish(o *Outcome) {
 	m.emit(Finish).Outcome = o
 }
 
+// The bounds of a plan's output, which may hold one value in many places: those of any result.
+const (
+	maxOutputValues = 2_000_000
+	maxOutputText   = 8 << 20
+)
+
 // outputOf resolves the plan's output and validates it; the problem is nil when there is none.
 func outputOf(f *frame) (any, *CallError) {
-	planned := f.parent == nil && f.machine.options.Planned
-	held := f.plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it
-	r := resolution{frame: f, known: map[int]readState{}, left: maxOutputValues, room: maxOutputText}
+	r := resolution{frame: f}
 	var value any
 	if f.plan.Output != nil {
-		given, there := r.value(f.plan.Output)
-		if there && (r.problem == nil || r.problem.Code != codeLimit) {
-			value = given
-		}
+		value, _ = r.value(f.plan.Output)
 	}
+	if values, text := maxOutputValues, maxOutputText; !fits(value, &values, &text) {
+		r.problem = &CallError{Code: codeLimit,
+			Message: fmt.Sprintf("the plan's output is too large: it may have %d MiB "+
+				"of text and %d values", maxOutputText>>20, maxOutputValues)}
+	}
+	if r.problem != nil && r.problem.Code == codeLimit {
+		value = nil
+	}
+	held := f.plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it
 	switch {
-	case planned:
+	case f.parent == nil && f.machine.options.Planned:
 		held = value != nil || f.machine.loop.base.Terminate == plan.TerminateCalls && len(f.machine.plan.Calls) == 0 &&
 			!f.machine.loop.refused
-	case r.problem == nil && f.parent == nil && f.plan.Output != nil && f.plan.Output.Live() &&
+	case r.problem == nil && f.parent == nil && f.plan.Output != nil && f.plan.Output.Live() && len(f.errors) == 0 &&
 		(r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()):
 		r.problem = noOutput(f)
 	}
@@ -165,49 +174,47 @@ func outputOf(f *frame) (any, *CallError) {
 	return value, r.problem
 }
 
-// noOutput says what the plan's output lacks, and which calls were skipped for want of
-// something on the way to it. Where calls failed, these say it.
+// noOutput says what the plan's output lacks, and which calls were skipped for want of something on the way to it; or
+// which are done, where none was.
 func noOutput(f *frame) *CallError {
-	if len(f.errors) > 0 {
-		return nil
-	}
 	var lacks, skipped, done []string
-	seen := make([]bool, len(f.calls))
-	var look func(read *plan.Read)
-	look = func(read *plan.Read) {
+	needed := make([]bool, len(f.calls))
+	need := func(read *plan.Read) {
 		for _, i := range read.Writers {
-			if call := f.plan.Calls[i]; !seen[i] {
-				seen[i] = true
-				switch f.calls[i].status {
-				case Skipped:
-					_, v := f.verdict(i)
-					skipped = append(skipped,
-						fmt.Sprintf("%q was skipped: %s", call.Name, cmp.Or(v.skip, alreadyThere)))
-				case Rejected, Cancelled:
-					skipped = append(skipped, fmt.Sprintf("%q was %s", call.Name, f.calls[i].status))
-				case Done:
-					done = append(done, fmt.Sprintf("%q is done: see its result", call.Name))
-				}
-				for _, r := range call.Reads {
-					look(&f.plan.Reads[r])
-				}
-			}
+			needed[i] = true
 		}
 	}
 	for i := range f.plan.Reads {
 		if read := &f.plan.Reads[i]; read.Call < 0 {
 			if value, there := f.resolve(read); value == nil {
 				lacks = append(lacks, read.Ref.String()+map[bool]string{true: " is null", false: " is missing"}[there])
-				look(read)
+				need(read)
 			}
 		}
 	}
-	slices.Sort(lacks)
-	const most = 5
-	if len(skipped) > 0 {
-		done = nil // which only matters where nothing else tells why
+	for _, i := range slices.Backward(f.plan.Graph.Order()) {
+		if !needed[i] {
+			continue
+		}
+		call := f.plan.Calls[i]
+		switch f.calls[i].status {
+		case Skipped:
+			_, v := f.verdict(int32(i))
+			skipped = append(skipped, fmt.Sprintf("%q was skipped: %s", call.Name, cmp.Or(v.skip, alreadyThere)))
+		case Rejected, Cancelled:
+			skipped = append(skipped, fmt.Sprintf("%q was %s", call.Name, f.calls[i].status))
+		case Done:
+			done = append(done, fmt.Sprintf("%q is done: see its result", call.Name))
+		}
+		for _, r := range call.Reads {
+			need(&f.plan.Reads[r])
+		}
 	}
-	entries := slices.Concat(slices.Compact(lacks), skipped, done)
+	if slices.Sort(lacks); len(skipped) == 0 {
+		skipped = done
+	}
+	const most = 5
+	entries := slices.Concat(slices.Compact(lacks), skipped)
 	if more := len(entries) - most; more > 0 {
 		entries = append(entries[:most], fmt.Sprintf("and %d more", more))
 	}
@@ -215,30 +222,23 @@ func noOutput(f *frame) *CallError {
 		Message: strings.TrimSuffix("the plan's output has no value: "+strings.Join(entries, "; "), ": ")}
 }
 
-// The bounds of a plan's output, which may hold one value in many places: those of any result.
-const (
-	maxOutputValues = 2_000_000
-	maxOutputText   = 8 << 20
-)
-
+// A resolution of a frame's output.
 type resolution struct {
 	*frame
-	known      map[int]readState // by read
-	left, room int               // values and bytes of text that may come yet
-	leaves     int               // that are there
-	problem    *CallError
+	leaves  int // that are there
+	problem *CallError
 }
 
-// value resolves a part of the output: an absent leaf is left out, and so is what
-// comes after all that there is room for.
+// value resolves a part of the output: an absent leaf is left out.
 func (r *resolution) value(t *plan.Template) (any, bool) {
-	if r.left < 0 || r.room < 0 {
-		return nil, false
-	}
 	switch {
 	case t.Expr != nil:
-		value, presence, failure := r.machine.compute(t,
-			func(ref int) (any, expression.Presence) { return r.read(t.Reads[ref]) })
+		value, presence, failure := r.machine.compute(t, func(ref int) (any, expression.Presence) {
+			if value, there := r.resolve(&r.plan.Reads[t.Reads[ref]]); there {
+				return value, expression.There
+			}
+			return nil, expression.Absent
+		})
 		if failure != nil {
 			r.problem = &CallError{Code: failure.Code, Message: "the output " + failure.Message}
 			return nil, false
@@ -246,12 +246,12 @@ func (r *resolution) value(t *plan.Template) (any, bool) {
 		if presence == expression.There && (value != nil || t.FallsBack()) { // null counts as missing
 			r.leaves++
 		}
-		return value, presence == expression.There && r.fits(value)
+		return value, presence == expression.There
 	case !t.Live():
 		if hasLeaf(t.Value) {
 			r.leaves++
 		}
-		return t.Value, r.fits(t.Value)
+		return t.Value, true
 	case t.Fields != nil:
 		object := make(map[string]any, len(t.Fields))
 		for _, field := range t.Fields {
@@ -276,54 +276,27 @@ func hasLeaf(value any) bool {
 	case []any:
 		return slices.ContainsFunc(v, hasLeaf)
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if hasLeaf(v[key]) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(slices.Sorted(maps.Keys(v)), func(key string) bool { return hasLeaf(v[key]) })
 	}
 	return true
 }
 
-func (r *resolution) read(at int) (any, expression.Presence) {
-	state, known := r.known[at]
-	if !known {
-		state.value, state.there = r.resolve(&r.plan.Reads[at])
-		r.known[at] = state
-	}
-	if !state.there {
-		return nil, expression.Absent
-	}
-	return state.value, expression.There
-}
-
-func (r *resolution) fits(value any) bool {
-	if r.count(value) {
-		return true
-	}
-	r.problem = &CallError{Code: codeLimit, Message: fmt.Sprintf(
-		"the plan's output is too large: it may have %d MiB of text and %d values", maxOutputText>>20, maxOutputValues)}
-	return false
-}
-
-func (r *resolution) count(value any) bool {
-	r.left--
+// fits takes a value off what there is room for, and reports whether that was enough.
+func fits(value any, values, text *int) bool {
+	*values--
 	switch v := value.(type) {
 	case string:
-		r.room -= len(v)
+		*text -= len(v)
 	case []any:
-		for _, item := range v {
-			if !r.count(item) {
-				return false
-			}
+		if slices.ContainsFunc(v, func(item any) bool { return !fits(item, values, text) }) {
+			return false
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if r.room -= len(key); !r.count(v[key]) {
+			if *text -= len(key); !fits(v[key], values, text) {
 				return false
 			}
 		}
 	}
-	return r.left >= 0 && r.room >= 0
+	return *values >= 0 && *text >= 0
 }

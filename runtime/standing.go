@@ -84,7 +84,7 @@ func (l *loop) dropped() (names []string) {
 func reportApart(f *frame, i int32, one request.Standing, s *Settlement) (request.Settled, bool) {
 	call := f.plan.Calls[i]
 	acted := s.Status == Done && !s.before && len(call.Output) == 0
-	if !acted && (f.machine.loop.carries || s.Decision == nil || s.Decision.Verdict == Approve) {
+	if !acted && (f.machine.loop.carries || !s.Decision.isDeviation()) {
 		return request.Settled{}, false
 	}
 	settled := request.Settled{Standing: one, Tool: f.call(i).ToolName, Tick: f.machine.tick, Result: s.Output}
@@ -94,20 +94,12 @@ func reportApart(f *frame, i int32, one request.Standing, s *Settlement) (reques
 	return settled, true
 }
 
-// tellItems reports of a call's items what neither the state nor the plan shows: what people decided about them
-// otherwise than to let them run, and, where the call has failed, which are done all the same.
+// tellItems reports of what was done for a call what neither the state nor the plan shows: what people decided about
+// its items otherwise than to let them run, and, where the call has failed, what is done all the same.
 func tellItems(f *frame, i int32) {
-	more, past := f.calls[i].more, &f.machine.loop.past
-	if more.results != nil {
-		for _, one := range more.results.ended {
-			if one.decided || one.done && more.settlement.Status == Failed {
-				past.Add(one.report)
-			}
-		}
-	}
-	if more.settlement.Status == Failed {
-		for _, one := range more.within {
-			past.Add(one)
+	for _, one := range f.calls[i].more.deeds {
+		if f.calls[i].status == Failed || one.item >= 0 && one.decided {
+			f.machine.loop.past.Add(one.Settled)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -129,29 +128,6 @@ func TestIllegalTransitionEndsTheRun(t *testing.T) {
 	}
 	if outcome == nil || outcome.Status != "failed" || outcome.Errors[0].Code != codeInternal || !strings.Contains(string(outcome.Reason), `"two" can't be done after it was skipped`) {
 		t.Errorf("after %v the outcome is %+v", kinds, outcome)
-	}
-}
-
-// LANGUAGE.md#instances: where calls wait for each other in one instance alone, those whose
-// output is there from the start are done all the same.
-func TestContinuedCycleOfOneInstance(t *testing.T) {
-	m := unverified(t, `
-calls:
-- {_tool: f, _id: left, _instance: a, x: †state.right, _outputPath: left}
-- {_tool: f, _id: right, _instance: a, x: †state.left, _outputPath: right}
-instances: {a: {}, b: {}}
-`, Options{Continue: true, State: map[string]any{"left": 1.0, "right": 2.0}})
-	var said []string
-	for _, c := range m.Step(Event{Kind: RunBegan}) {
-		switch {
-		case c.Settlement != nil:
-			said = append(said, fmt.Sprintf("%s %s %s", c.Of.Name, c.Settlement.Status, c.Settlement.Reason))
-		case c.Outcome != nil:
-			said = append(said, string(c.Outcome.Status))
-		}
-	}
-	if want := []string{"left done done before", "right done done before", "done"}; !reflect.DeepEqual(said, want) {
-		t.Errorf("got %q, want %q", said, want)
 	}
 }
 

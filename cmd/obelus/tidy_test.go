@@ -32,7 +32,8 @@ var mayImport = map[string][]string{
 	"compiler/schema/sample":     {"compiler/schema/ast", "compiler/schema/regex"},
 	"compiler/schema/subset":     {"compiler/schema/ast", "compiler/schema/regex"},
 	"compiler/pathtree":          {"compiler/reference", "compiler/naming"},
-	"compiler/dag":               {},
+	"compiler/dag":               {"compiler/heap"},
+	"compiler/heap":              {},
 	"compiler/schema/regex":      {},
 	"compiler/naming":            {},
 	"compiler/redact":            {"compiler/naming"},
@@ -66,8 +67,10 @@ var mayImport = map[string][]string{
 	"dot":                      {"analyzer/facts", "compiler", "compiler/*", "dot/layout"},
 	"dot/layout":               {},
 	"dot/page":                 {"analyzer/facts", "compiler", "compiler/*", "dot"},
-	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime/guard", "runtime/request", "runtime/state"},
-	"runtime/guard":            {"analyzer/facts", "analyzer/permit", "compiler", "compiler/*"},
+	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime/dedupe", "runtime/guard", "runtime/request", "runtime/state"},
+	"runtime/dedupe":           {},
+	"runtime/follow":           {"runtime"},
+	"runtime/guard":            {"analyzer/facts", "analyzer/permit", "compiler", "compiler/*", "runtime/request"},
 	"runtime/state":            {"compiler", "compiler/*"},
 	"runtime/request":          {"compiler", "compiler/*"},
 	"runtime/web":              {"compiler/hosts"},
@@ -80,7 +83,7 @@ var mayImport = map[string][]string{
 	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "analyzer/rules", "runtime", "runtime/activity", "runtime/state"},
 	"runtime/project":          {"analyzer/permit", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
-	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/trace"},
+	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/follow", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/trace"},
 	"":                         {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples":                 {},
 	"examples/embed":           {},
@@ -107,7 +110,7 @@ var mayImport = map[string][]string{
 }
 
 // machine is what runs inside of the machine.
-var machine = []string{"analyzer/permit", "runtime", "runtime/guard", "runtime/request", "runtime/state"}
+var machine = []string{"analyzer/permit", "runtime", "runtime/dedupe", "runtime/follow", "runtime/guard", "runtime/request", "runtime/state"}
 
 const maxLines = 600
 

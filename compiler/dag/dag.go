@@ -4,8 +4,10 @@
 package dag
 
 import (
-	"container/heap"
+	"cmp"
 	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/heap"
 )
 
 // A Graph says which node depends on which, as compressed adjacency: all edges
@@ -104,25 +106,11 @@ func (g *Graph) Rank(i int) int { return int(g.rank[i]) }
 // Acyclic reports whether every node has its place in Order, and none depends on itself.
 func (g *Graph) Acyclic() bool { return len(g.order) == g.Len() && len(g.self) == 0 }
 
-// A nodeHeap is a heap for container/heap: the first node comes out first.
-type nodeHeap []int32
-
-func (h nodeHeap) Len() int           { return len(h) }
-func (h nodeHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h nodeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *nodeHeap) Push(x any)        { *h = append(*h, x.(int32)) }
-
-func (h *nodeHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
 // sort is Kahn's algorithm with a heap of the ready nodes.
 func (g *Graph) sort() {
 	n := g.Len()
 	waiting := make([]int32, n)
-	var ready nodeHeap
+	var ready []int32
 	for i := range n {
 		waiting[i] = int32(len(g.Deps(i)))
 		if waiting[i] == 0 {
@@ -135,12 +123,12 @@ func (g *Graph) sort() {
 		g.rank[i] = -1
 	}
 	for len(ready) > 0 {
-		i := heap.Pop(&ready).(int32)
+		i := heap.Pop(&ready, cmp.Less[int32])
 		g.rank[i] = int32(len(g.order))
 		g.order = append(g.order, i)
 		for _, u := range g.Users(int(i)) {
 			if waiting[u]--; waiting[u] == 0 {
-				heap.Push(&ready, u)
+				heap.Push(&ready, u, cmp.Less[int32])
 			}
 		}
 	}
@@ -236,15 +224,15 @@ func (g *Graph) rankRest() {
 			}
 		}
 	}
-	var ready nodeHeap // of each component the first node
+	var ready []int32 // of each component the first node
 	for c := range members {
 		if len(members[c]) > 0 && waiting[c] == 0 {
-			heap.Push(&ready, members[c][0])
+			heap.Push(&ready, members[c][0], cmp.Less[int32])
 		}
 	}
 	next := int32(len(g.order))
 	for len(ready) > 0 {
-		cycle := g.component[heap.Pop(&ready).(int32)]
+		cycle := g.component[heap.Pop(&ready, cmp.Less[int32])]
 		for _, i := range members[cycle] {
 			g.rank[i] = next
 			next++
@@ -256,12 +244,15 @@ func (g *Graph) rankRest() {
 					continue
 				}
 				if waiting[c]--; waiting[c] == 0 {
-					heap.Push(&ready, members[c][0])
+					heap.Push(&ready, members[c][0], cmp.Less[int32])
 				}
 			}
 		}
 	}
 }
+
+// Components is how many strongly connected components there are: one for each node, but for those on cycles.
+func (g *Graph) Components() int { return g.components }
 
 // Component numbers the strongly connected component that a node belongs to.
 func (g *Graph) Component(i int) int { return int(g.component[i]) }

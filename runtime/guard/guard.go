@@ -3,8 +3,6 @@
 package guard
 
 import (
-	"fmt"
-
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -114,25 +112,6 @@ func Confirmation(policy *Policy, effect func(*Call) string, wanted func(*Call) 
 		return *policy == Always || wanted(c) ||
 			*policy == Effects && (c.IsReplacement || c.Of.Plan() == "" && effect(c) != effects.ReadOnly)
 	})
-}
-
-// Advice asks about calls whose tools the advisors rate below the threshold, if the plan has that enforced.
-func Advice(a *plan.Advice, ranking func(*Call) []plan.Rank) Start {
-	return Asking(func(c *Call) bool { return a.Enforce == "ask" && Uncertainty(a, ranking(c), c.Of) != "" })
-}
-
-// Uncertainty says that the advisors rate the tool of a call below the threshold, or the one of the name of what
-// carries it out; or nothing.
-func Uncertainty(a *plan.Advice, ranking []plan.Rank, call *plan.Call) string {
-	if !a.HasThreshold || a.Enforce == "off" {
-		return ""
-	}
-	for _, r := range ranking {
-		if (r.Tool == call.ToolName || r.Tool == call.Activity) && r.Weight < a.Threshold {
-			return fmt.Sprintf("the advisors rate %q %v, below the threshold of %v", r.Tool, r.Weight, a.Threshold)
-		}
-	}
-	return ""
 }
 
 // Limits stops a run for a reason, if there is one.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,7 +64,15 @@ type callName struct {
 }
 
 func nameOf(c runtime.Command) callName {
-	return callName{c.Of.Name, c.Of.ToolName, diag.OrNull(c.Instance), diag.OrNull(c.Under), c.Tries}
+	return callName{c.Of.Name, c.Of.ToolName, diag.OrNull(c.Instance), diag.OrNull(c.Under), triesOf(c)}
+}
+
+// triesOf is which try of each call above it is, where one is tried again.
+func triesOf(c runtime.Command) []int {
+	if slices.ContainsFunc(c.Tries, func(n int) bool { return n > 1 }) {
+		return c.Tries
+	}
+	return nil
 }
 
 // progressEvent is the progress that a running call reports.
@@ -225,7 +234,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 
 func (e *Events) about(at time.Duration, c runtime.Command) callEvent {
 	return callEvent{Event: "call", Call: c.Of.Name, Tool: c.Of.ToolName, Instance: diag.OrNull(c.Instance),
-		Under: diag.OrNull(c.Under), Tries: c.Tries, Attempt: c.Attempt, Tick: c.Tick, At: InMilliseconds(at)}
+		Under: diag.OrNull(c.Under), Tries: triesOf(c), Attempt: c.Attempt, Tick: c.Tick, At: InMilliseconds(at)}
 }
 
 // End writes the last line. The error is the first that writing met.

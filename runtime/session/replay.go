@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/follow"
 	"github.com/obelus-dev/obelus/runtime/journal"
 )
 
@@ -23,7 +24,7 @@ type Replay struct {
 	Left    []*runtime.InstanceEnd // those that have ended
 	Outcome *runtime.Outcome       // the last that it came to, or nil
 
-	follower   *runtime.Follower
+	follower   *follow.Follower
 	next       func() (Record, error, bool)
 	wrong      func(error) error // what is wrong with the record
 	reopenable bool              // what fails is kept, so that it can run again
@@ -41,7 +42,7 @@ func (m *Manifest) replay(path string, v *analyzer.Verified, records iter.Seq2[R
 	if reopenable {
 		machine.Reopenable()
 	}
-	r := &Replay{Machine: machine, follower: runtime.Follow(machine), reopenable: reopenable,
+	r := &Replay{Machine: machine, follower: follow.New(machine), reopenable: reopenable,
 		answered: map[string]bool{}, seen: seen}
 	next, stop := iter.Pull2(records)
 	defer stop()

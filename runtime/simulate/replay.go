@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/heap"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -119,9 +119,9 @@ func (w *replay) ended(end analyzer.ScheduledEnd) (*runtime.Event, error) {
 	return &e, nil
 }
 
-// fire gives the next event of the calendar.
+// fire gives the next event that is due.
 func (w *replay) fire() runtime.Event {
-	next := heap.Pop(&w.due).(happening)
+	next := heap.Pop(&w.due, happening.before)
 	w.now = max(w.now, next.at)
 	next.event.At = w.now
 	return next.event

@@ -4,7 +4,6 @@
 package simulate
 
 import (
-	"container/heap"
 	"errors"
 	"hash/fnv"
 	"math/rand/v2"
@@ -14,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/bind"
+	"github.com/obelus-dev/obelus/compiler/heap"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
@@ -126,7 +126,7 @@ func Run(r *analyzer.Simulation, o Options) *Scenario {
 	return w.out
 }
 
-// Next gives the next event of the calendar, unless the simulation is to be stopped.
+// Next gives the next event that is due, unless the simulation is to be stopped.
 func (w *world) Next() (runtime.Event, error) {
 	if !w.began {
 		w.began = true
@@ -139,7 +139,7 @@ func (w *world) Next() (runtime.Event, error) {
 		case o.Watch != nil && !o.Watch(w.out.Steps):
 			return w.stop(Unwatched), nil
 		}
-		next := heap.Pop(&w.due).(happening)
+		next := heap.Pop(&w.due, happening.before)
 		e := next.event
 		if e.Call >= 0 && (e.Tick != w.machine.Tick() || w.machine.Status(e.Frame, e.Call).Settled()) {
 			continue // a timer nobody waits for any more doesn't make the simulation longer
@@ -241,7 +241,7 @@ type world struct {
 	machine   *runtime.Machine
 	began     bool
 	now       time.Duration
-	due       calendar
+	due       []happening // a heap
 	order     int
 	running   int
 	frames    map[place]*played
@@ -262,23 +262,11 @@ type happening struct {
 	event runtime.Event
 }
 
-type calendar []happening
-
-func (c calendar) Len() int { return len(c) }
-func (c calendar) Less(i, j int) bool {
-	return c[i].at < c[j].at || c[i].at == c[j].at && c[i].order < c[j].order
-}
-func (c calendar) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
-func (c *calendar) Push(x any)   { *c = append(*c, x.(happening)) }
-func (c *calendar) Pop() any {
-	last := (*c)[len(*c)-1]
-	*c = (*c)[:len(*c)-1]
-	return last
-}
+func (a happening) before(b happening) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
 func (w *world) later(after time.Duration, e runtime.Event) {
 	w.order++
-	heap.Push(&w.due, happening{w.now + after, w.order, e})
+	heap.Push(&w.due, happening{w.now + after, w.order, e}, happening.before)
 }
 
 // Do makes up what follows from commands, and when.

@@ -20,6 +20,7 @@ type Message struct {
 	Call    int           // who wrote it, of the calls of that tick
 	At      time.Duration // since the run began
 
+	By any // what is known of that call, for later ones; nil for nothing
 	// Completed is the number, from 1, of the call among those that a plan may repeat; or 0.
 	Completed int32
 

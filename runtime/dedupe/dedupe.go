@@ -1,0 +1,214 @@
+// Package dedupe finds out which calls of a plan have been done before, where a later plan lists them again. A call is
+// known by its key (tool, activity, instance, method and path) and its parameters; of several that are alike the nth
+// repeats the nth. It takes no account of what calls read, and runs nothing.
+package dedupe
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// A Memory is what is known of the calls that a run, or an instance of one, has done.
+type Memory struct {
+	completed []done             // by earlier ticks
+	ofTick    []done             // by this one
+	byKey     map[string][]int32 // their numbers, from 1, in order
+	// by key and parameters: what items of calls gave that earlier ticks have done
+	items map[string]map[string][]any
+
+	calls  []listed          // of the tick's plan
+	counts map[string]int    // how many of them have a key
+	owners map[int32]int32   // by number: the call of the tick that lists a completed one again
+	taken  map[[2]string]int // by key and parameters: how many items of these the tick's calls repeat
+}
+
+type done struct {
+	key, params string
+	call        int32 // in the plan of its tick
+	output      any
+}
+
+type listed struct {
+	key, params string // the parameters once they are known, where it might repeat a done call
+	repeats     int32
+}
+
+// New is a memory of nothing.
+func New() *Memory {
+	m := &Memory{byKey: map[string][]int32{}, items: map[string]map[string][]any{}}
+	m.NextTick()
+	return m
+}
+
+// NextTick begins a tick whose plan lists nothing so far.
+func (m *Memory) NextTick() {
+	m.calls, m.counts, m.owners, m.taken = nil, map[string]int{}, map[int32]int32{}, map[[2]string]int{}
+}
+
+// IsEmpty reports whether earlier ticks have done nothing.
+func (m *Memory) IsEmpty() bool { return len(m.completed) == 0 }
+
+func canonical(params map[string]any) string {
+	text, err := json.Marshal(params) // objects by key
+	if err != nil {
+		panic("parameters that aren't JSON: " + err.Error())
+	}
+	return string(text)
+}
+
+// Listed is how many calls of the tick's plan have been listed.
+func (m *Memory) Listed() int { return len(m.calls) }
+
+// List lists the next call of the tick, and reports whether it may repeat a done one. A call with the key "" is never
+// taken for a repetition.
+func (m *Memory) List(key string) bool {
+	i := int32(len(m.calls))
+	m.calls = append(m.calls, listed{key: key})
+	nth, numbers := m.counts[key], m.byKey[key]
+	if m.counts[key]++; nth >= len(numbers) {
+		return false
+	}
+	m.owners[numbers[nth]] = i
+	return true
+}
+
+// IsListed reports whether a call of the tick lists a completed one again.
+func (m *Memory) IsListed(number int32) bool {
+	_, yes := m.owners[number]
+	return yes
+}
+
+// MayBeListedAfter reports whether a completed call may turn out to be listed after a call of the tick.
+func (m *Memory) MayBeListedAfter(number, call int32) bool {
+	if m.completed[number-1].key == "" {
+		return false
+	}
+	owner, listed := m.owners[number]
+	return !listed || owner > call
+}
+
+// Counts reports whether what a completed call wrote counts for who sees some calls of the tick: where it is listed
+// again, only for those who see the call that lists or repeats it.
+func (m *Memory) Counts(number int32, sees func(call int) bool) bool {
+	owner, isListed := m.owners[number]
+	if !isListed || sees(int(owner)) {
+		return true
+	}
+	for i := range m.calls {
+		if m.calls[i].repeats == number && sees(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// Knows reports whether earlier ticks have done a call that is like one of the tick, its parameters aside, or items of
+// such a call.
+func (m *Memory) Knows(call int32) bool {
+	key := m.calls[call].key
+	return len(m.byKey[key]) > 0 || len(m.items[key]) > 0
+}
+
+// Alike are the calls of the tick that have the key of one, itself included.
+func (m *Memory) Alike(call int32) (all []int32) {
+	for i := range m.calls {
+		if m.calls[i].key == m.calls[call].key {
+			all = append(all, int32(i))
+		}
+	}
+	return all
+}
+
+// Match finds the completed call that one of the tick repeats, by the calls like it that come before it and whose
+// parameters are known, too. Its number is 0 for none.
+func (m *Memory) Match(call int32, params map[string]any, before []int32) (number int32) {
+	one := &m.calls[call]
+	one.params = canonical(params)
+	nth := 0
+	for _, i := range before {
+		if m.calls[i].params == one.params {
+			nth++
+		}
+	}
+	for _, number := range m.byKey[one.key] {
+		if m.completed[number-1].params != one.params {
+			continue
+		}
+		if nth == 0 {
+			one.repeats = number
+			return number
+		}
+		nth--
+	}
+	return 0
+}
+
+// Output is what a completed call gave.
+func (m *Memory) Output(number int32) any { return m.completed[number-1].output }
+
+// Params are the parameters of a completed call.
+func (m *Memory) Params(number int32) (params map[string]any) {
+	if err := json.Unmarshal([]byte(m.completed[number-1].params), &params); err != nil {
+		panic("parameters that aren't JSON: " + err.Error())
+	}
+	return params
+}
+
+// RepeatItem reports whether an item of a call was done before, though the call as a whole wasn't, and what it gave.
+func (m *Memory) RepeatItem(call int32, params map[string]any) (output any, yes bool) {
+	of := [2]string{m.calls[call].key, canonical(params)}
+	outputs := m.items[of[0]][of[1]]
+	nth := m.taken[of]
+	if nth >= len(outputs) {
+		return nil, false
+	}
+	m.taken[of]++
+	return outputs[nth], true
+}
+
+// KeepItem notes an item of a call of the tick that is done, and AddItem one of a call with a key.
+func (m *Memory) KeepItem(call int32, params map[string]any, output any) {
+	m.AddItem(m.calls[call].key, params, output)
+}
+
+// AddItem notes an item that earlier ticks have done.
+func (m *Memory) AddItem(key string, params map[string]any, output any) {
+	if key == "" {
+		return
+	}
+	if m.items[key] == nil {
+		m.items[key] = map[string][]any{}
+	}
+	own := canonical(params)
+	m.items[key][own] = append(m.items[key][own], output)
+}
+
+// Add notes a call that earlier ticks have done, and gives its number.
+func (m *Memory) Add(key string, params map[string]any, output any) int32 {
+	return m.add(done{key: key, params: canonical(params), output: output})
+}
+
+func (m *Memory) add(one done) int32 {
+	m.completed = append(m.completed, one)
+	number := int32(len(m.completed))
+	if one.key != "" {
+		m.byKey[one.key] = append(m.byKey[one.key], number)
+	}
+	return number
+}
+
+// Done notes a call of the tick that is done.
+func (m *Memory) Done(call int32, params map[string]any, output any) {
+	m.ofTick = append(m.ofTick, done{m.calls[call].key, canonical(params), call, output})
+}
+
+// EndTick numbers what the tick has done as it is listed, whenever it ended, and gives the numbers by call.
+func (m *Memory) EndTick() map[int]int32 {
+	slices.SortFunc(m.ofTick, func(a, b done) int { return int(a.call - b.call) })
+	numbers := make(map[int]int32, len(m.ofTick))
+	for _, one := range m.ofTick {
+		numbers[int(one.call)] = m.add(one)
+	}
+	m.ofTick = nil
+	return numbers
+}
