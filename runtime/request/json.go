@@ -1,14 +1,14 @@
 package request
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
+	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -74,96 +74,40 @@ func Of(n *source.Node) any {
 // keys.
 func JSON(v any) string { return string(Append(nil, v)) }
 
-// Append writes a value as JSON on one line.
+// Append writes a value as JSON on one line to everybody: also what only some take for the end of a line is escaped.
 func Append(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case nil:
-		return append(b, "null"...)
-	case bool:
-		return strconv.AppendBool(b, v)
-	case string:
-		return AppendString(b, v)
-	case Number:
-		return append(b, v...)
-	case float64:
-		if full := int64(v); float64(full) == v && full > -1<<53 && full < 1<<53 {
-			return strconv.AppendInt(b, full, 10)
-		}
-	case Object:
-		b = append(b, '{')
-		for i, m := range v {
-			b = Append(append(AppendString(separated(b, i), m.Key), ':'), m.Value)
-		}
-		return append(b, '}')
-	case map[string]any:
-		b = append(b, '{')
-		for i, key := range keys(v) {
-			b = Append(append(AppendString(separated(b, i), key), ':'), v[key])
-		}
-		return append(b, '}')
-	case []any:
-		b = append(b, '[')
-		for i, item := range v {
-			b = Append(separated(b, i), item)
-		}
-		return append(b, ']')
-	}
-	return appendOther(b, v)
-}
-
-// separated puts a comma before all but the first of several.
-func separated(b []byte, i int) []byte {
-	if i > 0 {
-		return append(b, ',')
-	}
-	return b
-}
-
-// appendOther writes what Go's own encoder makes of a value, in our own form.
-func appendOther(b []byte, v any) []byte {
-	text, err := json.Marshal(v)
+	text, err := json.Marshal(v, json.Deterministic(true), jsontext.EscapeForJS(true), jsontext.AllowInvalidUTF8(true),
+		jsontext.AllowDuplicateNames(true), unsigned)
 	if err != nil {
 		panic("a value that isn't JSON: " + err.Error())
 	}
-	if _, number := v.(float64); number {
-		return append(b, text...)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var plain any
-	if err := d.Decode(&plain); err != nil {
-		panic("a value that isn't JSON: " + err.Error())
-	}
-	if n, ok := plain.(json.Number); ok {
-		return append(b, n...)
-	}
-	return Append(b, plain)
+	return append(b, unbroken.Replace(string(text))...)
 }
 
-// AppendString writes a string as JSON that is one line to everybody: also what
-// only some take for the end of a line is escaped.
-func AppendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r == '\n':
-			b = append(b, '\\', 'n')
-		case r == '\r':
-			b = append(b, '\\', 'r')
-		case r == '\t':
-			b = append(b, '\\', 't')
-		case r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029:
-			b = fmt.Appendf(b, `\u%04x`, r)
-		default:
-			b = append(b, string(r)...)
-		}
+// unbroken escapes what the encoder leaves; in JSON it can only be within a string.
+var unbroken = strings.NewReplacer("\x7f", `\u007f`, "\u0085", `\u0085`)
+
+// unsigned writes no negative zero, which some readers take for another value.
+var unsigned = json.WithMarshalers(json.MarshalToFunc(func(to *jsontext.Encoder, v float64) error {
+	if v == 0 {
+		return to.WriteToken(jsontext.Int(0))
 	}
-	return append(b, '"')
+	return errors.ErrUnsupported
+}))
+
+// MarshalJSONTo writes the members in their order.
+func (o Object) MarshalJSONTo(to *jsontext.Encoder) error {
+	err := to.WriteToken(jsontext.BeginObject)
+	for _, m := range o {
+		err = errors.Join(err, to.WriteToken(jsontext.String(m.Key)), json.MarshalEncode(to, m.Value))
+	}
+	return errors.Join(err, to.WriteToken(jsontext.EndObject))
 }
+
+// MarshalJSONTo writes the digits.
+func (n Number) MarshalJSONTo(to *jsontext.Encoder) error { return to.WriteValue(jsontext.Value(n)) }
 
 // Quoted is a string as JSON.
-func Quoted(s string) string { return string(AppendString(nil, s)) }
+func Quoted(s string) string { return JSON(s) }
 
 func keys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

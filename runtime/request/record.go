@@ -52,11 +52,7 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 	s := r.of
 	out := Object{{"tick", float64(r.Tick)}, {"schema", r.Schema}}
 	if s == nil { // nobody composed it
-		context := make([]any, len(r.Messages))
-		for i, m := range r.Messages {
-			context[i] = m.object()
-		}
-		return out.With("context", context)
+		return out.With("context", r.context())
 	}
 	if n := s.Plan.OutputSchemaNode; n != nil {
 		out = out.With("outputSchema", Of(n))

@@ -55,14 +55,15 @@ type Call struct {
 // ContextJSON is what the planner is to know as a JSON array of context messages
 // (PROTOCOL.md). What a tick began with besides is in its [Request.Record].
 func (r *Request) ContextJSON() []byte {
-	b := []byte{'['}
+	return Append(nil, r.context())
+}
+
+func (r *Request) context() []any {
+	context := make([]any, len(r.Messages))
 	for i, m := range r.Messages {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = Append(b, m.object())
+		context[i] = m.object()
 	}
-	return append(b, ']')
+	return context
 }
 
 // Usage is what a request has cost so far.

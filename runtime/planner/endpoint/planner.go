@@ -41,16 +41,11 @@ type Form struct {
 }
 
 // Forms are the ways of an endpoint that accepts schemas, by their names: the one that
-// enforces a schema, where endpoints can, and the one that only shows it to the model. There is
-// none for a schema that can't be that of an object.
+// enforces a schema, where endpoints can, and the one that only shows it to the model.
 func Forms(schema any, enforced, shown string) []Form {
 	wrapped := !isA("object", schema)
 	if wrapped {
-		outer := wrap(schema)
-		if outer == nil {
-			return nil
-		}
-		schema = outer
+		schema = wrap(schema)
 	}
 	forms := []Form{{shown, request.JSON(schema), wrapped}}
 	if enforceable(schema) {

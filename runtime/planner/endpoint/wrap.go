@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/runtime/request"
 )
@@ -39,12 +38,9 @@ func enforceable(schema any) bool {
 }
 
 // wrap is a schema of objects that hold a value of the given schema under
-// "result": the outermost value that endpoints enforce is always an object. It
-// is nil where references would lose their aim.
+// "result": the outermost value that endpoints enforce is always an object. The references
+// of a request's schema all lead into its own definitions, which stay outermost.
 func wrap(schema any) request.Object {
-	if !refersToDefinitions(schema) {
-		return nil
-	}
 	inner, outer := request.Object{}, request.Object{}.With("type", "object")
 	o, _ := schema.(request.Object)
 	for _, m := range o {
@@ -57,35 +53,4 @@ func wrap(schema any) request.Object {
 	}
 	return outer.With("properties", request.Object{}.With("result", inner)).With("required", []any{"result"}).
 		With("additionalProperties", false)
-}
-
-// refersToDefinitions reports whether all references of a schema lead into its own
-// definitions.
-func refersToDefinitions(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return !slices.ContainsFunc(v, func(item any) bool { return !refersToDefinitions(item) })
-	case request.Object:
-		for _, m := range v {
-			if _, text := m.Value.(string); text && (m.Key == "$ref" || m.Key == "$dynamicRef") {
-				if !isDefinition(m.Value) {
-					return false
-				}
-			}
-			if !refersToDefinitions(m.Value) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func isDefinition(ref any) bool {
-	text, _ := ref.(string)
-	for _, under := range []string{"#/$defs/", "#/definitions/"} {
-		if name, ok := strings.CutPrefix(text, under); ok && !strings.ContainsAny(name, "/~%") {
-			return true
-		}
-	}
-	return false
 }

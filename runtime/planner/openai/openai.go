@@ -41,7 +41,7 @@ const (
 
 func (a *format) Forms(schema any) []endpoint.Form {
 	forms := endpoint.Forms(schema, strictSchema, guidingSchema)
-	if n := len(forms); n > 0 && forms[n-1].Name == guidingSchema && !forms[n-1].Wrapped {
+	if !forms[0].Wrapped {
 		forms = append(forms, endpoint.Form{Name: anyObject})
 	}
 	return append(forms, endpoint.Form{Name: anyText})

@@ -184,14 +184,11 @@ func (p *page) past(m request.Past) {
 }
 
 func lines[T any](list []T) string {
-	var b []byte
+	texts := make([]string, len(list))
 	for i, item := range list {
-		if i > 0 {
-			b = append(b, '\n')
-		}
-		b = request.Append(b, item)
+		texts[i] = request.JSON(item)
 	}
-	return string(b)
+	return strings.Join(texts, "\n")
 }
 
 func (p *page) failure(data any) {

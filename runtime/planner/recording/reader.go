@@ -19,11 +19,13 @@ type manner struct {
 	Delay   time.Duration `key:"delay"`
 	Cut     bool          `key:"cut"`
 	Refused *string       `key:"refused"`
-	Usage   struct {
-		InputTokens  int     `key:"inputTokens" from:"0"`
-		OutputTokens int     `key:"outputTokens" from:"0"`
-		Cost         float64 `key:"cost" from:"0"`
-	} `key:"usage"`
+	Usage   spent         `key:"usage"`
+}
+
+type spent struct {
+	InputTokens  int     `key:"inputTokens" from:"0"`
+	OutputTokens int     `key:"outputTokens" from:"0"`
+	Cost         float64 `key:"cost" from:"0"`
 }
 
 // itemKeys are the keys of an item that says more than its solution.

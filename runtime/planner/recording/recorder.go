@@ -3,7 +3,6 @@
 package recording
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,20 +40,14 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	started bool
-	ticks   []*keptTick // nil where nothing is known of one
-	unsaved int         // results of latent calls that aren't on disk yet
-	saved   int         // those that are
-	err     error       // the first; recording ends with it
+	ticks   []recordedTick
+	unsaved int   // results of latent calls that aren't on disk yet
+	saved   int   // those that are
+	err     error // the first; recording ends with it
 }
 
 type answerer interface {
 	Answer(ctx context.Context, r *request.Request, emit func(text string)) (request.Usage, error)
-}
-
-// A keptTick is an item of solutions.json as it will be written.
-type keptTick struct {
-	solution string   // fields, without braces; "" while there is none
-	latent   []string // objects
 }
 
 // SolutionsFile is the name of the file in the folder of a recording that [Replay] takes.
@@ -86,7 +79,7 @@ func (r *Recorder) Answer(ctx context.Context, q *request.Request, emit func(str
 	return usage, err
 }
 
-func (r *Recorder) keep(q *request.Request, answer string, usage request.Usage, err error, refused *request.Refused) {
+func (r *Recorder) keep(q *request.Request, text string, usage request.Usage, err error, refused *request.Refused) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
@@ -95,18 +88,25 @@ func (r *Recorder) keep(q *request.Request, answer string, usage request.Usage, 
 	if r.err = r.begin(q); r.err != nil {
 		return
 	}
-	how := manners(usage, errors.Is(err, request.ErrCut), refused)
-	tick := r.tick(max(q.Tick, 1))
+	given := answer{given: true, text: text}
+	given.Cut, given.Usage = errors.Is(err, request.ErrCut), spent(usage)
+	if refused != nil {
+		given.Refused = &refused.Words
+	}
+	for len(r.ticks) < max(q.Tick, 1) {
+		r.ticks = append(r.ticks, recordedTick{})
+	}
+	tick := &r.ticks[max(q.Tick, 1)-1]
 	if q.Call != nil {
-		tick.latent = append(tick.latent, latentItem(q.Call, answer, how))
+		tick.latent = append(tick.latent, recordedCall{q.Call.Name, q.Call.Params, given})
 		// Each write is of the whole file, so the more it holds the fewer there are.
 		if r.unsaved++; r.unsaved > r.saved/4 {
 			r.err = r.save()
 		}
 		return
 	}
-	tick.solution = strings.Join(append([]string{`"solution": ` + asValue(answer)}, how...), ", ")
-	r.err = errors.Join(r.save(), r.saveTick(q, answer))
+	tick.solution = given
+	r.err = errors.Join(r.save(), r.saveTick(q, text))
 }
 
 // begin looks at what the folder holds already: the earlier ticks of a run that
@@ -124,7 +124,7 @@ func (r *Recorder) begin(q *request.Request) error {
 	if err != nil {
 		return err
 	}
-	earlier, err := keptTicks(name, text)
+	earlier, err := readRecording(name, text)
 	keep := q.Tick
 	if keep == 0 && r.Resumed {
 		keep = 1
@@ -145,78 +145,57 @@ func (r *Recorder) begin(q *request.Request) error {
 	return nil
 }
 
-func keptTicks(name string, text []byte) ([]*keptTick, error) {
-	if _, err := readRecording(name, text); err != nil {
-		return nil, err
+// fields are those that say how an answer came, behind what it says.
+func (a answer) fields(said ...string) string {
+	if a.Chunks > 0 {
+		said = append(said, fmt.Sprintf(`"chunks": %d`, a.Chunks))
 	}
-	root, _ := source.Parse(source.NewFile(name, text), source.DefaultLimits())
-	var ticks []*keptTick
-	for _, item := range root.Items {
-		ticks = append(ticks, keptItem(item))
+	if a.Delay > 0 {
+		said = append(said, `"delay": `+request.Quoted(a.Delay.String()))
 	}
-	return ticks, nil
+	if a.Cut {
+		said = append(said, `"cut": true`)
+	}
+	if a.Refused != nil {
+		said = append(said, `"refused": `+request.Quoted(*a.Refused))
+	}
+	if a.Usage != (spent{}) {
+		text, _ := json.Marshal(request.Usage(a.Usage))
+		said = append(said, `"usage": `+string(text))
+	}
+	return strings.Join(said, ", ")
 }
 
-func keptItem(item *source.Node) *keptTick {
-	kept := &keptTick{}
-	var fields []string
-	switch {
-	case item.Kind == source.Null:
-		return nil
-	case !saysMore(item):
-		fields = append(fields, `"solution": `+item.Span().Text())
-	default:
-		for _, f := range item.Fields {
-			if f.Key.Text != "latent" {
-				fields = append(fields, f.Key.Span().Text()+": "+f.Value.Span().Text())
-				continue
-			}
-			for _, l := range f.Value.Items {
-				kept.latent = append(kept.latent, l.Span().Text())
-			}
-			for _, l := range f.Value.Fields {
-				kept.latent = append(kept.latent,
-					fmt.Sprintf(`{"call": %s, "result": %s}`, l.Key.Span().Text(), l.Value.Span().Text()))
-			}
-		}
+func (c recordedCall) String() string {
+	said := []string{`"call": ` + request.Quoted(c.call)}
+	if c.params != nil {
+		said = append(said, `"params": `+request.JSON(c.params))
 	}
-	kept.solution = strings.Join(fields, ", ")
-	return kept
-}
-
-func (r *Recorder) tick(number int) *keptTick {
-	for len(r.ticks) < number {
-		r.ticks = append(r.ticks, nil)
-	}
-	if r.ticks[number-1] == nil {
-		r.ticks[number-1] = &keptTick{}
-	}
-	return r.ticks[number-1]
-}
-
-// manners are the fields that say how an answer came.
-func manners(u request.Usage, cut bool, refused *request.Refused) (fields []string) {
-	if cut {
-		fields = append(fields, `"cut": true`)
-	}
-	if refused != nil {
-		fields = append(fields, `"refused": `+request.Quoted(refused.Words))
-	}
-	if u != (request.Usage{}) {
-		text, _ := json.Marshal(u)
-		fields = append(fields, `"usage": `+string(text))
-	}
-	return fields
-}
-
-func latentItem(c *request.Call, answer string, how []string) string {
-	fields := []string{`"call": ` + request.Quoted(c.Name), `"params": ` + request.JSON(c.Params)}
-	if value, ok := asJSON(answer); ok {
-		fields = append(fields, `"result": `+value)
+	if value, ok := asJSON(c.answer.text); ok {
+		said = append(said, `"result": `+value)
 	} else {
-		fields = append(fields, `"raw": `+request.Quoted(answer))
+		said = append(said, `"raw": `+request.Quoted(c.answer.text))
 	}
-	return "{" + strings.Join(append(fields, how...), ", ") + "}"
+	return "{" + c.answer.fields(said...) + "}"
+}
+
+// String is an item of the file.
+func (t recordedTick) String() string {
+	var parts []string
+	if t.solution.given {
+		parts = append(parts, t.solution.fields(`"solution": `+asValue(t.solution.text)))
+	}
+	if len(t.latent) > 0 {
+		calls := make([]string, len(t.latent))
+		for i, c := range t.latent {
+			calls[i] = "\n  " + c.String()
+		}
+		parts = append(parts, `"latent": [`+strings.Join(calls, ",")+"]")
+	}
+	if parts == nil {
+		return "null"
+	}
+	return "{" + strings.Join(parts, ",\n ") + "}"
 }
 
 // asValue is a solution as it is recorded: itself where it is an object, and
@@ -242,33 +221,12 @@ func asJSON(s string) (string, bool) {
 }
 
 func (r *Recorder) save() error {
-	var b bytes.Buffer
-	b.WriteString("[")
+	items := make([]string, len(r.ticks))
 	for i, t := range r.ticks {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.WriteString("\n")
-		b.WriteString(t.String())
+		items[i] = "\n" + t.String()
 	}
-	b.WriteString("\n]\n")
-	r.saved += r.unsaved
-	r.unsaved = 0
-	return workspace.Replace(filepath.Join(r.folder, SolutionsFile), b.Bytes())
-}
-
-func (t *keptTick) String() string {
-	if t == nil {
-		return "null"
-	}
-	s := "{" + t.solution
-	if len(t.latent) > 0 {
-		if t.solution != "" {
-			s += ",\n "
-		}
-		s += `"latent": [` + "\n  " + strings.Join(t.latent, ",\n  ") + "]"
-	}
-	return s + "}"
+	r.saved, r.unsaved = r.saved+r.unsaved, 0
+	return workspace.Replace(filepath.Join(r.folder, SolutionsFile), []byte("["+strings.Join(items, ",")+"\n]\n"))
 }
 
 func (r *Recorder) tickFile(n int) string {
