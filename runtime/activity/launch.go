@@ -46,63 +46,44 @@ type start struct {
 }
 
 func begin(s *start) (p *process, err error) {
-	var theirs, ours []*os.File
-	defer func() {
-		for _, f := range theirs {
-			f.Close()
-		}
-		if err != nil {
-			for _, f := range ours {
-				f.Close()
-			}
-		}
-	}()
-	pipe := func(reads bool) (r, w *os.File) {
-		if err != nil {
-			return nil, nil
-		}
-		if r, w, err = os.Pipe(); err != nil {
-			return nil, nil
-		}
-		if reads {
-			theirs, ours = append(theirs, r), append(ours, w)
-		} else {
-			theirs, ours = append(theirs, w), append(ours, r)
-		}
-		return r, w
-	}
 	p = &process{cmd: exec.Command(s.argv[0], s.argv[1:]...), done: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Env = s.def.Dir, slices.Clip(s.environ)
+	headers := trace.Headers(s.ctx)
+	for _, name := range slices.Sorted(maps.Keys(headers)) { // in capitals, as programs that know them expect
+		p.cmd.Env = append(p.cmd.Env, strings.ToUpper(name)+"="+headers[name])
+	}
+	ownGroup(p.cmd)
+	p.stderr.keep = quotedStderr + 64 + 2*s.hide.Longest() // more than is quoted: a quote may begin within a secret
 	if s.unchanged != nil {
 		digest, err := s.unchanged(s.name, p.cmd.Path)
 		if err == nil && digest != "" {
 			var opened *os.File
 			if opened, err = fromDescriptor(p.cmd, s.def.Dir, digest); opened != nil {
-				theirs = append(theirs, opened)
+				defer opened.Close()
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	var stdin *os.File
-	if s.input == nil {
-		stdin, p.stdin = pipe(true)
-	} else if stdin, err = withText(s.input); err == nil {
-		theirs = append(theirs, stdin)
+	if s.input != nil {
+		stdin, err := withText(s.input)
+		if err != nil {
+			return nil, err
+		}
+		defer stdin.Close()
+		p.cmd.Stdin = stdin
+	} else if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
 	}
-	stdout, itsStdout := pipe(false)
-	stderr, itsStderr := pipe(false)
+	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	p.stderr.keep = quotedStderr + 64 + 2*s.hide.Longest() // more than is quoted: a quote may begin within a secret
-	p.cmd.Dir, p.cmd.Env = s.def.Dir, slices.Clip(s.environ)
-	headers := trace.Headers(s.ctx)
-	for _, name := range slices.Sorted(maps.Keys(headers)) { // in capitals, as programs that know them expect
-		p.cmd.Env = append(p.cmd.Env, strings.ToUpper(name)+"="+headers[name])
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
 	}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, itsStdout, itsStderr
-	ownGroup(p.cmd)
 	living.mu.Lock() // so that KillAll sees it from its first moment
 	if err = errClosed; !living.over {
 		err = p.cmd.Start()
@@ -118,7 +99,7 @@ func begin(s *start) (p *process, err error) {
 	var readers sync.WaitGroup
 	readers.Go(func() { s.read(stdout) })
 	readers.Go(func() { io.Copy(&p.stderr, stderr) })
-	go p.follow(&readers, stdout, stderr)
+	go p.follow(&readers)
 	return p, nil
 }
 

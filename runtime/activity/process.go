@@ -3,6 +3,7 @@ package activity
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -19,7 +20,7 @@ const drain = time.Second
 // starts ends with it, unless it takes pains to get away.
 type process struct {
 	cmd    *exec.Cmd
-	stdin  *os.File // to write and to close; nil where all of it was there before the start
+	stdin  io.WriteCloser // nil where all of it was there before the start
 	stderr tail
 	done   chan struct{} // closed when the program and all that read from it have ended
 
@@ -31,8 +32,8 @@ type process struct {
 
 // follow sees a process to its end. Its id is given back to the system last,
 // so that no signal of ours can reach a stranger.
-func (p *process) follow(readers *sync.WaitGroup, outputs ...*os.File) {
-	awaitEnd(p.cmd)
+func (p *process) follow(readers *sync.WaitGroup) {
+	reap := awaitEnd(p.cmd)
 	silent := make(chan struct{})
 	go func() {
 		readers.Wait()
@@ -54,13 +55,8 @@ func (p *process) follow(readers *sync.WaitGroup, outputs ...*os.File) {
 	if p.killer != nil {
 		p.killer.Stop()
 	}
-	p.cmd.Wait()
+	reap() // closes our ends, and so frees the readers from other holders of the pipe
 	p.mu.Unlock()
-
-	p.stdin.Close() // a nil file returns an error
-	for _, f := range outputs {
-		f.Close() // frees the readers from other holders of the pipe
-	}
 	<-silent
 	close(p.done)
 }

@@ -18,9 +18,10 @@ func ownGroup(cmd *exec.Cmd) {
 }
 
 // awaitEnd waits until the program has ended and leaves it unreaped, so that its process group keeps its id.
-func awaitEnd(cmd *exec.Cmd) {
+func awaitEnd(cmd *exec.Cmd) (reap func()) {
 	for unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
+	return func() { _ = cmd.Wait() }
 }
 
 func unnamed() (*os.File, error) {

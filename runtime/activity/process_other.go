@@ -9,7 +9,13 @@ import (
 
 // awaitEnd waits until the program has ended. It reaps it, for want of a way
 // not to that all systems share; its group's id may then be anyone's.
-func awaitEnd(cmd *exec.Cmd) { cmd.Wait() }
+func awaitEnd(cmd *exec.Cmd) (reap func()) {
+	state, _ := cmd.Process.Wait()
+	return func() {
+		_ = cmd.Wait() // there is nothing left to wait for
+		cmd.ProcessState = state
+	}
+}
 
 func unnamed() (*os.File, error) { return temporary() }
 

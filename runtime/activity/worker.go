@@ -24,14 +24,12 @@ import (
 type worker struct {
 	program
 
-	mu      sync.Mutex
-	last    int        // id
-	waiting []*request // for a process
-	opening bool       // one is on its way
-	shift   *shift     // the process that takes requests, or nil
-	dying   *process   // one that has stopped taking them and hasn't ended
-	over    context.Context
-	end     context.CancelFunc // closes it
+	mu    sync.Mutex
+	last  int      // id
+	shift *shift   // the process that takes requests, or is on its way; or nil
+	dying *process // one that has stopped taking them and hasn't ended
+	over  context.Context
+	end   context.CancelFunc // closes it
 }
 
 func newWorker(p program) *worker {
@@ -43,7 +41,7 @@ func newWorker(p program) *worker {
 // A shift is one process of a worker and what it was asked.
 type shift struct {
 	w       *worker
-	p       *process
+	p       *process      // nil as long as it is on its way
 	queue   []*request    // unanswered, in the order in which they were put
 	unsent  int           // how many at the end of queue aren't written yet
 	more    chan struct{} // something was put in the queue
@@ -120,16 +118,11 @@ func (w *worker) put(ctx context.Context, r Request) (*request, error) {
 			Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", w.name, err)}
 	}
 	req := &request{Request: r, id: asked.ID, line: append(line, '\n'), answered: make(chan workerReply, 1)}
-	switch {
-	case w.shift != nil:
-		w.shift.take(req)
-	case w.opening:
-		w.waiting = append(w.waiting, req)
-	default:
-		w.waiting = append(w.waiting, req)
-		w.opening = true
-		go w.open(w.dying)
+	if w.shift == nil {
+		w.shift = &shift{w: w, more: make(chan struct{}, 1)}
+		go w.shift.open(w.dying)
 	}
+	w.shift.take(req)
 	return req, nil
 }
 
@@ -137,19 +130,13 @@ func (w *worker) isClosed() error {
 	return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("activity %q was cancelled: %v", w.name, errClosed)}
 }
 
-// open starts a process for those who wait for one. The one before it, if it is still
-// dying, is waited for: two at once might be in each other's way.
-func (w *worker) open(dying *process) {
+// open starts the process. The one before it, if it is still dying, is waited for: two at once might be in each
+// other's way.
+func (s *shift) open(dying *process) {
+	w := s.w
 	if dying != nil {
-		patience := time.NewTimer(2 * (w.grace + 2*drain))
-		select {
-		case <-dying.done:
-		case <-patience.C: // not even killing it helped
-		case <-w.over.Done():
-		}
-		patience.Stop()
+		dying.wait(2 * (w.grace + 2*drain)) // else not even killing it helped
 	}
-	s := &shift{w: w, more: make(chan struct{}, 1)}
 	ready := make(chan struct{})
 	defer close(ready)
 	argv, _ := kinds.Arguments(w.def, nil, w.env.get) // it takes no parameters
@@ -159,23 +146,19 @@ func (w *worker) open(dying *process) {
 	}})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	waiting := w.waiting
-	w.waiting, w.opening, w.dying = nil, false, nil
 	if err != nil {
 		failure := error(cannotStart(w.name, argv[0], err))
 		if w.over.Err() != nil {
 			failure = w.isClosed()
 		}
-		for _, req := range waiting {
+		for _, req := range s.close() {
 			req.answered <- workerReply{Result{Route: -1}, failure}
 		}
 		return
 	}
-	s.p, w.shift = p, s
+	s.p, w.dying = p, nil
 	go s.write()
-	for _, req := range waiting {
-		s.take(req)
-	}
+	s.watch()
 	if w.over.Err() != nil { // meanwhile
 		p.end(w.grace)
 	}
@@ -306,10 +289,6 @@ func failed(code, message string, details any) workerReply {
 func (w *worker) abandon(req *request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if at := slices.Index(w.waiting, req); at >= 0 {
-		w.waiting = slices.Delete(w.waiting, at, at+1)
-		return true
-	}
 	s := w.shift
 	if s == nil {
 		return false
@@ -332,7 +311,7 @@ func (w *worker) abandon(req *request) bool {
 // watch sets the clock for the request whose turn it is. The caller holds the worker's mutex.
 func (s *shift) watch() {
 	var first *request
-	if len(s.queue) > 0 {
+	if len(s.queue) > 0 && s.p != nil {
 		first = s.queue[0]
 	}
 	if first == s.watched {
@@ -434,7 +413,7 @@ func (w *worker) close() {
 	w.end()
 	w.mu.Lock()
 	p, idle := w.dying, false
-	if s := w.shift; s != nil {
+	if s := w.shift; s != nil && s.p != nil {
 		p, idle = s.p, len(s.queue) == 0
 	}
 	w.mu.Unlock()
