@@ -137,7 +137,6 @@ type world struct {
 	busy    int              // goroutines that haven't reported back
 	budget  *activity.Budget // of expressions; nil for no bound
 	timers  map[timed]*timer
-	open    []unanswered // in the order in which they were asked
 
 	interrupt <-chan struct{}   // closed when the run is to stop; nil when it was told so
 	held      []runtime.Command // what follows from events that aren't on their way to disk yet

@@ -3,7 +3,6 @@ package local
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -21,7 +20,6 @@ func (w *world) ask(c runtime.Command) {
 	}
 	key := try{c.Tick, c.Frame, c.Call, c.Attempt}
 	if w.options.Confirmer == nil {
-		w.open = append(w.open, unanswered{key, unasked(c.Question)})
 		return
 	}
 	own, cancel := context.WithCancelCause(w.ctx)
@@ -35,7 +33,10 @@ func (w *world) ask(c runtime.Command) {
 			decided.Decision = &d
 		case own.Err() != nil:
 		case errors.Is(err, ErrNoReviewer):
-			w.post(func() { w.leaveOpen(unanswered{key, unasked(c.Question)}) })
+			w.post(func() { // the time for the answer counts all the same
+				w.shown(key)
+				w.over(key)
+			})
 			return
 		default:
 			w.send(runtime.Event{Kind: runtime.Stopped, Text: string(unasked(c.Question)), Gently: true})
@@ -54,39 +55,24 @@ func (w *world) awaitAnswers() {
 	w.put = w.put[:0]
 }
 
-// An unanswered question is one that nobody is there to answer. The time for the answer counts all the same. The run
-// continues with all that doesn't need it, and stops when nothing else is left.
-type unanswered struct {
-	try
-	reason runtime.Reason
-}
-
-func (w *world) leaveOpen(u unanswered) {
-	w.shown(u.try)
-	w.over(u.try)
-	if w.isOpen(u) {
-		w.open = append(w.open, u)
-	}
-}
-
-func (w *world) isOpen(u unanswered) bool {
-	return u.tick == w.machine.Tick() && w.machine.Status(u.frame, u.call) == runtime.Asking
-}
-
-// stuck is why the run can't go on but for answers that nobody is there to give, or "".
+// stuck is why the run can't go on but for answers that nobody is there to give, or "": it continues with all that
+// doesn't need them, and stops when nothing else is left.
 // What runs of a call that delegates is its calls, and its time-out alone brings nothing.
 func (w *world) stuck() runtime.Reason {
-	if len(w.open) == 0 || w.busy > 0 || w.synced != nil {
+	if w.busy > 0 || w.synced != nil {
 		return ""
 	}
-	w.open = slices.DeleteFunc(w.open, func(u unanswered) bool { return !w.isOpen(u) })
 	for key := range w.timers {
 		if key.call != runtime.Run && w.machine.Status(key.frame, key.call) != runtime.Running {
 			return ""
 		}
 	}
+	reasons := map[runtime.Reason]bool{}
+	for _, q := range w.machine.Questions() {
+		reasons[unasked(q)] = true
+	}
 	for _, reason := range []runtime.Reason{runtime.ReasonInFlight, runtime.ReasonPermit, runtime.ReasonConfirmation} {
-		if slices.ContainsFunc(w.open, func(u unanswered) bool { return u.reason == reason }) {
+		if reasons[reason] {
 			return reason
 		}
 	}
