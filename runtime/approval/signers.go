@@ -263,23 +263,9 @@ func listed(patterns []string, name string) bool {
 	return fits
 }
 
+var wildcards = strings.NewReplacer(`\*`, `.*`, `\?`, `.`)
+
 func glob(pattern, text string) bool {
-	star, from := -1, 0 // the last star, and where its match ends
-	p, t := 0, 0
-	for t < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, from = p, t
-			p++
-		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == text[t]):
-			p++
-			t++
-		case star >= 0:
-			from++
-			p, t = star+1, from
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
+	fits, err := regexp.Compile(`(?s)^` + wildcards.Replace(regexp.QuoteMeta(pattern)) + `$`)
+	return pattern == text || err == nil && fits.MatchString(text)
 }

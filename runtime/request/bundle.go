@@ -17,8 +17,7 @@ import (
 // (dynamic ones, and those by an anchor or the URL of a "$id") is left out: what it
 // would demand isn't demanded.
 type bundler struct {
-	plan     *plan.Plan
-	composed bool // the copies make one schema, of what is written into a solution
+	plan *plan.Plan
 
 	defs      Object
 	names     map[variant]string // of definitions
@@ -29,11 +28,8 @@ type bundler struct {
 	lost int // references that were left out so far
 }
 
-// A variant of a schema is open where its values may be written as references.
-type variant struct {
-	root, node *source.Node
-	open       bool
-}
+// A variant is a schema with what its references are relative to.
+type variant struct{ root, node *source.Node }
 
 // A unit is what references are relative to: a root, and for a tool's "_output"
 // the tool around it, which lends its definitions.
@@ -49,16 +45,13 @@ func (u unit) old() bool {
 }
 
 // deepest is how many levels of a schema are copied. A request has to be readable
-// again, and each level of an open schema is several of the copy; what lies
-// deeper is left to the check of each call.
+// again; what lies deeper is left to the check of each call.
 const deepest = 16
-
-var aReference = Object{{"$ref", "#/$defs/reference"}}
 
 // alone is the copy of a schema that is self-contained.
 func (s Context) alone(u unit, n *source.Node) any {
 	w := &bundler{plan: s.Plan}
-	copied, ok := w.schema(u, n, false, 0).(Object)
+	copied, ok := w.schema(u, n, 0).(Object)
 	if !ok {
 		return Of(n)
 	}
@@ -68,55 +61,8 @@ func (s Context) alone(u unit, n *source.Node) any {
 	return copied
 }
 
-func (w *bundler) parameter(u unit, n *source.Node) any {
-	own := w.schema(u, n, true, 0)
-	if o, ok := own.(Object); ok && !o.Has("type") && takesText(own) || own == true {
-		return own
-	}
-	return or(own, aReference)
-}
-
-// either is the schema of a value, or a reference to one. Where any text will do,
-// nothing need be said of references.
-func (w *bundler) either(u unit, n *source.Node, depth int) any {
-	own := w.schema(u, n, true, depth)
-	if takesText(own) || own == false {
-		return own
-	}
-	return or(own, aReference)
-}
-
-// or joins two schemas; the first may be a choice already.
-func or(a, b any) any {
-	if o, ok := a.(Object); ok && len(o) == 1 && o[0].Key == "anyOf" {
-		return Object{{"anyOf", append(slices.Clip(o[0].Value.([]any)), b)}}
-	}
-	return Object{{"anyOf", []any{a, b}}}
-}
-
-func takesText(s any) bool {
-	o, ok := s.(Object)
-	if !ok {
-		return s == true
-	}
-	for _, m := range o {
-		switch m.Key {
-		case "type":
-			list, _ := m.Value.([]any)
-			if m.Value != "string" && !slices.Contains(list, any("string")) {
-				return false
-			}
-		case "$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const", "pattern", "format",
-			"minLength", "maxLength":
-			return false
-		}
-	}
-	return true
-}
-
-// schema copies one schema. In an open one values may be written as references,
-// and what can't be told of them then isn't demanded.
-func (w *bundler) schema(u unit, n *source.Node, open bool, depth int) any {
+// schema copies one schema.
+func (w *bundler) schema(u unit, n *source.Node, depth int) any {
 	switch {
 	case n.Kind != source.Object:
 		return Of(n)
@@ -127,7 +73,7 @@ func (w *bundler) schema(u unit, n *source.Node, open bool, depth int) any {
 	alone := u.old() && n.Get("$ref") != nil
 	for _, f := range n.Fields {
 		if !alone || f.Key.Text == "$ref" {
-			out = w.keyword(out, u, n, f, open, depth)
+			out = w.keyword(out, u, n, f, depth)
 		}
 	}
 	return out
@@ -140,23 +86,18 @@ var (
 		"$defs", "definitions"}
 	// What speaks of the same value,
 	inPlace = []string{"allOf", "anyOf"}
-	// and can't be told as long as a part of that value is a reference.
+	// and demands less where a reference was left out.
 	choosing    = []string{"not", "if", "then", "else"}
 	unevaluated = []string{"unevaluatedItems", "unevaluatedProperties"}
 	// What speaks of a value inside.
-	within = []string{"additionalProperties", "contains"}
+	within = []string{"additionalProperties", "contains", "propertyNames"}
 )
 
 // keyword appends the copy of one keyword of n.
-func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, open bool, depth int) Object {
+func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, depth int) Object {
 	key, value := f.Key.Text, f.Value
 	add := func(key string, value any) Object { return append(out, Member{key, value}) }
-	below := func(n *source.Node) any {
-		if open {
-			return w.either(u, n, depth+1)
-		}
-		return w.schema(u, n, false, depth+1)
-	}
+	below := func(n *source.Node) any { return w.schema(u, n, depth+1) }
 	listed := func(each func(*source.Node) any) []any {
 		list := make([]any, len(value.Items))
 		for i, item := range value.Items {
@@ -171,10 +112,9 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 		}
 		return all
 	}
-	here := func(n *source.Node) any { return w.schema(u, n, open, depth+1) }
 
 	switch {
-	case strings.HasPrefix(key, "x-"), slices.Contains(placing, key), open && untellable(f):
+	case strings.HasPrefix(key, "x-"), slices.Contains(placing, key):
 		return out
 	case key == "$ref", key == "$dynamicRef", key == "$recursiveRef":
 		to, ok := w.target(u, value.AsText())
@@ -182,33 +122,29 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 			w.lost++
 			return out
 		}
-		name := w.define(to, open)
+		name := w.define(to)
 		if w.lossy[name] {
 			w.lost++
 		}
 		return add(key, "#/$defs/"+name)
 	case key == "oneOf":
 		before := w.lost
-		all := listed(here)
-		if open || w.lost > before { // they can't be told apart
+		all := listed(below)
+		if w.lost > before { // they can't be told apart
 			return add("anyOf", all)
 		}
 		return add(key, all)
 	case slices.Contains(inPlace, key):
-		return add(key, listed(here))
-	case key == "propertyNames":
-		return add(key, w.schema(u, value, false, depth+1))
+		return add(key, listed(below))
 	case slices.Contains(choosing, key), slices.Contains(unevaluated, key):
 		before := w.lost
-		copied := here(value)
+		copied := below(value)
 		if w.lost > before {
 			return out
 		}
 		return add(key, copied)
-	case key == "properties", key == "patternProperties":
+	case key == "properties", key == "patternProperties", key == "dependentSchemas":
 		return add(key, mapped(below))
-	case key == "dependentSchemas":
-		return add(key, mapped(here))
 	case slices.Contains(within, key), key == "items" && value.Kind != source.Array:
 		return add(key, below(value))
 	case key == "prefixItems", key == "items":
@@ -219,7 +155,7 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 		}
 		return out
 	case key == "dependencies":
-		return add("dependentSchemas", mapped(func(n *source.Node) any { return dependent(n, here) }))
+		return add("dependentSchemas", mapped(func(n *source.Node) any { return dependent(n, below) }))
 	case strings.HasPrefix(key, "exclusive") && value.Kind == source.Bool:
 		return out // draft 4: it belongs to its neighbour
 	case n.Get("exclusiveM" + strings.TrimPrefix(key, "m")).IsTrue():
@@ -228,27 +164,12 @@ func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, op
 	return add(key, Of(value))
 }
 
-// untellable reports whether a keyword can't be judged of a value of which a part
-// may be a reference.
-func untellable(f source.Field) bool {
-	hasParts := func(n *source.Node) bool { return len(n.Items)+len(n.Fields) > 0 }
-	switch f.Key.Text {
-	case "const":
-		return hasParts(f.Value)
-	case "enum":
-		return slices.ContainsFunc(f.Value.Items, hasParts)
-	case "maxContains":
-		return true
-	}
-	return slices.Contains(choosing, f.Key.Text) || slices.Contains(unevaluated, f.Key.Text)
-}
-
 // dependent is a part of draft 7's "dependencies" as one of "dependentSchemas".
-func dependent(n *source.Node, here func(*source.Node) any) any {
+func dependent(n *source.Node, copied func(*source.Node) any) any {
 	if n.Kind == source.Array {
 		return Object{{"required", Of(n)}}
 	}
-	return here(n)
+	return copied(n)
 }
 
 type target struct {
@@ -301,23 +222,19 @@ func along(n *source.Node, tokens []string) *source.Node {
 	return n
 }
 
-func (w *bundler) define(to target, open bool) string {
-	v := variant{to.unit.root, to.node, open}
+func (w *bundler) define(to target) string {
+	v := variant{to.unit.root, to.node}
 	if name, ok := w.names[v]; ok {
 		return name
 	}
 	if w.names == nil {
 		w.names, w.lossy = map[variant]string{}, map[string]bool{}
 	}
-	name := to.name
-	if w.composed && !open {
-		name += ".value"
-	}
-	name = w.name(name)
+	name := w.name(to.name)
 	w.names[v] = name
 	at, before := len(w.defs), w.lost
 	w.defs = append(w.defs, Member{Key: name})
-	copied := w.schema(to.unit, to.node, open, 0) // may define others
+	copied := w.schema(to.unit, to.node, 0) // may define others
 	w.defs[at].Value, w.lossy[name] = copied, w.lost > before
 	return name
 }

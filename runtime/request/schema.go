@@ -12,11 +12,10 @@ import (
 // solutionSchema is the schema of what a planner answers. Its properties are in
 // the order in which a model is to write them, and therefore thinks.
 //
-// It never refuses what the machine would run: a value that the machine will
-// find out only later may be written as a reference, also inside of another. What
-// it lets pass is checked once more when it arrives, call by call.
+// It never refuses what the machine would run: it names the parameters of a tool, and leaves what they hold, which
+// may be written as references, to the tool's own message. Each call is checked as it arrives.
 func (s Context) solutionSchema() Object {
-	w := &bundler{plan: s.Plan, composed: true}
+	w := &bundler{plan: s.Plan}
 	for _, shared := range sharedSchemas {
 		w.defs = append(w.defs, Member{w.name(shared.Key), shared.Value})
 	}
@@ -33,7 +32,7 @@ func (s Context) solutionSchema() Object {
 	if slices.ContainsFunc(s.messages(), func(m *source.Node) bool { return compiler.MessageType(m) == "meta" }) {
 		properties = append(properties, Member{"meta", Object{{"type", "object"}}})
 	}
-	properties = append(properties, Member{"calls", s.callsSchema(w)}, Member{"output", s.outputSchema(w)})
+	properties = append(properties, Member{"calls", s.callsSchema(w)}, Member{"output", s.outputSchema()})
 	return Object{{"type", "object"}, {"properties", properties}, {"required", required},
 		{"additionalProperties", false}, {"$defs", w.defs}}
 }
@@ -60,15 +59,18 @@ func (s Context) callsSchema(w *bundler) Object {
 	return listOf(branches)
 }
 
-func (s Context) outputSchema(w *bundler) any {
+func (s Context) outputSchema() any {
 	n := s.Plan.OutputSchemaNode
 	if s.Plan.OutputSchema == nil || n == nil {
 		return Object{}
 	}
-	return or(w.either(unit{root: n}, n, 0), Object{{"type", "null"}})
+	return Object{{"description", "null, or a value that may be written with references, and then has to fit " +
+		JSON(s.schemaOf(n))}}
 }
 
 var anyText = Object{{"type", "string"}}
+
+var aReference = Object{{"$ref", "#/$defs/reference"}}
 
 // sharedSchemas are in many places of the schema of a solution.
 var sharedSchemas = Object{
@@ -121,7 +123,6 @@ func (s Context) metaKeysInUse() map[string]bool {
 
 func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) Object {
 	in := parametersOf(tool)
-	u := unit{root: in}
 	properties := Object{{"_tool", Object{{"const", tool.Name}}},
 		{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
 	if len(s.Instances) > 0 {
@@ -131,7 +132,7 @@ func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) O
 		properties = append(properties, Member{m.Key, w.metaField(tool, m.Key, m.Value)})
 	}
 	for _, f := range parameterFields(in) {
-		properties = append(properties, Member{f.Key.Text, w.parameter(u, f.Value)})
+		properties = append(properties, Member{f.Key.Text, Object{}})
 	}
 	for _, m := range metaKeys {
 		if chosen := w.metaField(tool, m.Key, nil); chosen != nil || used[m.Key] {
@@ -152,25 +153,19 @@ func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) O
 		}
 	}
 	out := Object{{"type", "object"}, {"properties", properties}, {"required", required}}
-	return w.furtherParameters(out, u, tool)
+	return furtherParameters(out, in, tool)
 }
 
 // furtherParameters says which parameters a call may have besides those that are
 // listed. A tool that describes parameters elsewhere than under its "properties"
 // is left to the check of each call.
-func (w *bundler) furtherParameters(out Object, u unit, tool *plan.Tool) Object {
+func furtherParameters(out Object, in *source.Node, tool *plan.Tool) Object {
 	foreign := []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas",
 		"dependencies", "patternProperties"}
-	more := u.root.Get("additionalProperties")
-	switch {
-	case slices.ContainsFunc(foreign, func(key string) bool { return u.root.Get(key) != nil }):
+	if tool.Open || slices.ContainsFunc(foreign, func(key string) bool { return in.Get(key) != nil }) {
 		return out
-	case !tool.Open:
-		return append(out, Member{"additionalProperties", false})
-	case more.Kind == source.Object:
-		return append(out, Member{"additionalProperties", w.either(u, more, 0)})
 	}
-	return out
+	return append(out, Member{"additionalProperties", false})
 }
 
 // fewInstances is how many ids are written out wherever an instance is named; more
@@ -213,7 +208,7 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor) Object {
 			case "properties":
 				for _, p := range f.Value.Fields {
 					if !properties.Has(p.Key.Text) && p.Key.Text != "calls" {
-						properties = append(properties, Member{p.Key.Text, w.schema(u, p.Value, false, 0)})
+						properties = append(properties, Member{p.Key.Text, w.schema(u, p.Value, 0)})
 					}
 				}
 			case "required":
@@ -226,7 +221,7 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor) Object {
 				"maxProperties", "$ref":
 				// the opinion has members that the schema doesn't speak of
 			default:
-				out = w.keyword(out, u, own, f, false, 0)
+				out = w.keyword(out, u, own, f, 0)
 			}
 		}
 	}
@@ -263,7 +258,7 @@ func (s Context) toolShown(tool *plan.Tool) Object {
 				out = append(out, Member{key, required})
 			}
 		default:
-			out = w.keyword(out, u, in, f, false, 0)
+			out = w.keyword(out, u, in, f, 0)
 		}
 	}
 	if !out.Has("properties") {
@@ -282,7 +277,7 @@ func (s Context) propertiesShown(w *bundler, tool *plan.Tool) Object {
 	in := parametersOf(tool)
 	properties := Object{{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
 	for _, f := range parameterFields(in) {
-		properties = append(properties, Member{f.Key.Text, w.schema(unit{root: in}, f.Value, false, 0)})
+		properties = append(properties, Member{f.Key.Text, w.schema(unit{root: in}, f.Value, 0)})
 	}
 	for _, key := range []string{"_instance", "_activity", "_delegate", "_scopes", "_outputPath", "_outputMethod"} {
 		if fixed := w.metaField(tool, key, nil); fixed != nil {
@@ -341,7 +336,7 @@ func (w *bundler) metaField(tool *plan.Tool, key string, otherwise any) any {
 	case n.Kind == source.String:
 		return Object{{"const", n.Text}}
 	case n.Kind == source.Object:
-		return w.schema(unit{root: in}, n, false, 0)
+		return w.schema(unit{root: in}, n, 0)
 	}
 	return otherwise
 }
@@ -350,7 +345,7 @@ func (w *bundler) outputOf(tool *plan.Tool) any {
 	if tool.OutputNode == nil {
 		return Object{}
 	}
-	return w.schema(outputUnit(tool), tool.OutputNode, false, 0)
+	return w.schema(outputUnit(tool), tool.OutputNode, 0)
 }
 
 // outputUnit is what references in a tool's "_output" are relative to: itself,
