@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/redact"
@@ -25,7 +24,7 @@ type wire struct {
 	client  *http.Client
 	hide    *redact.Set
 	silence time.Duration
-	quiet   func(silent time.Duration) // tells that nothing has come for so long
+	quiet   func() // tells that nothing has come for long
 
 	maxEvent int // bytes of one event of a stream
 }
@@ -84,8 +83,7 @@ type exchange struct {
 	status  int    // 0 when no answer came
 	header  http.Header
 	refusal []byte // the body of an answer that isn't a stream, as much as anybody reads
-	silence *time.Timer
-	heard   atomic.Int64 // when something came last
+	heard   func() // called when something comes
 }
 
 // How long an endpoint may send nothing before a notice, and before the request fails.
@@ -102,26 +100,16 @@ var errSilent = errors.New("silence")
 // begin makes ready for one request. The context that it returns ends when the endpoint is
 // silent for too long.
 func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
-	x := &exchange{hide: w.hide}
 	ctx, cancel := context.WithCancelCause(ctx)
-	x.silence = time.AfterFunc(w.silence, func() { cancel(errSilent) })
-	x.heard.Store(time.Now().UnixNano())
-	quiet := time.NewTicker(quietAfter)
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-quiet.C:
-				if silent := time.Since(time.Unix(0, x.heard.Load())); silent >= quietAfter {
-					w.quiet(silent.Round(time.Second))
-				}
-			}
-		}
-	}()
+	silence := time.AfterFunc(w.silence, func() { cancel(errSilent) })
+	quiet := time.AfterFunc(quietAfter, w.quiet)
+	x := &exchange{hide: w.hide, heard: func() {
+		silence.Reset(w.silence)
+		quiet.Reset(quietAfter)
+	}}
 	return ctx, x, func() {
 		quiet.Stop()
-		x.silence.Stop()
+		silence.Stop()
 		cancel(nil)
 	}
 }
@@ -140,10 +128,7 @@ func (w *wire) do(r *http.Request, x *exchange) (*http.Response, error) {
 		answer.Body.Close()
 		answer.Body = http.NoBody
 	}
-	answer.Body = &heard{ReadCloser: answer.Body, restart: func() {
-		x.silence.Reset(w.silence)
-		x.heard.Store(time.Now().UnixNano())
-	}}
+	answer.Body = &heard{answer.Body, x.heard}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	stream := x.status/100 == 2 && kind != "text/html" && kind != "application/json"
 	if stream {
