@@ -164,8 +164,6 @@ type Command struct {
 	Failure *Failure
 	// Of EndTick: what the tick was.
 	End *TickEnd
-	// Of Progressed: how far the try says that it is.
-	Progress *Progress
 	// Of Advise: what the advisors make of the tools, of an instance or of all.
 	Ranking []plan.Rank
 	// Of Leave: how the run went for the instance.
@@ -209,13 +207,6 @@ type TickEnd struct {
 	Usage  Usage // of all requests to models so far
 	// Dropped are calls of the carried plan that have never run, and that the solution leaves out.
 	Dropped []string
-}
-
-// Progress is how far a try says that it is. What it says is no more than words.
-type Progress struct {
-	Done    float64 // in steps of its own, from 0; it never goes back
-	Total   float64 // of how many; 0 where that isn't known
-	Message string  // at most 200 bytes; "" where it has nothing to say
 }
 
 // CommandKind says what is to be done or known.
@@ -262,9 +253,6 @@ const (
 	// Tried lets be known that a try has ended with which its call doesn't settle: the call
 	// is tried again, or its result can't be judged yet.
 	Tried
-	// Progressed lets be known how far a try says that it is. The machine knows nothing of
-	// it: a world reports it between the Start of the try and its end.
-	Progressed
 )
 
 // Status is how a call settled, or that it hasn't yet.

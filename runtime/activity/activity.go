@@ -44,10 +44,6 @@ type Request struct {
 	// Context is what the call's scopes hand on, each value under its kind; nil for a call without scopes. A program
 	// finds it beside its parameters, as "_context", and a worker beside "params", as "context".
 	Context map[string]any
-	// Progress, if given, takes how far the call is, from any goroutine: how many steps of
-	// its own are done, of how many (0 where that isn't known), and words. It says so as
-	// often as it likes; what isn't more than before isn't heard.
-	Progress func(done, total float64, message string)
 	// Budget is what an expression shares with the others of its run; nil is without bound.
 	Budget *Budget
 }

@@ -30,10 +30,6 @@ const startTime = time.Minute
 // envelope is what a message of a server may have besides a result.
 const envelope = 64 << 10
 
-// longestProgress is how much of what a server says of its progress is looked at: far more
-// than is shown, so that no secret in it is cut in two.
-const longestProgress = 4 << 10
-
 // A server is an MCP server, which is started or reached for the first call that needs it, and serves all calls of the
 // set over one session. After it has died or was killed it is started anew for the next call.
 type server struct {
@@ -170,11 +166,6 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 		return none, err
 	}
 	call := mcp.Call{Tool: t.def.Remote, Params: json.RawMessage(params), Meta: trace.Headers(ctx), Sent: sent}
-	if r.Progress != nil {
-		call.Progress = func(done, total float64, message string) {
-			r.Progress(done, total, t.hide.Message(message[:min(len(message), longestProgress)]))
-		}
-	}
 	answer, err := c.session.Call(ctx, call)
 	if err != nil {
 		return none, t.failure(ctx, c, err)

@@ -166,22 +166,6 @@ func misbehave(how string) {
 					os.Exit(5)
 				}
 				result(fmt.Sprintf(`{"content":[],"structuredContent":%d}`, calls))
-			case "progress":
-				report := func(token, said string) {
-					fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,%s}}`+"\n", token, said)
-				}
-				for _, said := range []string{`"progress":"half"`, `"progress":1e999`, `"progress":1,"message":7`, `"total":[]`} {
-					report(string(asked.Params.Meta.ProgressToken), said)
-				}
-				report(`"nobody's"`, `"progress":1`)
-				report(`{}`, `"progress":1`)
-				var often struct{ N int }
-				_ = json.Unmarshal(asked.Params.Arguments, &often)
-				for i := range often.N {
-					report(string(asked.Params.Meta.ProgressToken), fmt.Sprintf(`"progress":%d,"total":50000,"message":"with %s"`, i, os.Getenv("TEST_API_KEY")))
-				}
-				result(`{"content":[]}`)
-				report(string(asked.Params.Meta.ProgressToken), `"progress":1e6,"message":"after the answer"`)
 			case "odd-list":
 				result(fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, asked.Params.Name))
 			case "log-line":
@@ -436,32 +420,6 @@ func TestServersAreHeldToTheirRecord(t *testing.T) {
 		want := map[string]float64{"tell": 1, "die": 0}[how]
 		if r, err := s.Run(t.Context(), "tell", Request{}); err != nil || r.Value != want {
 			t.Errorf("%s: the tool was called %v times, %v", how, r.Value, err)
-		}
-	}
-}
-
-// EXECUTION.md#time-and-resources: how far a server says that a call is is heard while the call is at work, without
-// secrets, as often as it says so; of no other call, and nothing that is no progress.
-func TestServersProgress(t *testing.T) {
-	t.Setenv("TEST_API_KEY", "a very secret key, 123456")
-	s := openTools(t, Options{}, func(tool string) *plan.Activity {
-		def := remoteDef(tool, helper("mcp-raw", "progress"))
-		def.Server.Inherit = []string{"TEST_API_KEY"}
-		def.Inherit = def.Server.Inherit
-		return def
-	}, "a")
-	// More often than what nobody waits for may come; and what is said after the first answer
-	// comes before the second.
-	for _, often := range []int{20_001, 2} {
-		heard := 0
-		_, err := s.Run(t.Context(), "a", Request{Params: map[string]any{"n": float64(often)}, Progress: func(done, total float64, message string) {
-			if done != float64(heard) || total != 50_000 || message != "with [hidden TEST_API_KEY]" {
-				t.Errorf("%v of %v, %q", done, total, message)
-			}
-			heard++
-		}})
-		if err != nil || heard != often {
-			t.Errorf("heard %d times, %v", heard, err)
 		}
 	}
 }

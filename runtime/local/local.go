@@ -34,8 +34,7 @@ type Options struct {
 	// Journal, if given, has every event on disk before what follows from it is done.
 	Journal Journal
 	// Observe, if given, sees every command, with the time since the run began,
-	// before it is carried out, and how far tries are ([runtime.Progressed]). It is called from one goroutine and must
-	// not keep what it is given longer than it has to.
+	// before it is carried out. It is called from one goroutine and must not keep what it is given longer than it has to.
 	Observe func(at time.Duration, c runtime.Command)
 	// Within, if given, is the context in which a try or a request for a plan is carried
 	// out, made from the run's; it is called after Observe, from the same goroutine.
@@ -479,9 +478,6 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 			(c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
 	if c.Of.Tool != nil {
 		request.Output = c.Of.Tool.Output
-	}
-	if w.options.Observe != nil {
-		request.Progress = w.progress(c)
 	}
 	if c.Request != nil {
 		own := w.begin(ctx, c)

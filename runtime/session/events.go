@@ -75,18 +75,6 @@ func triesOf(c runtime.Command) []int {
 	return nil
 }
 
-// progressEvent is the progress that a running call reports.
-type progressEvent struct {
-	Event string `json:"event"` // "progress"
-	callName
-	Attempt int          `json:"attempt"`
-	Tick    int          `json:"tick,omitzero"`
-	Done    float64      `json:"done"`
-	Total   *float64     `json:"total"` // null where it isn't known
-	Message *string      `json:"message"`
-	At      Milliseconds `json:"at"`
-}
-
 // tickEvent describes a tick of a planned run: that the planner is asked, or that
 // all calls of its solution have settled.
 type tickEvent struct {
@@ -201,15 +189,6 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 		}
 		if s.Failure != nil {
 			event.Error = &EventError{s.Failure.Code, s.Failure.Message, s.Failure.Details}
-		}
-		e.write(event)
-	case runtime.Progressed:
-		event := progressEvent{
-			Event: "progress", callName: nameOf(c), Attempt: c.Attempt, Tick: c.Tick, Done: c.Progress.Done,
-			Message: diag.OrNull(c.Progress.Message), At: InMilliseconds(at),
-		}
-		if total := c.Progress.Total; total > 0 {
-			event.Total = &total
 		}
 		e.write(event)
 	case runtime.Plan:

@@ -13,7 +13,7 @@ import (
 func TestReferenceNamesFields(t *testing.T) {
 	for section, values := range map[string][]any{
 		"## Events": {
-			callEvent{}, progressEvent{}, tickEvent{}, askEvent{}, adviceEvent{}, waitEvent{}, instanceEvent{}, endEvent{},
+			callEvent{}, tickEvent{}, askEvent{}, adviceEvent{}, waitEvent{}, instanceEvent{}, endEvent{},
 			EventError{}, runtime.CallError{}, runtime.Question{},
 		},
 		"### Stored answers": {Answer{}},

@@ -44,7 +44,7 @@ type Session struct {
 // words, a person's, folders) gets an error.
 func Begin(ctx context.Context, by sdk.Transport, decode Decode) (*Session, error) {
 	_, lines := by.(*Lines)
-	t := &tapped{by: by, tap: &tap{strict: !lines, calls: map[jsonrpc.ID]*exchange{}, progress: map[string]*exchange{}}}
+	t := &tapped{by: by, tap: &tap{strict: !lines, calls: map[jsonrpc.ID]*exchange{}}}
 	client := sdk.NewClient(&sdk.Implementation{Name: "obelus", Version: "1"},
 		&sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{},
 			MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}})
@@ -273,8 +273,6 @@ type Call struct {
 	Meta map[string]string
 	// Sent, if given, is called once the call is on its way, or never will be.
 	Sent func()
-	// Progress, if given, is called with the server's progress; total is 0 when it doesn't know.
-	Progress func(done, total float64, message string)
 }
 
 // An Answer is what a tool gave back.
@@ -296,13 +294,7 @@ func (s *Session) Call(ctx context.Context, c Call) (*Answer, error) {
 		}
 		params.Meta[key] = value
 	}
-	x := &exchange{Sent: c.Sent, Progress: c.Progress}
-	if c.Progress != nil {
-		token := s.tap.follow(x)
-		params.SetProgressToken(token)
-		defer s.tap.unfollow(token)
-	}
-	result, err := s.ask(ctx, x, func(ctx context.Context) error {
+	result, err := s.ask(ctx, &exchange{Sent: c.Sent}, func(ctx context.Context) error {
 		_, err := s.inner.CallTool(ctx, params)
 		return err
 	})

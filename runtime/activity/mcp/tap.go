@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -13,7 +12,6 @@ import (
 
 type exchange struct {
 	Sent     func()
-	Progress func(done, total float64, message string)
 	sentOnce func()
 	replied  bool
 	result   json.RawMessage
@@ -49,14 +47,12 @@ type tap struct {
 	sdk.Connection
 	strict bool // an answer to what wasn't asked ends the session: it came in the place of another
 
-	mu       sync.Mutex
-	calls    map[jsonrpc.ID]*exchange
-	progress map[string]*exchange // by token
-	last     int                  // token
-	asked    int64                // the last request's number
-	unasked  int                  // what has come since the last answer
-	asks     int                  // and of that requests
-	changed  bool                 // it has said that its tools are others, and wasn't asked since
+	mu      sync.Mutex
+	calls   map[jsonrpc.ID]*exchange
+	asked   int64 // the last request's number
+	unasked int   // what has come since the last answer
+	asks    int   // and of that requests
+	changed bool  // it has said that its tools are others, and wasn't asked since
 }
 
 func (t *tap) Write(ctx context.Context, m jsonrpc.Message) error {
@@ -91,9 +87,6 @@ func (t *tap) Read(ctx context.Context) (jsonrpc.Message, error) {
 			}
 			t.answered(response)
 			return m, nil
-		}
-		if request.Method == "notifications/progress" && t.tell(request.Params) {
-			continue
 		}
 		if err := t.count(request.IsCall()); err != nil {
 			return nil, err
@@ -150,40 +143,4 @@ func (t *tap) change(is bool) (was bool) {
 	defer t.mu.Unlock()
 	was, t.changed = t.changed, is
 	return was
-}
-
-func (t *tap) follow(x *exchange) (token string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last++
-	token = strconv.Itoa(t.last)
-	t.progress[token] = x
-	return token
-}
-
-func (t *tap) unfollow(token string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.progress, token)
-}
-
-// tell hands on how far a server is, and reports whether somebody waits for that. What can't be read is no progress.
-func (t *tap) tell(params json.RawMessage) bool {
-	var said struct {
-		Token    any     `json:"progressToken"`
-		Progress float64 `json:"progress"`
-		Total    float64 `json:"total"`
-		Message  string  `json:"message"`
-	}
-	if json.Unmarshal(params, &said) != nil {
-		return false
-	}
-	t.mu.Lock()
-	x := t.progress[fmt.Sprint(said.Token)]
-	waits := x != nil && !x.replied
-	t.mu.Unlock()
-	if waits {
-		x.Progress(said.Progress, said.Total, said.Message)
-	}
-	return waits
 }

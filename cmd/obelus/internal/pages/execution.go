@@ -66,8 +66,6 @@ func shortened(v any) any {
 // Observe receives a command of the run. What an earlier tick had done counts as done.
 func (e *execution) Observe(at time.Duration, c runtime.Command) {
 	switch c.Kind {
-	case runtime.Progressed:
-		return // it is over when the page is looked at
 	case runtime.EndTick:
 		e.ends[c.Tick] = c.End
 	case runtime.Repeat, runtime.Settle:

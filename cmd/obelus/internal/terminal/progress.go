@@ -60,7 +60,6 @@ type callState struct {
 	asking      bool
 	since       time.Duration // of its first start
 	attempt     int
-	report      string // its own report of progress
 }
 
 // instanceCounts counts the instances of a run.
@@ -152,7 +151,7 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 		}
 	case runtime.Leave:
 		p.left(c.Left)
-	case runtime.Start, runtime.Enter, runtime.Progressed, runtime.Ask, runtime.Repeat, runtime.Settle:
+	case runtime.Start, runtime.Enter, runtime.Ask, runtime.Repeat, runtime.Settle:
 		if c.Instance == "" || p.known() <= fewItems {
 			p.observeCall(at, c)
 		}
@@ -168,7 +167,7 @@ func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
 		if one.attempt == 0 {
 			one.since = at
 		}
-		one.attempt, one.report, one.asking = max(1, c.Attempt), "", false
+		one.attempt, one.asking = max(1, c.Attempt), false
 		switch {
 		case many:
 		case c.Attempt > 1:
@@ -176,8 +175,6 @@ func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
 		case c.Uncertainty != "":
 			p.line(one, p.style.Yellow("!"), diag.Escape(c.Uncertainty))
 		}
-	case runtime.Progressed:
-		one.report = report(c.Progress)
 	case runtime.Ask:
 		if one.asking = true; c.Question.Within > 0 && p.screen == nil {
 			p.line(one, p.style.Yellow("?"), "asked; an answer is awaited for up to "+Duration(c.Question.Within))
@@ -307,7 +304,7 @@ func (p *Progress) lines(now time.Duration) (lines []string) {
 				again = fmt.Sprintf(", attempt %d", one.attempt)
 			}
 			lines = append(lines, fmt.Sprintf("%s %6s  running%s", Pad(one.name, p.names), Duration(now-one.since),
-				again+one.report))
+				again))
 		}
 	}
 	text := numbers(number{running, "running"}, number{asking, "asking"}, number{p.settled, "settled"})
@@ -339,18 +336,6 @@ func numbers(all ...number) string {
 		}
 	}
 	return strings.Join(texts, ", ")
-}
-
-// report is a call's own report of progress on one line.
-func report(r *runtime.Progress) string {
-	text := ": " + strconv.FormatFloat(r.Done, 'g', 6, 64)
-	if r.Total > 0 {
-		text = fmt.Sprintf(": %.0f%%", 100*r.Done/r.Total)
-	}
-	if r.Message != "" {
-		text += ", " + diag.Escape(r.Message)
-	}
-	return text
 }
 
 // known is how many instances there are so far.

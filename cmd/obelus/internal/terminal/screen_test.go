@@ -4,13 +4,11 @@ package terminal
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
@@ -54,38 +52,6 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	show.Abandon()
 	if screen := p.Settled(); strings.Contains(screen, "☠") || strings.Contains(screen, "running") {
 		t.Errorf("the screen is garbled:\n%s", screen)
-	}
-}
-
-// EXECUTION.md#time-and-resources: how far a call says that it is stands beside it, in its line, whatever it says; the
-// next try begins without.
-func TestProgressSaysHowFarCallsAre(t *testing.T) {
-	plan := progressPlan(t)
-	p := NewRecorded(io.Discard, Run{Plan: plan})
-	p.width = 60
-	about := func(kind runtime.CommandKind, attempt int, far *runtime.Progress) string {
-		p.Observe(0, runtime.Command{Kind: kind, Attempt: attempt, Of: plan.Calls[0], Site: &runtime.Site{}, Plan: plan, Progress: far})
-		line := p.lines(time.Second)[0]
-		if diag.Columns(line) > 60 || strings.ContainsAny(line, "\x1b\r\u202e") {
-			t.Errorf("it isn't bounded: %q", line)
-		}
-		return line
-	}
-	about(runtime.Start, 1, nil)
-	for _, c := range []struct {
-		far  runtime.Progress
-		want string
-	}{
-		{runtime.Progress{Done: 3, Total: 10, Message: "\x1b[2J\r\u202eread" + strings.Repeat(" more", 30)}, `running: 30%, <U+001B>[2J\r<U+202E>read`},
-		{runtime.Progress{Done: 4}, "running: 4"},
-		{runtime.Progress{Done: 1e300, Message: "wide " + strings.Repeat("界", 60)}, "running: 1e+300, wide 界"},
-	} {
-		if line := about(runtime.Progressed, 1, &c.far); !strings.Contains(line, c.want) {
-			t.Errorf("%q, without %q", line, c.want)
-		}
-	}
-	if line := about(runtime.Start, 2, nil); !strings.HasSuffix(line, "running, attempt 2") {
-		t.Errorf("%q", line)
 	}
 }
 
