@@ -169,8 +169,6 @@ type Judgement struct {
 	Maturity Maturity
 	// Unjudged names what errors keep from being judged yet, in part or whole: types, branches, conflicts.
 	Unjudged []string
-	// Used are the ignores of the settings that suppressed something.
-	Used []*Ignore
 }
 
 // Analyze judges a plan, given the findings that compiling it made. The plan is verified when no finding is an error by
@@ -229,9 +227,6 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 		if by := c.ignores(&d, covering); by != nil {
 			j.Suppressed = append(j.Suppressed,
 				diag.Suppressed{Diagnostic: d, Reason: by.Reason, At: by.Node.Span(), Outside: true})
-			if !slices.Contains(j.Used, by) {
-				j.Used = append(j.Used, by)
-			}
 			continue
 		}
 		if c.Settings != nil {

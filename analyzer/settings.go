@@ -55,7 +55,6 @@ type Ignore struct {
 	Pattern string       `key:"path" of:"a text" need:"name the files, as in path: plans/**"`
 	Reason  string       `key:"reason" of:"a text" need:"write why the finding is accepted"`
 	Node    *source.Node // where it is
-	Literal bool         // the pattern is a path itself
 	paths   *regexp.Regexp
 }
 
@@ -175,7 +174,6 @@ func (r *settingsReader) ignore(item *source.Node) {
 	if slices.ContainsFunc(r.Found[before:], func(d diag.Diagnostic) bool { return d.Rule != diag.UnknownKey }) {
 		return
 	}
-	one.Literal = !strings.ContainsAny(one.Pattern, "*?[{")
 	if one.paths = r.pattern(item.Get("path")); one.paths != nil {
 		r.settings.Ignores = append(r.settings.Ignores, one)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -106,8 +105,7 @@ type reporter struct {
 	plans    int
 	fails    bool            // something of the least severity that counts was shown
 	reported map[string]bool // findings that were reported for imported files
-	configs  []*project.Configuration
-	report   diag.Report // for the one format that is written in the end
+	report   diag.Report     // for the one format that is written in the end
 	text     diag.TextOptions
 	out      io.Writer // hides Flush, which would be called after each file
 }
@@ -131,7 +129,7 @@ func (r *reporter) introduce(config *project.Configuration) error {
 	if config.Noted {
 		return nil
 	}
-	config.Noted, r.configs = true, append(r.configs, config)
+	config.Noted = true
 	r.describe(config)
 	return r.show(outOfReach(config.Found, r.named(config)), config)
 }
@@ -148,7 +146,6 @@ func (r *reporter) judged(p *project.Program, kind project.Kind, j analyzer.Judg
 	case project.Recording, project.Instances:
 		return r.show(found, config)
 	}
-	config.Judged(p.File.Name, j.Used)
 	var compiled *source.File // nil where it is of an imported kind
 	if p.Plan.Form != plan.Definitions {
 		compiled = p.File
@@ -255,17 +252,6 @@ func inRepository(file string) string {
 
 // end closes the report.
 func (r *reporter) end() (err error) {
-	var folders []string
-	for _, arg := range r.args {
-		if info, err := os.Stat(arg); err == nil && info.IsDir() {
-			folders = append(folders, arg)
-		}
-	}
-	for _, config := range r.configs {
-		if err = r.show(config.Useless(folders), config); err != nil {
-			return err
-		}
-	}
 	r.total.Maturity = r.maturity.String()
 	switch r.Format {
 	case "json":

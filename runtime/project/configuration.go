@@ -29,9 +29,6 @@ type Configuration struct {
 	Signers, Revoked *source.File
 	Found            []diag.Diagnostic // what is wrong with it
 	Noted            bool              // and was said; for who shows it
-
-	used    map[*analyzer.Ignore]bool
-	checked map[string]bool // the files that were judged by it, from its folder
 }
 
 // configured is the configuration of a document: what was named, or the
@@ -270,57 +267,4 @@ func (c *Configuration) Path(shown string) string {
 		return filepath.ToSlash(shown)
 	}
 	return filepath.ToSlash(relative)
-}
-
-// within reports whether a folder that was checked is the configuration's own or
-// one above it, so that every file that it speaks of was met.
-func (c *Configuration) within(folders []string) bool {
-	for _, folder := range folders {
-		above, err1 := filepath.Abs(folder)
-		own, err2 := filepath.Abs(c.Dir)
-		if err1 != nil || err2 != nil {
-			continue
-		}
-		if relative, err := filepath.Rel(above, own); err == nil && filepath.IsLocal(relative) {
-			return true
-		}
-	}
-	return false
-}
-
-// Useless reports the ignores that suppressed nothing although what they speak of
-// was checked: the very file, or everything that the configuration is about.
-func (c *Configuration) Useless(folders []string) []diag.Diagnostic {
-	if c.Analysis.Settings == nil {
-		return nil
-	}
-	all := c.within(folders)
-	var found []diag.Diagnostic
-	for _, ignore := range c.Analysis.Settings.Ignores {
-		if c.used[ignore] || !all && !(ignore.Literal && c.checked[ignore.Pattern]) {
-			continue
-		}
-		d := diag.New(diag.UselessSuppression, ignore.Node.Span(),
-			"this suppresses nothing: no file that it speaks of has a finding "+ignore.Rule.Code+" "+ignore.Rule.Name)
-		d.Help = "take it out"
-		if level, set := c.Analysis.Settings.Rules[d.Rule]; set {
-			if level.Off {
-				continue
-			}
-			d.Severity = level.Severity
-		}
-		found = append(found, d)
-	}
-	return found
-}
-
-// Judged notes that a file was judged by it, and which ignores suppressed something.
-func (c *Configuration) Judged(file string, used []*analyzer.Ignore) {
-	if c.checked == nil {
-		c.checked, c.used = map[string]bool{}, map[*analyzer.Ignore]bool{}
-	}
-	c.checked[c.Path(file)] = true
-	for _, ignore := range used {
-		c.used[ignore] = true
-	}
 }

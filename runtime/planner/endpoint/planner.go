@@ -136,8 +136,8 @@ func Open(name string, at Address, f Format, o Options) (*Planner, error) {
 	if p.notice == nil {
 		p.notice = func(string) {}
 	}
-	w.quiet = func() {
-		p.notice(fmt.Sprintf("%s has sent nothing for %v, and is waited for up to %v", p.name, quietAfter, w.silence))
+	w.quiet = func(silent time.Duration) {
+		p.notice(fmt.Sprintf("%s has sent nothing for %v, and is waited for up to %v", p.name, silent, w.silence))
 	}
 	return p, nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/redact"
@@ -24,7 +25,7 @@ type wire struct {
 	client  *http.Client
 	hide    *redact.Set
 	silence time.Duration
-	quiet   func() // tells that nothing has come for long
+	quiet   func(silent time.Duration) // tells that nothing has come for so long
 
 	maxEvent int // bytes of one event of a stream
 }
@@ -83,7 +84,8 @@ type exchange struct {
 	status  int    // 0 when no answer came
 	header  http.Header
 	refusal []byte // the body of an answer that isn't a stream, as much as anybody reads
-	heard   func() // called when something comes
+	silence *time.Timer
+	heard   atomic.Int64 // when something came last
 }
 
 // How long an endpoint may send nothing before a notice, and before the request fails.
@@ -100,16 +102,26 @@ var errSilent = errors.New("silence")
 // begin makes ready for one request. The context that it returns ends when the endpoint is
 // silent for too long.
 func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
+	x := &exchange{hide: w.hide}
 	ctx, cancel := context.WithCancelCause(ctx)
-	silence := time.AfterFunc(w.silence, func() { cancel(errSilent) })
-	quiet := time.AfterFunc(quietAfter, w.quiet)
-	x := &exchange{hide: w.hide, heard: func() {
-		silence.Reset(w.silence)
-		quiet.Reset(quietAfter)
-	}}
+	x.silence = time.AfterFunc(w.silence, func() { cancel(errSilent) })
+	x.heard.Store(time.Now().UnixNano())
+	quiet := time.NewTicker(quietAfter)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-quiet.C:
+				if silent := time.Since(time.Unix(0, x.heard.Load())); silent >= quietAfter {
+					w.quiet(silent.Round(time.Second))
+				}
+			}
+		}
+	}()
 	return ctx, x, func() {
 		quiet.Stop()
-		silence.Stop()
+		x.silence.Stop()
 		cancel(nil)
 	}
 }
@@ -128,7 +140,10 @@ func (w *wire) do(r *http.Request, x *exchange) (*http.Response, error) {
 		answer.Body.Close()
 		answer.Body = http.NoBody
 	}
-	answer.Body = &heard{answer.Body, x.heard}
+	answer.Body = &heard{ReadCloser: answer.Body, restart: func() {
+		x.silence.Reset(w.silence)
+		x.heard.Store(time.Now().UnixNano())
+	}}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	stream := x.status/100 == 2 && kind != "text/html" && kind != "application/json"
 	if stream {
