@@ -141,7 +141,7 @@ func (v *View) Mark(call string, m Mark) bool {
 
 // Card notes what a reviewer needs first ([facts.Facts.Card]) above the drawing of a plan.
 func (v *View) Card(f *facts.Facts) {
-	card := strings.TrimPrefix(f.Card("", nil).Text(false), cmp.Or(v.Name, "plan"))
+	card := strings.TrimPrefix(f.Card("", nil, false).Text(false), cmp.Or(v.Name, "plan"))
 	card = strings.NewReplacer("\n    ", "\n· ", "✋", "?").Replace(strings.TrimSpace(strings.TrimPrefix(card, ":")))
 	v.Notes = append(strings.Split(card, "\n"), v.Notes...)
 }

@@ -23,6 +23,7 @@ const (
 // A dealer makes a card.
 type dealer struct {
 	facts      *Facts
+	full       bool           // nothing is cut
 	calls      []*Call        // of the plan and those that it runs, without those that only run a plan
 	uses       map[string]int // how many calls a tool has
 	conditions []string
@@ -30,9 +31,9 @@ type dealer struct {
 }
 
 // Card is what a reviewer needs first of facts that [Of] collected, in at most 25 rows: what destroys is never cut.
-// Values are those that alone are approved; without them the card has the plan's own input.
-func (f *Facts) Card(digest string, values []string) Rows {
-	d := &dealer{facts: f, uses: map[string]int{}}
+// Values are those that alone are approved; without them the card has the plan's own input. A full card has all calls.
+func (f *Facts) Card(digest string, values []string, full bool) Rows {
+	d := &dealer{facts: f, full: full, uses: map[string]int{}}
 	for _, p := range f.plans() {
 		for _, c := range p.facts.Calls {
 			c.Name, c.Tool = join(p.path, c.Name), join(p.path, c.Tool)
@@ -102,7 +103,10 @@ func (d *dealer) head(digest string, values []string) {
 func (d *dealer) brief(texts []string) string { return d.first(texts, mostNames) }
 
 func (d *dealer) first(texts []string, most int) string {
-	all := slices.Clone(texts[:min(len(texts), most)])
+	all := slices.Clone(texts)
+	if !d.full {
+		all = all[:min(len(all), most)]
+	}
 	for i, text := range all {
 		all[i] = diag.Escape(wording.Cut(text, mostCardText))
 	}
@@ -155,7 +159,7 @@ func (d *dealer) list(sign, head string, test func(*Call) bool, key func(*Call) 
 	for _, k := range keys {
 		row.Rows = append(row.Rows, Row{Text: text(k, by[k])})
 	}
-	if sign == "▲" && len(keys) > mostActs {
+	if sign == "▲" && len(keys) > mostActs && !d.full {
 		row.Rows = Rows{{Text: d.first(namesOf(all, nil), len(all))}}
 	}
 	d.rows = append(d.rows, row)
@@ -216,8 +220,12 @@ func conditionName(i int) string { return fmt.Sprintf("[%c%s]", 'A'+i%26, string
 // passes is who receives what of a call.
 func (d *dealer) passes(c *Call) string {
 	var paths []string
-	for _, s := range c.reads(false) {
-		paths = append(paths, s.Path)
+	for v := range c.inputs() {
+		for _, s := range v.Sources {
+			if v != c.When && !slices.Contains(paths, s.Path) {
+				paths = append(paths, s.Path)
+			}
+		}
 	}
 	return d.brief([]string{c.Runs.Destination()}) + " receives " + cmp.Or(d.brief(paths), "fixed values")
 }
@@ -259,7 +267,7 @@ func (d *dealer) cut() Rows {
 	for _, row := range d.rows {
 		count += 1 + len(row.Rows)
 	}
-	for ; count > mostCardRows; count-- {
+	for ; count > mostCardRows && !d.full; count-- {
 		longest := &Row{}
 		for i := range d.rows {
 			if row := &d.rows[i]; row.Sign != "▲" && len(row.Rows) > len(longest.Rows) {

@@ -348,10 +348,11 @@ func (t Tool) parts() []part {
 // programs compares the files that calls of both plans run; a file that exists in one of them alone is
 // reported if both name it.
 func (p *pair) programs() {
+	before := indexOf(p.old)
 	for _, file := range keysOf(p.old.Programs, p.new.Programs) {
 		old, new := p.old.Programs[file], p.new.Programs[file]
-		calls := p.new.callsOf(file)
-		if old != "" && new != "" || len(p.old.callsOf(file)) > 0 && len(calls) > 0 {
+		calls := p.graph.running(file)
+		if old != "" && new != "" || len(before.running(file)) > 0 && len(calls) > 0 {
 			p.compare(Difference{Of: ItemProgram, Name: file}, part{weight: acts | gives}, leafOf(old),
 				leafOf(new), calls...)
 		}
@@ -392,18 +393,18 @@ func (c *Comparison) Was(call string) string {
 // Touched are the calls of the new plan that differ, or run a plan in which something
 // does, by name.
 func (c *Comparison) Touched() map[string]bool {
-	all, known := map[string]bool{}, map[string]bool{}
-	var touch func(path string, calls []int)
-	touch = func(path string, calls []int) {
+	all, known := map[string]bool{}, map[string]bool{"": true}
+	var touch func(plan string, calls []int)
+	touch = func(plan string, calls []int) {
 		for _, call := range calls {
-			if path == "" {
-				all[c.graph.calls[call].Name] = true
+			if a := c.graph.calls[call]; a.plan == "" {
+				all[a.Name] = true
 			}
 		}
-		if path != "" && !known[path] {
-			known[path] = true
-			for _, runner := range c.graph.runners[path] {
-				touch(c.graph.paths[runner], []int{runner})
+		if !known[plan] {
+			known[plan] = true
+			for _, runner := range c.graph.runners[plan] {
+				touch(c.graph.calls[runner].plan, []int{runner})
 			}
 		}
 	}

@@ -55,10 +55,6 @@ type Call struct {
 	Values   []Value   `json:"values,omitempty"` // its parameters, leaf by leaf, in the order of their names
 	// Context is what it is handed besides: its scopes, or all that a model sees.
 	Context []Source `json:"context,omitempty"`
-	// Holds are, of a call that hands something out, the calls and kinds from which it may come by way of other calls;
-	// nil where the sources themselves say as much.
-	Holds     []string `json:"holds,omitempty"`
-	HoldsMore int      `json:"holdsMore,omitempty"` // how many calls aren't listed
 	// Labels are the integrity and confidentiality, under policies, of its parameters, of what decides whether it runs
 	// ("_when") and of its context ("_scopes").
 	Labels     map[string]string `json:"labels,omitempty"`
@@ -251,7 +247,7 @@ func Of(p *plan.Plan, o Options) *Facts {
 		}
 	}
 	f.reckon(p, all)
-	f.selectedBy()
+	f.traceModels()
 	return f
 }
 

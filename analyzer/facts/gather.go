@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/kinds"
+	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/reference"
@@ -50,7 +51,6 @@ func (g *gatherer) facts() *Facts {
 		f.Advisors = append(f.Advisors, a.ID)
 	}
 	f.Orders = g.orders()
-	g.holds(f)
 	return f
 }
 
@@ -100,9 +100,28 @@ func (g *gatherer) call(c *plan.Call) Call {
 		one.Produced = g.literal(c.Node.Get("_output").Value()) // with the alternative that it names
 	}
 	one.Context = g.context(c, one.Runs.Kind == Model)
-	one.Conditions, one.requires = g.conditions(c, &one), g.requirements(c, c.Reads)
+	one.Conditions, one.requires = g.conditions(c, &one)
 	one.used = p.Graph.Len() == len(p.Calls) && len(p.Graph.Users(c.Index)) > 0
 	return one
+}
+
+// label says what the policies of a plan make of what its calls are given.
+func (f *Facts) label(p *plan.Plan) {
+	labels := label.Of(p)
+	if labels == nil {
+		return
+	}
+	for i, c := range p.Calls {
+		one := map[string]string{}
+		for at, field := range c.Params.Fields {
+			data, control := labels.Parameter(i, at)
+			one[field.Key], one["_when"] = data.String(), control.String()
+		}
+		if len(f.Calls[i].Context) > 0 {
+			one[label.Context] = labels.Sees(i).String()
+		}
+		f.Calls[i].Labels = one
+	}
 }
 
 // The kinds of [Execution] that no activity has.
@@ -193,32 +212,31 @@ func (g *gatherer) context(c *plan.Call, latent bool) []Source {
 	return all
 }
 
-// conditions are what must hold for a call to run, the conditions of the calls that it can't run without included.
-func (g *gatherer) conditions(c *plan.Call, one *Call) []Condition {
-	var all []Condition
-	add := func(conditions ...Condition) { all = merged(all, conditions) }
+// conditions are what must hold for a call to run, the conditions of the calls that it can't run without included, and
+// these calls.
+func (g *gatherer) conditions(c *plan.Call, one *Call) (all []Condition, needs []requirement) {
 	if c.Instance != "" {
-		add(Condition{Words: "for", Text: c.Instance})
+		all = append(all, Condition{Words: "for", Text: c.Instance})
 	}
 	if one.Each != nil {
-		add(Condition{Words: "for each of", Text: one.Each.List.String()})
+		all = append(all, Condition{Words: "for each of", Text: one.Each.List.String()})
 	}
 	if one.When != nil {
-		add(Condition{Words: "if", Text: one.When.String()})
+		all = append(all, Condition{Words: "if", Text: one.When.String()})
 	}
-	add(g.branches(c.Reads, c.Params)...)
-	add(g.inherited(c, c.Reads)...)
+	needs, branches := g.needs(c, c.Reads, c.Params)
+	all = merged(merged(all, branches), g.inherited(needs))
 	for _, a := range one.After {
+		after := Condition{"after", a.Call, "is done", ""}
 		if a.Settled {
-			add(Condition{"after", a.Call, "has ended, however", ""})
-		} else {
-			add(Condition{"after", a.Call, "is done", ""})
+			after.More = "has ended, however"
 		}
+		all = merged(all, []Condition{after})
 	}
 	if g.plan.Writes == plan.Once && len(c.Choices) > 0 {
-		add(Condition{Words: "if nothing stands yet where it writes"})
+		all = append(all, Condition{Words: "if nothing stands yet where it writes"})
 	}
-	return all
+	return all, needs
 }
 
 // mostInherited is how many conditions of others a call lists.
@@ -238,16 +256,11 @@ func merged(all, more []Condition) []Condition {
 }
 
 // inherited are the first of the conditions of the calls that a call can't run without.
-func (g *gatherer) inherited(c *plan.Call, reads []int) []Condition {
-	var all []Condition
-	for _, r := range g.requirements(c, reads) {
-		all = merged(all, g.giving(g.plan.Calls[r.call]))
-		if len(all) > mostInherited {
-			break
+func (g *gatherer) inherited(needs []requirement) (all []Condition) {
+	for _, r := range needs {
+		if all = merged(all, g.giving(g.plan.Calls[r.call])); len(all) > mostInherited {
+			return append(all[:mostInherited], Condition{Words: "under further conditions of calls before it"})
 		}
-	}
-	if len(all) > mostInherited {
-		all = append(all[:mostInherited], Condition{Words: "under further conditions of calls before it"})
 	}
 	return all
 }
@@ -266,9 +279,9 @@ func (g *gatherer) giving(c *plan.Call) []Condition {
 	if asOne.When != nil {
 		its = append(its, Condition{"if", g.single(asOne.When, c).String(), "for", c.Name})
 	}
-	its = merged(its, slices.Concat(g.branches(reads, asOne.Params), g.inherited(c, reads)))
-	g.gives[c] = its
-	return its
+	needs, branches := g.needs(c, reads, asOne.Params)
+	g.gives[c] = merged(merged(its, branches), g.inherited(needs))
+	return g.gives[c]
 }
 
 // A requirement is a call that another can't run without: it must be done, or have failed.
@@ -277,53 +290,49 @@ type requirement struct {
 	failed bool
 }
 
-// requirements are the calls that alone write what a call needs, and those that must be done before it.
-func (g *gatherer) requirements(c *plan.Call, reads []int) []requirement {
-	var all []requirement
+// needs are the calls that alone write what a call reads, and those that must be done before it; and the alternatives
+// of other calls that its reads need, of those that "||" joins one.
+func (g *gatherer) needs(c *plan.Call, reads []int, params *plan.Template) (all []requirement, branches []Condition) {
 	for _, r := range reads {
-		if read := &g.plan.Reads[r]; read.Ref.Required && !read.Start && len(read.Writers) == 1 {
-			branch, _ := g.branch(read)
-			all = append(all, requirement{read.Writers[0], branch.More == failing})
+		read := &g.plan.Reads[r]
+		if !read.Ref.Required || read.Start || len(read.Writers) != 1 {
+			continue
 		}
+		one, needed := g.branch(read)
+		if needed {
+			branches = append(branches, one)
+		}
+		all = append(all, requirement{read.Writers[0], one.More == failing})
 	}
 	for _, a := range c.After {
 		if !a.Settled {
 			all = append(all, requirement{call: int32(a.Call)})
 		}
 	}
-	return all
-}
-
-// branches are the alternatives of other calls that a call's reads need, of those that "||" joins one.
-func (g *gatherer) branches(reads []int, params *plan.Template) []Condition {
-	var groups [][]int
-	for _, r := range reads {
-		if g.plan.Reads[r].Ref.Required {
-			groups = append(groups, []int{r})
-		}
+	if params == nil {
+		return all, branches
 	}
-	if params != nil {
-		for _, field := range params.Fields {
-			if t := field.Value; t.Expr != nil {
-				if joined, literal := t.Expr.Alternatives(); joined && !literal {
-					groups = append(groups, t.Reads)
-				}
+	for _, field := range params.Fields {
+		t := field.Value
+		if t.Expr == nil {
+			continue
+		}
+		joined, literal := t.Expr.Alternatives()
+		joined = joined && !literal && len(t.Reads) > 0
+		var one Condition
+		for i, r := range t.Reads {
+			branch, needed := g.branch(&g.plan.Reads[r])
+			if joined = joined && needed; i == 0 {
+				one = branch
+			} else {
+				one.Path += ", or if " + branch.Text + " " + branch.More + " " + branch.Path
 			}
 		}
-	}
-	var all []Condition
-	for _, group := range groups {
-		one, needed := g.branch(&g.plan.Reads[group[0]])
-		for _, r := range group[1:] {
-			branch, needs := g.branch(&g.plan.Reads[r])
-			one.Path += ", or if " + branch.Text + " " + branch.More + " " + branch.Path
-			needed = needed && needs
-		}
-		if needed {
-			all = append(all, one)
+		if joined {
+			branches = append(branches, one)
 		}
 	}
-	return all
+	return all, branches
 }
 
 // branch is which alternative of a call a read needs to have a value, and whether it needs one.
@@ -355,7 +364,7 @@ const mostOrdered = 1_000_000
 
 // orders are the paths at which it counts in which order calls write: by other methods than set, under once, and where
 // several record their failures. If few calls may run, it counts in which order all are listed.
-func (g *gatherer) orders() []Order {
+func (g *gatherer) orders() (orders []Order) {
 	p := g.plan
 	at := map[pathtree.ID][]int32{}
 	for i, c := range p.Calls {
@@ -367,7 +376,6 @@ func (g *gatherer) orders() []Order {
 			}
 		}
 	}
-	var orders []Order
 	if p.Limits.Calls > 0 && p.Limits.Calls < len(p.Calls) {
 		all := Order{Path: "calls"}
 		for _, c := range p.Calls {

@@ -127,13 +127,10 @@ func (p *pair) newName(name string) string {
 	return "\x00" + name
 }
 
-// reads are the sources of all that a call is given, and with conditions of its condition, each list of writers once.
-func (c *Call) reads(conditions bool) (all []*Source) {
+// reads are the sources of all that a call is given, and of its condition, each list of writers once.
+func (c *Call) reads() (all []*Source) {
 	seen := map[writerList]bool{}
 	for v := range c.inputs() {
-		if v == c.When && !conditions {
-			continue
-		}
 		for k := range v.Sources {
 			s := &v.Sources[k]
 			if list := listOf(s.writers); len(s.writers) == 0 || !seen[list] {

@@ -38,13 +38,37 @@ func (h impact) risk() Risk {
 	return ""
 }
 
-// A graph is which calls of a plan, and of those that it runs, receive what others give. Besides the calls its nodes
-// are the lists of writers, which many reads share, and the ends of plans.
+// An actor is a call, and the plan that it is in.
+type actor struct {
+	*Call
+	plan string
+}
+
+// index are the calls of a plan and of those that it runs.
+type index struct {
+	calls   []actor          // in the order of their plans
+	first   map[string]int   // by path of a plan: the number of its first call
+	runners map[string][]int // by path: the calls that run it
+}
+
+func indexOf(f *Facts) index {
+	all := index{first: map[string]int{}, runners: map[string][]int{}}
+	for _, p := range f.plans() {
+		all.first[p.path] = len(all.calls)
+		for i := range p.facts.Calls {
+			call := &p.facts.Calls[i]
+			all.runners[call.Runs.Plan] = append(all.runners[call.Runs.Plan], len(all.calls))
+			all.calls = append(all.calls, actor{call, p.path})
+		}
+	}
+	delete(all.runners, "")
+	return all
+}
+
+// A graph is which of these calls receive what others give. Besides the calls its nodes are the lists of writers, which
+// many reads share, and the ends of plans.
 type graph struct {
-	first   map[string]int    // by path: the number of its first call
-	paths   []string          // by call
-	calls   []*Call           // in the order of their plans
-	runners map[string][]int  // by path: the calls that run it
+	index
 	next    [][]int           // by node: those that receive what it gives
 	below   map[string]impact // of plans
 	impacts []impact          // by call
@@ -57,15 +81,7 @@ type graph struct {
 }
 
 func graphOf(f *Facts) *graph {
-	g := &graph{first: map[string]int{}, runners: map[string][]int{}, below: map[string]impact{}, steps: mostSteps}
-	for _, p := range f.plans() {
-		g.first[p.path] = len(g.calls)
-		for i := range p.facts.Calls {
-			call := &p.facts.Calls[i]
-			g.runners[call.Runs.Plan] = append(g.runners[call.Runs.Plan], len(g.calls))
-			g.calls, g.paths = append(g.calls, call), append(g.paths, p.path)
-		}
-	}
+	g := &graph{index: indexOf(f), below: map[string]impact{}, steps: mostSteps}
 	g.next = make([][]int, len(g.calls))
 	node := func() int {
 		g.next = append(g.next, nil)
@@ -76,7 +92,7 @@ func graphOf(f *Facts) *graph {
 		first, at := g.first[p.path], byName(p.facts)
 		ends[p.path] = node()
 		for i := range p.facts.Calls {
-			for _, s := range p.facts.Calls[i].reads(true) {
+			for _, s := range p.facts.Calls[i].reads() {
 				shared := listOf(s.writers)
 				list, met := known[shared]
 				if !met || len(s.writers) == 0 {
@@ -93,13 +109,11 @@ func graphOf(f *Facts) *graph {
 	}
 	for path, end := range ends {
 		for _, runner := range g.runners[path] {
-			if path != "" {
-				g.next[end] = append(g.next[end], g.next[runner]...)
-			}
+			g.next[end] = append(g.next[end], g.next[runner]...)
 		}
 	}
 	for _, call := range g.calls {
-		g.impacts = append(g.impacts, g.impactOf(f, call))
+		g.impacts = append(g.impacts, g.impactOf(f, call.Call))
 	}
 	g.named, g.met = make([]bool, len(g.calls)), make([]int, len(g.next))
 	return g
@@ -160,12 +174,12 @@ func (g *graph) follow(d *Difference, plan, from string, calls []int) (h impact)
 			h |= g.impacts[node]
 			if len(d.Reaches) < mostReached || !g.named[node] {
 				g.named[node] = true
-				d.Reaches = append(d.Reaches, join(g.paths[node], g.calls[node].Name))
+				d.Reaches = append(d.Reaches, join(g.calls[node].plan, g.calls[node].Name))
 			}
 		}
 	}
-	for call := g.first[plan]; from != "" && call < len(g.calls) && g.paths[call] == plan; call++ {
-		if slices.ContainsFunc(g.calls[call].reads(true),
+	for call := g.first[plan]; from != "" && call < len(g.calls) && g.calls[call].plan == plan; call++ {
+		if slices.ContainsFunc(g.calls[call].reads(),
 			func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
 			visit(call)
 		}
@@ -215,19 +229,15 @@ func overlaps(a, b string) bool {
 	return a == "†" || strings.HasPrefix(b, a) && (len(a) == len(b) || b[len(a)] == '.' || b[len(a)] == '[')
 }
 
-// callsOf are the calls that may run a file, given by its path from the plan's folder, by their numbers in the graph:
-// those whose program has its name, or whose patterns match it.
-func (f *Facts) callsOf(file string) (all []int) {
-	base, call := path.Base(file), 0
+// running are the calls that may run a file, given by its path from the plan's folder: those whose program has its
+// name, or whose patterns match it.
+func (x index) running(file string) (all []int) {
+	base := path.Base(file)
 	holds := func(text string) bool { return strings.Contains(text, base) }
 	matches := func(pattern string) bool { return workspace.Pattern(path.Base(pattern)).MatchString(base) }
-	for _, p := range f.plans() {
-		for i := range p.facts.Calls {
-			if e := &p.facts.Calls[i].Runs; slices.ContainsFunc(e.Program, holds) ||
-				slices.ContainsFunc(e.Files, matches) {
-				all = append(all, call)
-			}
-			call++
+	for at, call := range x.calls {
+		if slices.ContainsFunc(call.Runs.Program, holds) || slices.ContainsFunc(call.Runs.Files, matches) {
+			all = append(all, at)
 		}
 	}
 	return all

@@ -163,17 +163,13 @@ func (s *sheet) body(c *Call) (all Rows) {
 	if c.Runs.Plan != "" {
 		one.Effect = Effect{} // is that of the plan's calls
 	}
-	claimedBy, held := "", s.codes(c.Holds)
+	claimedBy := ""
 	if one.Effect.Untrusted {
 		claimedBy = "the workspace, which isn't trusted"
 	}
-	if c.HoldsMore > 0 {
-		held += ", " + wording.Count(c.HoldsMore, "more call")
-	}
 	for _, of := range append(alone.parts(newSide, &one),
 		part{"effect declared by", leafOf(one.Effect.By), 0}, part{"effect claimed by", leafOf(claimedBy), 0},
-		part{"folder", leafOf(c.Runs.Folder), 0}, part{"definition", leafLiteral(c.Runs.Definition), 0},
-		part{"may hold what came from", leafOf(held), 0}) {
+		part{"folder", leafOf(c.Runs.Folder), 0}, part{"definition", leafLiteral(c.Runs.Definition), 0}) {
 		if of.weight&repeated == 0 {
 			all = append(all, s.rows(of.name, of.of)...)
 		}

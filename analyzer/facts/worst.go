@@ -10,22 +10,14 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// A load is what the calls of a plan use, once.
+// A load is what calls use.
 type load struct {
-	sums     [sums]float64
-	path     float64 // seconds of the longest chain of calls that wait for each other
-	attempts float64 // the most of one call
-	unknown  [reasons]some
+	calls, tries, cost float64
+	work               float64 // seconds of all tries
+	path               float64 // seconds of the longest chain of calls that wait for each other
+	attempts           float64 // the most of one call
+	unknown            [reasons]some
 }
-
-// What is summed up.
-const (
-	calls = iota
-	tries
-	cost
-	work // seconds of all tries
-	sums
-)
 
 // Why a bound of some calls isn't known.
 const (
@@ -50,9 +42,24 @@ func (s some) String() string {
 	return text
 }
 
+// add adds what calls use that run so many times, those of a delegate by the name of the call that runs it.
+func (l *load) add(o *load, times float64, runner string) {
+	l.calls += times * o.calls
+	l.tries += times * o.tries
+	l.cost += times * o.cost
+	l.work += times * o.work
+	l.attempts = max(l.attempts, o.attempts)
+	for reason, s := range o.unknown {
+		if l.unknown[reason].n == 0 {
+			l.unknown[reason].first = runner + s.first
+		}
+		l.unknown[reason].n += s.n
+	}
+}
+
 // reckon works out the worst case of the plan.
 func (f *Facts) reckon(p *plan.Plan, delegates map[string]*plan.Plan) {
-	r := reckoner{plans: delegates, facts: f.Delegates, known: map[string]*load{}}
+	r := reckoner{delegates, f.Delegates, map[string]*load{}}
 	for path, d := range delegates {
 		f.Delegates[path].Worst = worst(d, r.load(path), f.Delegates[path].Planned, false)
 	}
@@ -76,64 +83,50 @@ func (r *reckoner) load(path string) *load {
 	return r.known[path]
 }
 
+// of is what the calls of a plan use.
 func (r *reckoner) of(p *plan.Plan, f *Facts) *load {
 	all := &load{attempts: 1}
 	ends := make([]float64, len(p.Calls)) // when each has ended, at worst
 	for _, i := range p.Graph.Order() {   // none of a cycle, which never runs
-		c, one := p.Calls[i], &f.Calls[i]
-		times := 1.0
-		if c.Instance == "" {
+		one, times := &f.Calls[i], 1.0
+		if one.Instance == "" {
 			times = float64(max(1, len(p.Instances)))
-		}
-		unknown := func(reason int, n int, name string) {
-			if all.unknown[reason].n == 0 {
-				all.unknown[reason].first = name
-			}
-			all.unknown[reason].n += n
 		}
 		if one.Each != nil {
 			times *= float64(one.Each.Most)
-			if !one.Each.bounded {
-				unknown(lists, 1, one.Name)
-			}
 		}
-		attempts := float64(max(1, one.Tries))
-		seconds, timed := trySeconds(p, c)
-		price, priced := price(p, c)
-		own := [sums]float64{calls: 1, tries: attempts, cost: attempts * price, work: attempts * seconds}
-		takes := own[work] + pauses(c).Seconds()
-		all.attempts = max(all.attempts, attempts)
-		if path := one.Runs.Plan; path != "" {
-			d := r.load(path)
-			for k, n := range d.sums {
-				own[k] += attempts * n
-			}
-			takes += attempts * d.path
-			for reason, calls := range d.unknown {
-				unknown(reason, calls.n, one.Name+"/"+calls.first)
-			}
-			all.attempts = max(all.attempts, d.attempts)
-			timed, priced = true, true
-		}
-		if !timed {
-			unknown(untimed, 1, one.Name)
-		}
-		switch {
-		case !priced && one.Runs.Kind == Model:
-			unknown(asked, 1, one.Name)
-		case !priced:
-			unknown(unpriced, 1, one.Name)
-		}
-		for k, n := range own {
-			all.sums[k] += times * n
-		}
+		own := r.call(p, p.Calls[i], one)
+		all.add(own, times, "")
 		for _, w := range p.Graph.Deps(int(i)) {
 			ends[i] = max(ends[i], ends[w])
 		}
-		ends[i] += takes
+		ends[i] += own.path
 		all.path = max(all.path, ends[i])
 	}
 	return all
+}
+
+// call is what a call uses, once or for one item.
+func (r *reckoner) call(p *plan.Plan, c *plan.Call, one *Call) *load {
+	attempts := float64(max(1, one.Tries))
+	seconds, isTimed := trySeconds(p, c)
+	price, isPriced := price(p, c)
+	l := &load{calls: 1, tries: attempts, cost: attempts * price, work: attempts * seconds, attempts: attempts}
+	l.path = l.work + pauses(c).Seconds()
+	for reason, isUnknown := range []bool{
+		unpriced: !isPriced && one.Runs.Kind != Model && one.Runs.Plan == "", untimed: !isTimed && one.Runs.Plan == "",
+		asked: !isPriced && one.Runs.Kind == Model, lists: one.Each != nil && !one.Each.bounded,
+	} {
+		if isUnknown {
+			l.unknown[reason] = some{1, one.Name}
+		}
+	}
+	if one.Runs.Plan != "" {
+		d := r.load(one.Runs.Plan)
+		l.add(d, attempts, one.Name+"/")
+		l.path += attempts * d.path
+	}
+	return l
 }
 
 // trySeconds is how long one try may take.
@@ -173,10 +166,7 @@ func seldomMore(t *plan.Tool) float64 {
 // pauses are those between all tries of a call.
 func pauses(c *plan.Call) (sum time.Duration) {
 	pause := min(c.Retry.Backoff, time.Hour)
-	for n := 1; n < c.Retry.Attempts; n++ {
-		if pause == time.Hour || pause == 0 { // it doesn't grow any more
-			return sum + time.Duration(c.Retry.Attempts-n)*pause
-		}
+	for range c.Retry.Attempts - 1 {
 		sum += pause
 		pause = min(2*pause, time.Hour)
 	}
@@ -199,18 +189,18 @@ func worst(p *plan.Plan, l *load, planned, outermost bool) Worst {
 		limits = p.Limits
 	}
 	w, unknown := Worst{}, &l.unknown
-	w.Calls, w.Tries, w.Ticks, w.Cost = most(l.sums[calls]), most(l.sums[tries]), most(0), most(l.sums[cost])
+	w.Calls, w.Tries, w.Ticks, w.Cost = most(l.calls), most(l.tries), most(0), most(l.cost)
 	for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost} {
-		if unknown[lists].n > 0 && (b != &w.Cost || l.sums[cost] > 0) {
+		if unknown[lists].n > 0 && (b != &w.Cost || l.cost > 0) {
 			b.because("nothing but the %d items of any list bounds the list of %s", compiler.MaxItems, unknown[lists])
 		}
 	}
 	parallel := float64(limits.Together())
 	seconds := l.path
-	if l.sums[calls] > parallel {
+	if l.calls > parallel {
 		// Ready calls start as soon as there is room, so at every moment either all places are taken or a longest chain
 		// continues (Graham 1969).
-		seconds += l.sums[work] / parallel
+		seconds += l.work / parallel
 	}
 	if w.Time = most(seconds); unknown[untimed].n > 0 {
 		w.Time.unbounded("no time-out ends %s", unknown[untimed])
@@ -220,23 +210,23 @@ func worst(p *plan.Plan, l *load, planned, outermost bool) Worst {
 	case unknown[unpriced].n > 0:
 		w.Cost.unbounded("no tool declares the cost of %s", unknown[unpriced])
 	case (unknown[asked].n > 0 || len(p.Advisors) > 0) && limits.Cost > 0:
-		w.Cost = most(l.sums[cost] + limits.Cost)
+		w.Cost = most(l.cost + limits.Cost)
 		w.Cost.because("limits.cost bounds what models cost, up to the answer with which it is reached")
 	case unknown[asked].n > 0:
 		w.Cost.unbounded("the cost of the model that answers %s is unknown", unknown[asked])
 	case len(p.Advisors) > 0:
 		w.Cost.unbounded("the cost of advisors is unknown")
 	}
-	w.Cost.known, w.Cost.silent = l.sums[cost], unknown[unpriced].n+unknown[asked].n
-	if outermost && p.AwaitsInstances {
-		for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost, &w.Time} {
+	w.Cost.known, w.Cost.silent = l.cost, unknown[unpriced].n+unknown[asked].n
+	for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost, &w.Time} {
+		if outermost && p.AwaitsInstances {
 			b.unbounded("the instances come with the run")
+		}
+		if planned {
+			b.unbounded("a model writes the calls")
 		}
 	}
 	if planned {
-		for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost, &w.Time} {
-			b.unbounded("a model writes the calls")
-		}
 		w.Ticks = most(plan.DefaultTicks)
 		if limits.Ticks > 0 {
 			w.Ticks.Most = nil

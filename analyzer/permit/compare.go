@@ -72,6 +72,8 @@ type Subject struct {
 	Values  map[string]any      // its parameters; nil until they are known
 	Wrote   map[string][]Writer // by path, the known writers of what it reads
 	Earlier []Row               // the calls that ended in earlier ticks, as rows about what it comes after
+
+	times int // how often it is tried at most
 }
 
 // A Writer is a call that has written something: the entry that it equals, and its tool.
@@ -249,30 +251,19 @@ func (p *Permit) Within(f *facts.Facts, parts []plan.Part) (all []Difference) {
 			differs(one, "is gone")
 		}
 	}
-	return append(all, p.plan(f, f, "", 1, make([]int, len(p.Calls)))...)
-}
-
-// plan compares the calls of a plan that is run so many times, and those of the plans that it delegates to. Used is how
-// often each entry is used.
-func (p *Permit) plan(f, root *facts.Facts, in string, times int, used []int) (all []Difference) {
-	entryOf := Entries(Subject{In: in}, map[string]string{}, find(f), p.EntryOf)
-	for i := range f.Calls {
-		c := &f.Calls[i]
-		n := timesOf(c, times)
-		for missing := n; missing > 0; {
-			at, left := p.Match(&Subject{In: in, Call: c, EntryOf: entryOf}, used)
+	used := make([]int, len(p.Calls))
+	each(f, f, "", 1, p.EntryOf, func(s *Subject) {
+		for missing := s.times; missing > 0; {
+			at, left := p.Match(s, used)
 			if len(left) > 0 {
 				all = append(all, left...)
-				break
+				return
 			}
 			some := min(p.Calls[at].Times-used[at], missing)
 			used[at] += some
 			missing -= some
 		}
-		if d := root.Delegates[c.Runs.Plan]; d != nil {
-			all = append(all, p.plan(d, root, c.Runs.Plan, n, used)...)
-		}
-	}
+	})
 	return all
 }
 

@@ -142,34 +142,39 @@ func defines(p plan.Part) bool {
 // add permits the calls of a plan that is run so many times, and those of the plans that it delegates to. Calls that
 // are equal share an entry.
 func (p *Permit) add(f, root *facts.Facts, in string, times int) {
-	entryOf := Entries(Subject{In: in}, map[string]string{}, find(f), func(s *Subject) string {
+	each(f, root, in, times, func(s *Subject) string {
 		at, left := p.Match(s, nil)
 		if len(left) > 0 || p.Calls[at].Allow != nil {
 			c := s.Call
 			at = len(p.Calls)
-			e := Entry{In: in, Call: c.Name, Tool: c.Tool, Effect: c.Effect.Kind, OpenWorld: c.Effect.OpenWorld}
+			e := Entry{In: s.In, Call: c.Name, Tool: c.Tool, Effect: c.Effect.Kind, OpenWorld: c.Effect.OpenWorld}
 			e.Rows, e.Needs = s.rows()
 			p.Calls = append(p.Calls, e)
 		}
-		p.Calls[at].Times = min(mostTimes, p.Calls[at].Times+timesOf(s.Call, times))
+		p.Calls[at].Times = min(mostTimes, p.Calls[at].Times+s.times)
 		return "call " + p.Calls[at].Call
-	})
-	for i := range f.Calls {
-		c := &f.Calls[i]
-		entryOf(c.Name)
-		if d := root.Delegates[c.Runs.Plan]; d != nil {
-			p.add(d, root, c.Runs.Plan, timesOf(c, times))
-		}
-	}
+	}, func(s *Subject) { s.EntryOf(s.Call.Name) })
 }
 
-// find finds the calls of a plan by name.
-func find(f *facts.Facts) func(name string) *facts.Call {
-	byName := map[string]*facts.Call{}
+// each visits the calls of a plan that is run so many times, and those of the plans that it delegates to, with the
+// entries that they equal.
+func each(f, root *facts.Facts, in string, times int, entry func(*Subject) string, visit func(*Subject)) {
+	calls := map[string]*facts.Call{}
 	for i := range f.Calls {
-		byName[f.Calls[i].Name] = &f.Calls[i]
+		calls[f.Calls[i].Name] = &f.Calls[i]
 	}
-	return func(name string) *facts.Call { return byName[name] }
+	entryOf := Entries(Subject{In: in}, map[string]string{}, func(name string) *facts.Call { return calls[name] },
+		func(s *Subject) string {
+			s.times = timesOf(s.Call, times)
+			return entry(s)
+		})
+	for i := range f.Calls {
+		s := &Subject{In: in, Call: &f.Calls[i], EntryOf: entryOf, times: timesOf(&f.Calls[i], times)}
+		visit(s)
+		if d := root.Delegates[s.Call.Runs.Plan]; d != nil {
+			each(d, root, s.Call.Runs.Plan, s.times, entry, visit)
+		}
+	}
 }
 
 // timesOf is how often a call is tried at most where its plan is run so many times.

@@ -56,7 +56,7 @@ func (a *signing) show(changed []string) error {
 			found = append(found, fmt.Sprintf("%s %s %s: %s", d.Severity, d.Rule.Code, d.Span.Where(), d.Message))
 		}
 	}
-	rows := a.facts.Card(digest, given)
+	rows := a.facts.Card(digest, given, a.Full)
 	if a.Full {
 		rows = append(rows, a.facts.Details()...)
 	}

@@ -88,13 +88,11 @@ function about(c) {
 }
 
 function doing(c) {
-  const held = (c.holds || []).map(h => c.prefix + h), more = c.holdsMore ? ' and ' + c.holdsMore + ' more' : '';
   return [
     fact('tool', c.tool), fact('effect', effectWords(c)),
     fact('runs', 'produced' in c ? ['nothing: its result is given', c.answered ? ', by a model' : '', ' ', json(c.produced)] : el('code', {}, c.to), c.runs.folder && c.runs.folder !== '.' ? ' in ' + c.runs.folder : ''),
     fact('leaves to', c.leaves ? el('b', {}, c.to) : ''),
     fact('sends', between((c.sends || []).map(s => el('code', {}, s)), ', ')),
-    fact('may hold', held.length ? [held.some(k => calls.has(k)) ? ['what came from ', links(held)] : c.holds.join(', '), more] : ''),
     fact('only', between(conditions(c), el('br'))),
     fact('writes', between((c.writes || []).map(w => el('code', {}, w.join(', '))), ' or '), c.method ? ' (' + c.method + ')' : ''),
     fact('then', firstLinks(keys.next.get(c.key), 60)),
@@ -166,7 +164,7 @@ function destroyed(run) {
 function leaving() {
   const given = c => [...new Set([...(c.values || []).flatMap(v => v.sources || []), ...c.context || []].map(s => s.path === '†*' ? 'all other messages' : s.path))].join(', ') || 'nothing';
   return listed(callsThat(c => c.leaves && c.runs.kind !== 'model').map(c => [callLink(c.key), ' → ', el('code', {}, c.to),
-    small(' with ', (c.values || []).map(v => v.path).join(', ') || 'nothing', c.holds ? '; may hold what came from ' + brief(c.holds.join(', '), 200) : '', allChosen(c), underConditions(c))])
+    small(' with ', (c.values || []).map(v => v.path).join(', ') || 'nothing', allChosen(c), underConditions(c))])
     .concat(callsThat(c => c.leaves && c.runs.kind === 'model').map(c => [callLink(c.key), ' → a model', small(' with ', given(c), underConditions(c))])));
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -13,11 +12,9 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// What a call that hands something out may hold is what can be reached backwards over the
-// reads of values, and is told where that is more than these reads themselves say. What a
-// model has chosen of it is what comes from one at once or by expressions alone.
-func TestWhatCallsMayHold(t *testing.T) {
-	told, chosen := 0, 0
+// What a model has chosen of what a call hands out is what comes from one at once or by expressions alone.
+func TestWhatModelsChoose(t *testing.T) {
+	chosen := 0
 	for seed := range uint64(amount.Of(50, 500, 20_000)) {
 		p := written(rand.New(rand.NewPCG(seed, 19))).compile(t)
 		if !p.Graph.Acyclic() {
@@ -32,53 +29,10 @@ func TestWhatCallsMayHold(t *testing.T) {
 			} else if len(want) > 0 {
 				chosen++
 			}
-			direct, all, seen := map[string]bool{}, map[string]bool{}, map[int]bool{}
-			var follow func(call int, into ...map[string]bool)
-			follow = func(call int, into ...map[string]bool) {
-				reads := given(p, p.Calls[call])
-				start := func(kind string) {
-					for _, set := range into {
-						set["†"+kind] = true
-					}
-				}
-				if p.Calls[call].Latent() {
-					start("input")
-					start("state")
-				}
-				for _, r := range reads {
-					if r.Start || len(r.Writers) == 0 {
-						start(r.Ref.Kind)
-					}
-					for _, w := range r.Writers {
-						name := p.Calls[w].Name
-						if tool := p.Calls[w].ToolName; tool != "ask" && tool != "calc" {
-							for _, set := range into {
-								set[name] = true
-							}
-						}
-						if !seen[int(w)] {
-							seen[int(w)] = true
-							follow(int(w), all)
-						}
-					}
-				}
-			}
-			follow(i, direct, all)
-			var want []string
-			if len(all) > len(direct) {
-				for name := range all {
-					want = append(want, name)
-				}
-				told++
-			}
-			got := slices.Sorted(slices.Values(c.Holds))
-			if slices.Sort(want); !slices.Equal(got, want) {
-				t.Fatalf("seed %d: %s may hold %v, want %v", seed, c.Name, got, want)
-			}
 		}
 	}
-	if told < 20 || chosen < 20 {
-		t.Errorf("only %d calls hold something by way of others, and of %d models have chosen values", told, chosen)
+	if chosen < 20 {
+		t.Errorf("models have chosen values of only %d calls", chosen)
 	}
 }
 
