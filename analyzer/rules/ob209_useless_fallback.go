@@ -109,10 +109,10 @@ func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expre
 	if call != nil && t != call.When {
 		runs = e.Runs(call)
 	}
-	left := []logic.Literal{runs} // the call runs, and no operand so far is there
+	left := []logic.Literal{logic.True} // no operand so far is there
 	var there, goals []logic.Literal
 	for i, solid := range e.Operands(t, fallback) {
-		there, goals = append(there, e.And(runs, solid)), append(goals, e.And(left[i], solid))
+		there, goals = append(there, e.And(runs, solid)), append(goals, e.And(runs, e.And(left[i], solid)))
 		left = append(left, e.And(left[i], solid.Not()))
 	}
 	decides := e.Solve(goals, false)
@@ -153,7 +153,7 @@ func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expre
 	if last == len(decides)-1 {
 		return
 	}
-	if !e.SolveOne(left[last+1], false).Impossible {
+	if !e.SolveOne(e.And(runs, left[last+1]), false).Impossible {
 		for i := last + 1; i < len(decides); i++ {
 			useless(i)
 		}

@@ -52,12 +52,10 @@ type Circuit struct {
 	untried   Literal // True where it wasn't asked for
 
 	random   []uint64 // by gate: whether it holds in each of 64 assignments; see evaluateRandom
-	scratch  []uint64 // by gate, see simulate
-	flips    []uint64 // by variable, see simulate
+	scratch  []bool   // by gate, see evaluate
 	stamps   []int32
 	stamp    int32
 	todo     []Literal // what a walk over gates has still to look at
-	coned    []int32   // see cone
 	diagrams *diagrams
 }
 
@@ -198,14 +196,52 @@ func (c *Circuit) Holds(l Literal, a Assignment) bool {
 
 // Evaluate reports whether a literal is true in an assignment.
 func (c *Circuit) Evaluate(l Literal, a Assignment) bool {
-	words := c.simulate([]Assignment{a}, []Literal{l})
-	return words(l.gate())&1 == 1 != (l&1 == 1)
+	return c.evaluate(l, a)(l.gate()) != (l&1 == 1)
+}
+
+// evaluate evaluates the gates that a goal depends on. Those before the first variable without its default are as by
+// default.
+func (c *Circuit) evaluate(goal Literal, a Assignment) (holds func(gate int) bool) {
+	first := len(c.gates)
+	for _, v := range a {
+		first = min(first, int(c.vars[v].gate))
+	}
+	holds = func(g int) bool {
+		if g < first {
+			return c.byDefault[g]
+		}
+		return c.scratch[g]
+	}
+	c.visit()
+	var cone []int
+	stack := append(c.todo[:0], goal)
+	for len(stack) > 0 {
+		g := stack[len(stack)-1].gate()
+		stack = stack[:len(stack)-1]
+		if g < first || c.seen(int32(g)) {
+			continue
+		}
+		cone = append(cone, g)
+		if in := c.gates[g]; in.a >= 0 {
+			stack = append(stack, in.a, in.b)
+		}
+	}
+	c.todo = stack
+	slices.Sort(cone)
+	c.scratch = atLeast(c.scratch, len(c.gates))
+	for _, g := range cone {
+		if in := c.gates[g]; in.a < 0 {
+			c.scratch[g] = c.Value(int32(in.b), a)
+		} else {
+			c.scratch[g] = holds(in.a.gate()) != (in.a&1 == 1) && holds(in.b.gate()) != (in.b&1 == 1)
+		}
+	}
+	return holds
 }
 
 // Implicant is variables that make a goal hold in an assignment in which it does, whatever the others are, ascending.
 func (c *Circuit) Implicant(goal Literal, w Assignment) []int32 {
-	words := c.simulate([]Assignment{w}, []Literal{goal})
-	return c.implicant(goal, func(g int) bool { return words(g)&1 == 1 })
+	return c.implicant(goal, c.evaluate(goal, w))
 }
 
 func (c *Circuit) implicant(goal Literal, holds func(gate int) bool) []int32 {
