@@ -144,9 +144,6 @@ func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 	if !done {
 		return why
 	}
-	if slices.ContainsFunc(r.Writers, func(i int32) bool { return w.computesNamed(p.Plan.Calls[i], r) }) {
-		return want{unspecified: true}
-	}
 	above, least := *r, 2
 	if paths.Kind(r.Path) == "input" && !p.Within { // else what a call passes is known at the call
 		least = 1
@@ -159,15 +156,4 @@ func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 		}
 	}
 	return want{} // which isn't given, or went elsewhere
-}
-
-// computesNamed reports whether code gives what a read looks into, and an "_output" names the part that it reads: code
-// that leaves it out may do so for these values alone.
-func (w *trial) computesNamed(call *plan.Call, r *plan.Read) bool {
-	a := w.pass.Plan.Activities[call.Activity]
-	if !w.ended[call.Index].done || a == nil || a.Expression == nil || call.Tool == nil || call.Tool.Output == nil {
-		return false
-	}
-	rest, looksInto := w.pass.Flow.LookedInto(call, r.Path)
-	return looksInto && call.Tool.Output.At(compiler.SchemaPath(rest)).Named
 }
