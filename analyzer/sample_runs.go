@@ -462,7 +462,8 @@ func (w *trial) taking(call *plan.Call, value any) int {
 	if routes == 1 {
 		return 0
 	}
-	if last := call.FailureRoute(); !rules.TellsFailures(w.pass, call.Output[last]) {
+	if last := call.FailureRoute(); rules.MayChoose(w.pass.Plan, call) &&
+		!rules.TellsFailures(w.pass, call.Output[last]) {
 		routes++ // results may go there as well
 	}
 	value, _ = samples.Clear(value)

@@ -50,7 +50,8 @@ func isUndecided(p *Pass, call *plan.Call) bool {
 func mayLackRoom(p *Pass, call *plan.Call) bool {
 	for i, route := range call.Output {
 		for _, path := range route {
-			own := p.Flow.StateAt(path.ID).Schema != nil && (call.Each != nil || i == call.FailureRoute())
+			own := p.Flow.StateAt(path.ID).Schema != nil &&
+				(call.Each != nil || i == call.FailureRoute() || call.Tool == nil || call.Tool.Output == nil)
 			if own || call.Method != plan.Set || p.Plan.Paths.Depth(path.ID) > 2 {
 				return true
 			}

@@ -91,6 +91,22 @@ func NamesFailures(p *plan.Plan, paths ...plan.Path) bool {
 	})
 }
 
+// MayChoose reports whether what carries a call out can name the alternative that its result takes: not by a text.
+func MayChoose(p *plan.Plan, call *plan.Call) bool {
+	a := p.Activities[call.Activity]
+	form := ""
+	switch {
+	case a == nil:
+	case a.Expression != nil:
+		return strings.Contains(a.Expression.Text, "_outputPath")
+	case a.HTTP != nil:
+		form = a.HTTP.Response
+	default:
+		form = a.Stdout
+	}
+	return form == "" || form == plan.StreamJSON || form == plan.ResponseFull
+}
+
 // ForFailures reports whether a path of a call's failure route is meant for the records of its
 // failures: by its name, and since the state has no room there for a result that is left by the
 // other alternatives. "rejected" may be a verdict as well.

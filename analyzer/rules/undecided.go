@@ -81,7 +81,9 @@ func isKnown(p *Pass, read int) bool {
 		slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.Input, i.State) }) ||
 		slices.ContainsFunc(r.Writers, func(w int32) bool {
 			call := p.Plan.Calls[w]
-			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil || Opens(p, call)
+			a := p.Plan.Activities[call.Activity]
+			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil || Opens(p, call) ||
+				a != nil && a.Expression != nil
 		})
 }
 

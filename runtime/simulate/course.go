@@ -185,7 +185,8 @@ func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 	how := w.profile(tool)
 	mayFail := mustFail || how.failure > 0 || !how.rated && (!expr || call.FailureRoute() >= 0)
 	last := len(call.Output)
-	if mayFail && call.FailureRoute() >= 0 && rules.NamesFailures(p, call.Output[last-1]...) {
+	if mayFail && call.FailureRoute() >= 0 &&
+		(!rules.MayChoose(p, call) || rules.NamesFailures(p, call.Output[last-1]...)) {
 		last-- // results don't go there
 	}
 	offered := compiler.Offered(p, call)
