@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -64,20 +63,16 @@ func (p Problem) is(other Problem) bool {
 	return p.Kind == other.Kind && p.Call == other.Call && p.code == other.code
 }
 
-// mixed is how many combinations are drawn where there is no room for all: nearly every pair of options that come
-// together in one of four is among them.
-const mixed = 64
-
 // Explore simulates the branches of a plan: all combinations of how calls end, and of values with which its conditions
 // hold or don't, that a run can reach. Of more than most it plays those that differ least from the usual one, and some
-// that bring pairs of options together. made are the generated keys of input and state, which may vary. Options.Steps
+// in which each two options come together. made are the generated keys of input and state, which may vary. Options.Steps
 // bounds each simulation, and all of them together.
 func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Exploration {
 	x := Begin(r, o, made).by
 	x.out.Alternatives(most, func(*Alternative) bool { return true })
 	if !x.out.Complete {
 		x.allow(most)
-		x.mix()
+		x.pair()
 	}
 	x.allow(most)
 	x.conclude()
@@ -116,6 +111,7 @@ type explorer struct {
 	turned     map[*plan.Plan]*turned
 	known      map[string]int            // choices by key
 	choices    [][]analyzer.BranchChoice // the options of each
+	ways       [][]pick                  // what leads to each
 	trials     map[string]*trial
 	order      []*trial
 	started    map[string]bool // calls of the plan, in some combination
@@ -159,7 +155,7 @@ func (x *explorer) affords() bool {
 
 // play simulates the combination that has these options and elsewhere the usual ones, or those preferred.
 func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
-	c := &course{explorer: x, forced: map[int]int{}, prefer: prefer, taken: map[int]int{}}
+	c := &course{explorer: x, way: forced, forced: map[int]int{}, prefer: prefer, taken: map[int]int{}}
 	for _, p := range forced {
 		c.forced[p.choice] = p.option
 	}
@@ -268,11 +264,50 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 	return 0
 }
 
-// mix plays combinations that are drawn.
-func (x *explorer) mix() {
-	chance := rand.New(rand.NewPCG(x.o.Seed, 1))
-	for i := 0; i < mixed && x.affords(); i++ {
-		x.play(nil, func(_, n int) int { return chance.IntN(n) })
+// pair plays combinations until each two options that aren't the usual ones have come together, unless they exclude each
+// other. Of every other choice the option is taken that comes together with most of those before it for the first time.
+func (x *explorer) pair() {
+	together := map[[2]pick]bool{}
+	note := func(t *trial) {
+		picks := t.otherwise()
+		x.steps -= len(picks) * len(picks) / edgesOfStep
+		for i, p := range picks {
+			for _, q := range picks[:i] {
+				together[[2]pick{p, q}], together[[2]pick{q, p}] = true, true
+			}
+		}
+	}
+	for _, t := range x.order {
+		note(t)
+	}
+	fresh := func(choice, n int) (best int) {
+		most := 0
+		for option := 1; option < n; option++ {
+			count := 0
+			for _, p := range x.last.picks {
+				if p.option > 0 && !together[[2]pick{p, {choice, option}}] {
+					count++
+				}
+			}
+			if count > most {
+				best, most = option, count
+			}
+		}
+		return best
+	}
+	for a, options := range x.choices {
+		for b, others := range x.choices[:a] {
+			for i := 1; i < len(options); i++ {
+				for j := 1; j < len(others); j++ {
+					p, q := pick{a, i}, pick{b, j}
+					for _, prefer := range []func(choice, n int) int{fresh, nil} { // what else changes may prevent the two
+						if !together[[2]pick{p, q}] && x.affords() {
+							note(x.play(slices.Concat(x.ways[a], x.ways[b], []pick{p, q}), prefer))
+						}
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -1,10 +1,8 @@
 package simulate
 
 import (
-	"fmt"
 	"maps"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +23,8 @@ import (
 // it came by. What it isn't told it takes the first of.
 type course struct {
 	*explorer
-	forced   map[int]int             // by choice
+	way      []pick                  // that it is told
+	forced   map[int]int             // the same by choice
 	prefer   func(choice, n int) int // of the others; nil is the first
 	picks    []pick                  // in the order in which they were met
 	taken    map[int]int             // the same by choice
@@ -44,7 +43,7 @@ func (c *course) choose(key string, options []analyzer.BranchChoice) int {
 	if !known {
 		at = len(c.choices)
 		c.known[key] = at
-		c.choices = append(c.choices, options)
+		c.choices, c.ways = append(c.choices, options), append(c.ways, c.way)
 	}
 	if option, ok := c.taken[at]; ok {
 		return option
@@ -75,18 +74,6 @@ type ending struct {
 	schema  *schema.Schema // nil for anything
 	accepts func(any) bool
 	made    []string // of what a run is given: the keys that were made up
-}
-
-type part struct {
-	key     string
-	steps   []expression.Segment
-	values  []any
-	options []analyzer.BranchChoice
-}
-
-// holds reports whether some steps lead into a part.
-func (p *part) holds(steps []expression.Segment) bool {
-	return len(p.steps) < len(steps) && slices.Equal(p.steps, steps[:len(p.steps)])
 }
 
 var missing = new(any)
@@ -277,117 +264,50 @@ func schemas(p *plan.Plan, call *plan.Call, route int) (known []*schema.Schema) 
 	return known
 }
 
-// mostValues bounds how many values are tried of one part of a result.
-const mostValues = 6
-
 // places are the parts of a call's result on which conditions hang and lists that calls run
-// for, and those that are read and may be there or not, the deepest first.
+// for, and those that are read and may be there or not, the deepest first. Of a call that gives items all go alike.
 func (x *explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route int, e *ending) []part {
 	if compiled = w.planOf(compiled, call); compiled == nil {
 		return nil
 	}
-	g := &gathering{explorer: x, of: e, plan: compiled}
-	paths := compiled.Paths
-	for _, target := range call.Output[route] {
-		g.name = paths.String(target.ID)
-		sees := func(read *plan.Read) bool {
-			_, sees := slices.BinarySearch(read.Writers, int32(call.Index))
-			return sees && !compiler.ReadsItem(compiled, read) && paths.IsAbove(target.ID, read.Path)
+	g, paths, known := &gathering{explorer: x, of: e, plan: compiled}, compiled.Paths, x.turns(compiled)
+	entire := call.Each == nil && call.Method != plan.Push // else it gives items
+	target := func(read *plan.Read) (plan.Path, bool) {
+		_, sees := slices.BinarySearch(read.Writers, int32(call.Index))
+		at := slices.IndexFunc(call.Output[route], func(p plan.Path) bool { return paths.IsAbove(p.ID, read.Path) })
+		if !sees || at < 0 || compiler.ReadsItem(compiled, read) {
+			return plan.Path{}, false
 		}
-		below := func(read *plan.Read) []expression.Segment {
-			return paths.Segments(read.Path)[paths.Depth(target.ID):]
+		return call.Output[route][at], true
+	}
+	at := func(read *plan.Read) *part {
+		if l := known.lists[read.Call]; l != nil && read.Ref.Kind == "item" && compiler.ReadsItem(compiled, read) {
+			if to, sees := target(l.read); sees && !entire && to.ID == l.read.Path {
+				return g.part(compiled.Calls[read.Call].Name, "†item", paths.Segments(read.Path)[1:])
+			}
+			return nil
 		}
-		entire := call.Each == nil && call.Method != plan.Push // else it gives items
-		if entire {
-			x.try(g, func(read *plan.Read) *part {
-				if !sees(read) {
-					return nil
-				}
-				return g.part(paths.String(read.Path), below(read), read.Ref.String())
-			})
+		to, sees := target(read)
+		if !sees {
+			return nil
 		}
-		for _, list := range x.turns(compiled).lists {
-			if entire || !sees(list.read) || list.read.Path != target.ID {
-				continue
-			}
-			item := &gathering{explorer: x, of: e, plan: compiled, name: list.call.Name + "†item"}
-			of := func(read *plan.Read) *part {
-				return item.part(list.call.Name+paths.String(read.Path), paths.Segments(read.Path)[1:],
-					read.Ref.String())
-			}
-			for _, t := range list.turns {
-				if t.Read.Ref.Kind == "item" {
-					item.turn(of(t.Read), t)
-				}
-			}
-			for _, read := range list.reads {
-				item.presence(of(read), read)
-			}
-			for _, p := range item.all {
-				for i := range p.options {
-					p.options[i].Call = list.call.Name // another's items have the same name
-					p.options[i].Reference = strings.TrimPrefix(p.options[i].Reference, list.call.Name)
-				}
-			}
-			g.all = append(g.all, item.all...)
+		steps := paths.Segments(read.Path)[paths.Depth(to.ID):]
+		switch {
+		case entire:
+			return g.part("", paths.String(to.ID), steps)
+		case len(steps) > 0 && steps[0].IsIndex:
+			return g.part("", paths.String(to.ID)+"[0]", steps[1:])
 		}
-		if e.schema == nil {
-			continue // nothing says what may be missing or null
-		}
-		for _, read := range w.readers(compiled, call) {
-			if !sees(read) {
-				continue
-			}
-			switch steps := below(read); {
-			case entire:
-				g.presence(g.part(paths.String(read.Path), steps, read.Ref.String()), read)
-			case len(steps) > 0 && steps[0].IsIndex: // all items go alike
-				g.presence(g.part(pathtree.Below(g.name+"[]", steps[1:]), steps[1:], read.Ref.String()), read)
-			}
+		return nil
+	}
+	reads, lists := w.readers(compiled, call), known.all
+	if !entire {
+		lists = nil
+		for _, l := range known.all {
+			reads = append(slices.Clip(reads), l.reads...)
 		}
 	}
-	return g.parts()
-}
-
-// add takes up a value of a part that goes by a name, once.
-func (p *part) add(name string, v any) {
-	if slices.ContainsFunc(p.values, func(known any) bool { return reflect.DeepEqual(known, v) }) {
-		return
-	}
-	as := analyzer.BranchChoice{Reference: name, Value: &v}
-	if v == missing {
-		as.Value, as.Absent = nil, true
-	}
-	text := analyzer.InWords(as)
-	if slices.ContainsFunc(p.options,
-		func(known analyzer.BranchChoice) bool { return analyzer.InWords(known) == text }) {
-		as.Apart = fmt.Sprintf(" (value %d)", len(p.values)+1) // long values may begin alike
-	}
-	p.values, p.options = append(p.values, v), append(p.options, as)
-}
-
-// turns are the values on which conditions of a plan turn, and the lists that its calls run for.
-func (x *explorer) turns(plan *plan.Plan) *turned {
-	if x.turned[plan] == nil {
-		turns := analyzer.Turns(plan)
-		x.turned[plan] = &turned{turns, listsOf(plan, turns)}
-	}
-	return x.turned[plan]
-}
-
-// try takes up what is tried of the parts that reads of a plan see.
-func (x *explorer) try(g *gathering, of func(*plan.Read) *part) {
-	known := x.turns(g.plan)
-	for i := range known.turns {
-		if p := of(known.turns[i].Read); p != nil {
-			g.turn(p, &known.turns[i])
-		}
-	}
-	for _, list := range known.lists {
-		if p := of(list.read); p != nil {
-			g.lists(p, list)
-		}
-	}
+	return g.vary(known.turns, lists, reads, at)
 }
 
 // begins is the input or the state of a run, with the keys that were generated.
@@ -412,24 +332,18 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 	if len(made) == 0 {
 		return e
 	}
-	g := &gathering{explorer: x, of: e, plan: x.plan}
-	g.name = "†" + kind
-	at := func(read *plan.Read) *part {
+	g, known := &gathering{explorer: x, of: e, plan: x.plan}, x.turns(x.plan)
+	var reads []*plan.Read
+	for i := range x.plan.Reads {
+		reads = append(reads, &x.plan.Reads[i])
+	}
+	e.places = g.vary(known.turns, known.all, reads, func(read *plan.Read) *part {
 		steps := x.plan.Paths.Segments(read.Path)
 		if len(steps) < 2 || steps[0].Key != kind || !slices.Contains(made, steps[1].Key) {
 			return nil
 		}
-		return g.part(x.plan.Paths.String(read.Path), steps[1:], read.Ref.String())
-	}
-	x.try(g, at)
-	for i := range x.plan.Reads {
-		if read := &x.plan.Reads[i]; !compiler.ReadsItem(x.plan, read) {
-			if p := at(read); p != nil {
-				g.presence(p, read)
-			}
-		}
-	}
-	e.places = g.parts()
+		return g.part("", "†"+kind, steps[1:])
+	})
 	return e
 }
 
