@@ -67,15 +67,15 @@ calls:
 	v := FromPlan(p, nil, Options{})
 	same(t, "edges", edges(v), []string{
 		"input -data-> tell: †input.name, †input.style (if there)",
-		"save -data-> both: †state.ok, †state.ok (or another)",
+		"save -data-> both: †state.ok, †state.ok (if there)",
 		"save -data-> tell: †state.ok (if there)",
-		"save -failure-> complain: †state.bad.message (or another)",
+		"save -failure-> complain: †state.bad.message (if there)",
 		"save -failure-> tell: †state.bad (if there)",
-		"send -data-> both: †state.sent (or another)",
-		"send -failure-> complain: †state.unsent.message (or another)",
+		"send -data-> both: †state.sent (if there)",
+		"send -failure-> complain: †state.unsent.message (if there)",
 	})
 	for _, e := range v.Edges {
-		if to := v.Nodes[e.To].Label; e.Optional != (v.Nodes[e.From].Kind == Call && (to != "both" || e.Label == "†state.sent (or another)")) {
+		if to := v.Nodes[e.To].Label; e.Optional != (v.Nodes[e.From].Kind == Call && (to != "both" || e.Label == "†state.sent (if there)")) {
 			t.Errorf("%s to %s: optional %v", e.Label, to, e.Optional)
 		}
 	}

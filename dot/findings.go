@@ -11,8 +11,7 @@ import (
 // A place is a range of bytes of the plan's file.
 type place struct{ start, end int }
 
-// indexFindings collects, by call, the places of references that find nothing,
-// and the places of the output's references.
+// indexFindings collects, by call, the places of references that find nothing.
 func (d *drawing) indexFindings() {
 	d.missing = map[string][]place{}
 	for _, f := range d.findings {
@@ -21,17 +20,8 @@ func (d *drawing) indexFindings() {
 		}
 	}
 	for _, places := range d.missing {
-		sortPlaces(places)
+		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
 	}
-	for i := len(d.plan.Reads) - 1; i >= 0 && d.plan.Reads[i].Call < 0; i-- {
-		span := d.plan.Reads[i].Span()
-		d.outputs = append(d.outputs, place{span.Start, span.End})
-	}
-	sortPlaces(d.outputs)
-}
-
-func sortPlaces(places []place) {
-	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
 }
 
 // overlaps reports whether one of the sorted places overlaps a range.
@@ -71,13 +61,13 @@ var meanings = map[string]string{
 	"OB607": ": may be done twice: repeated after a failure, and not declared idempotent",
 }
 
-// ofOutput reports whether a finding that is about no call stands at a reference
-// of the plan's output.
+// ofOutput reports whether a finding that is about no call is in the plan's output.
 func (d *drawing) ofOutput(f diag.Diagnostic) bool {
-	if f.Call != "" || f.Span.File == nil || f.Span.File != d.plan.File {
+	if f.Call != "" || f.Span.File == nil || f.Span.File != d.plan.File || d.plan.Output == nil {
 		return false
 	}
-	return overlaps(d.outputs, f.Span.Start, f.Span.End)
+	at := d.plan.Output.Node.Span()
+	return at.File == f.Span.File && f.Span.Start < at.End && at.Start < f.Span.End
 }
 
 // unplaced counts the errors and warnings that are about no call.

@@ -192,22 +192,11 @@ type edgeKey struct {
 // further ones, so that an edge for a million reads stays small.
 type bundle struct {
 	edgeKey
-	labels    []string
-	further   int
-	marks     []Mark
-	whens     []string // the conditions of those that it leads to
-	condition string   // of all that goes this way; see conditional
-	free      bool     // something goes this way without a condition
-	needed    bool     // something that goes this way can't be done without
-}
-
-// conditional says what must be so for something to go this way. Where several
-// things do, on several conditions, the edge has none.
-func (e *bundle) conditional(condition string) {
-	if e.free = e.free || condition == "" || e.condition != "" && e.condition != condition; e.free {
-		condition = ""
-	}
-	e.condition = condition
+	labels  []string
+	further int
+	marks   []Mark
+	whens   []string // the conditions of those that it leads to
+	needed  bool     // something that goes this way can't be done without
 }
 
 // maxLabels is how many paths an edge names.
@@ -256,7 +245,6 @@ func (b *builder) again(from, to int, e Edge) {
 		edge.read(label)
 	}
 	edge.enters(e.When)
-	edge.conditional(e.Condition)
 	edge.needed = edge.needed || !e.Optional
 	for _, m := range e.Marks {
 		edge.marks = addMark(edge.marks, m)
@@ -318,9 +306,8 @@ func (b *builder) view() View {
 			label += fmt.Sprintf("\n+%d more", e.further)
 		}
 		b.v.Edges[i] = Edge{
-			From: e.from, To: e.to, Label: label, When: strings.Join(e.whens, "\n"), Condition: e.condition,
-			Optional: !e.needed &&
-				(e.kind == Data || e.kind == Failure), Kind: e.kind, Marks: e.marks, further: e.further,
+			From: e.from, To: e.to, Label: label, When: strings.Join(e.whens, "\n"),
+			Optional: !e.needed && (e.kind == Data || e.kind == Failure), Kind: e.kind, Marks: e.marks, further: e.further,
 		}
 	}
 	return b.v

@@ -1,6 +1,7 @@
 package dot
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -78,28 +79,19 @@ var shapesDOT = map[Kind]string{
 	Input: ovalDOT, Initial: ovalDOT, Output: ovalDOT, Folded: "peripheries=2",
 }
 
+// How boxes and lines are labelled.
+var (
+	boxDOT = markup{linesDOT, "<BR/>", map[string]string{"name": "<B>%[1]s</B>",
+		"detail": `<FONT POINT-SIZE="10" COLOR="` + muted + `">%[1]s</FONT>`,
+		"mark":   `<FONT POINT-SIZE="10" COLOR="%[2]s"><B>%[1]s</B></FONT>`}}
+	lineDOT = markup{linesDOT, "<BR/>", map[string]string{"condition": "<I>%[1]s</I>", "mark": "<B>%[1]s</B>"}}
+)
+
 const ovalDOT = `shape=oval, style=filled, height=0.36, margin="0.1,0.03"`
 
 func (v *View) nodeDOT(n *Node) string {
-	var lines []string
-	for _, r := range blocks(v.boxRows(n, fullSizes), linesDOT) {
-		text := r.text
-		switch r.kind {
-		case "name":
-			if n.Count > 0 {
-				text = "<B>" + text + "</B>"
-			}
-		case "detail":
-			text = fmt.Sprintf(`<FONT POINT-SIZE="10" COLOR=%q>%s</FONT>`, muted, text)
-		default:
-			text = fmt.Sprintf(`<FONT POINT-SIZE="10" COLOR=%q><B>%s</B></FONT>`, r.tone.colour, text)
-		}
-		lines = append(lines, text)
-	}
-	if len(lines) == 0 {
-		lines = []string{" "}
-	}
-	attributes := []string{"label=<" + strings.Join(lines, "<BR/>") + ">"}
+	label := boxDOT.label(v.boxRows(n, fullSizes), n.Count > 0)
+	attributes := []string{"label=<" + cmp.Or(label, " ") + ">"}
 	look, call := n.look(), paints[Call]
 	for _, a := range []struct{ name, value, usual string }{{"fillcolor", look.fill, call.fill},
 		{"color", look.line, call.border}, {"fontcolor", look.text, call.text}} {
@@ -127,7 +119,7 @@ func (v *View) nodeDOT(n *Node) string {
 }
 
 func (v *View) edgeDOT(e *Edge) string {
-	var attributes, lines []string
+	var attributes []string
 	look := v.edgeLook(e)
 	if look.dash != "" {
 		attributes = append(attributes, "style="+look.dash)
@@ -138,18 +130,9 @@ func (v *View) edgeDOT(e *Edge) string {
 	if e.Optional {
 		attributes = append(attributes, "arrowhead=empty")
 	}
-	for _, r := range blocks(v.edgeRows(e, fullSizes), linesDOT) {
-		text := strings.ReplaceAll(r.text, "<BR/>", " <BR/> ")
-		switch r.kind {
-		case "condition":
-			text = "<I>" + text + "</I>"
-		case "mark":
-			text = "<B>" + text + "</B>"
-		}
-		lines = append(lines, text)
-	}
-	if len(lines) > 0 { // a blank on either side keeps the words off the line
-		attributes = append(attributes, "label=< "+strings.Join(lines, " <BR/> ")+" >")
+	if label := lineDOT.label(v.edgeRows(e, fullSizes), true); label != "" {
+		label = strings.ReplaceAll(label, "<BR/>", " <BR/> ") // a blank on either side keeps the words off the line
+		attributes = append(attributes, "label=< "+label+" >")
 	}
 	if look.line != line {
 		attributes = append(attributes, fmt.Sprintf("color=%q, fontcolor=%q", look.line, look.text))

@@ -34,7 +34,7 @@ var legend = []LegendEntry{
 	{Node: Missing, Look: "dashed box", Words: "a path that is read and nothing writes"},
 	{Edge: Data, Look: "line", Words: "a value"},
 	{Edge: Failure, Look: "dashed amber line", Words: "only if the call fails, is rejected, or chooses that path"},
-	{Optional: true, Look: "open arrowhead", Words: "an optional value, or one of several"},
+	{Optional: true, Look: "open arrowhead", Words: "an optional value"},
 	{Edge: After, Look: "dashed line", Words: "no value; runs only if the call is done"},
 	{Edge: Order, Look: "dotted line", Words: "only the order; runs however the call ends"},
 	{Edge: Once, Look: "dotted line", Words: "runs only if the call wrote nothing there"},

@@ -115,36 +115,20 @@ var shapes = map[Kind][2]string{
 	Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},
 }
 
-// markup writes rows as the text of a label.
-func markup(all []row, box bool) string {
-	var lines []string
-	for _, r := range blocks(all, linesMermaid) {
-		text := r.text
-		switch {
-		case r.kind == "name" && text != "":
-			text = "<b>" + text + "</b>"
-		case r.kind == "detail":
-			text = "<small>" + text + "</small>"
-		case r.kind == "mark" && box:
-			text = fmt.Sprintf("<b><font color='%s'>%s</font></b>", r.tone.colour, text)
-		}
-		lines = append(lines, text)
-	}
-	return strings.Join(lines, "<br/>")
-}
+// How boxes and lines are labelled.
+var (
+	boxMermaid = markup{linesMermaid, "<br/>", map[string]string{"name": "<b>%[1]s</b>",
+		"detail": "<small>%[1]s</small>", "mark": "<b><font color='%[2]s'>%[1]s</font></b>"}}
+	lineMermaid = markup{lines: linesMermaid, end: "<br/>"}
+)
 
 func (b *flowchart) box(n *Node) string {
 	all := b.boxRows(n, b.sizes)
 	if n.Repeats && len(all) > 0 {
 		all[0].text += " " + each
 	}
-	for i := range all {
-		if n.Count == 0 && all[i].kind == "name" {
-			all[i].kind = ""
-		}
-	}
 	shape := shapes[n.Kind]
-	return n.ID + shape[0] + quoteMermaid(markup(all, true)) + shape[1] + ":::" + n.class()
+	return n.ID + shape[0] + quoteMermaid(boxMermaid.label(all, n.Count > 0)) + shape[1] + ":::" + n.class()
 }
 
 // class names a node's look. The names begin with ob, since call, click, end
@@ -167,7 +151,7 @@ func (b *flowchart) edge(e *Edge) {
 	if b.edgeLook(e).dash != "" {
 		arrow = " -.-> "
 	}
-	if label := markup(b.edgeRows(e, b.sizes), false); label != "" {
+	if label := lineMermaid.label(b.edgeRows(e, b.sizes), true); label != "" {
 		arrow = strings.TrimRight(arrow, " ") + "|" + quoteMermaid(label) + "| "
 	}
 	b.WriteString("  " + b.Nodes[e.From].ID + arrow + b.Nodes[e.To].ID + "\n")

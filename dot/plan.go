@@ -48,8 +48,6 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), graph: planGraph(p)}
 	d.layer = layers(d.graph)
 	d.indexFindings()
-	d.findEither()
-	d.findSubstitutes()
 	d.findEntrances()
 	d.selectCalls()
 	coarse := levels
@@ -88,14 +86,11 @@ type drawing struct {
 	findings []diag.Diagnostic
 	facts    func(*plan.Call) *facts.Call
 	graph    *dag.Graph
-	either   map[*plan.Read]bool // see findEither
-	instead  []bool              // by read; see findSubstitutes
 	// by read: the condition of its call where the edge of this read is the one that shows it
 	entrances map[int]string
 	near      []bool  // by call: it is drawn; nil when all are
 	layer     []int32 // by call
 	missing   map[string][]place
-	outputs   []place
 	notes     []string
 	last      bool // there is no coarser drawing: this one is taken as it is
 
@@ -207,17 +202,15 @@ func (d *drawing) drawReads() {
 // drawWriters draws which calls a reader sees the values of.
 func (d *drawing) drawWriters(reader, read int) {
 	r := &d.plan.Reads[read]
-	needed := r.Ref.Required && !d.oneOf(read)
-	label := d.named(read, d.pathName(r))
+	label := d.named(r)
 	for _, w := range r.Writers {
 		from := d.shown[w]
 		if from < 0 || from == reader && d.b.v.Nodes[from].Count > 1 {
 			continue
 		}
 		e := d.b.edge(from, reader, d.writeKind(int(w), r.Path))
-		e.needed = e.needed || needed
+		e.takes(r)
 		e.read(label)
-		e.conditional(d.condition(int(w), r.Path))
 		e.enters(d.entrances[read])
 	}
 }
@@ -239,28 +232,6 @@ func (d *drawing) writeKind(call int, path pathtree.ID) EdgeKind {
 	return Failure
 }
 
-// condition is what must be so for a call with several alternatives to write what
-// overlaps a path.
-func (d *drawing) condition(call int, path pathtree.ID) string {
-	routes := d.plan.Calls[call].Output
-	if len(routes) < 2 {
-		return ""
-	}
-	n := 0
-	for _, route := range routes {
-		if slices.ContainsFunc(route, func(p plan.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
-			n++
-		}
-	}
-	switch {
-	case n == len(routes):
-		return ""
-	case d.writeKind(call, path) == Failure:
-		return "if it fails or is rejected, or writes this"
-	}
-	return "if it writes this"
-}
-
 func (d *drawing) pathName(r *plan.Read) string {
 	if r.Path <= pathtree.Root { // its kind is unknown
 		return diag.Escape(r.Span().Text())
@@ -269,56 +240,11 @@ func (d *drawing) pathName(r *plan.Read) string {
 }
 
 // named is the path of a read, and whether its reader can do without.
-func (d *drawing) named(read int, name string) string {
-	switch {
-	case d.either[&d.plan.Reads[read]], d.oneOf(read):
-		return name + " (or another)"
-	case d.plan.Reads[read].Ref.Required:
-		return name
+func (d *drawing) named(r *plan.Read) string {
+	if r.Ref.Required {
+		return d.pathName(r)
 	}
-	return name + " (if there)"
-}
-
-// oneOf reports whether a read is given all that it needs by any of several calls, each in
-// the place of the others, and drawn as another node.
-func (d *drawing) oneOf(read int) bool {
-	if !d.instead[read] {
-		return false
-	}
-	writers := d.plan.Reads[read].Writers
-	node := d.shown[writers[0]]
-	return !slices.ContainsFunc(writers[1:], func(w int32) bool { return d.shown[w] == node })
-}
-
-// findSubstitutes finds the reads that are given all that they need by any of several calls.
-func (d *drawing) findSubstitutes() {
-	d.instead = make([]bool, len(d.plan.Reads))
-	for i := range d.plan.Reads {
-		r := &d.plan.Reads[i]
-		d.instead[i] = r.Ref.Required && len(r.Writers) > 1 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
-			c := d.plan.Calls[w]
-			return c.Method != plan.Set || !slices.ContainsFunc(c.Output, func(route plan.Route) bool {
-				return slices.ContainsFunc(route,
-					func(p plan.Path) bool { return p.ID == r.Path || d.plan.Paths.IsAbove(p.ID, r.Path) })
-			})
-		})
-	}
-}
-
-// findEither finds the alternative reads of expressions that need only one of them.
-func (d *drawing) findEither() {
-	d.either = map[*plan.Read]bool{}
-	look := func(t *plan.Template) {
-		for e := range t.Expressions() {
-			e.Expr.Either(func(ref int) { d.either[&d.plan.Reads[e.Reads[ref]]] = true })
-		}
-	}
-	for _, c := range d.plan.Calls {
-		for e := range c.Expressions() {
-			look(e)
-		}
-	}
-	look(d.plan.Output)
+	return d.pathName(r) + " (if there)"
 }
 
 // drawUnbound draws a read that no call writes for: of the input, of what is
@@ -351,7 +277,7 @@ func (d *drawing) drawUnbound(read, reader int) {
 	}
 	e := d.b.edge(d.source(n, Node{Kind: Initial, Label: "more kinds of data"}, d.sources), reader, Data)
 	e.takes(r)
-	e.read(d.named(read, name))
+	e.read(d.named(r))
 	e.enters(d.entrances[read])
 }
 

@@ -78,12 +78,12 @@ func TestFromPlan(t *testing.T) {
 		"call apology", "call findOrder#1", "call refund#2", "effect sendReceipt#3", "input input", "output output",
 	})
 	same(t, "edges", edges(v), []string{
-		"apology -data-> output: †state.letter (or another)",
+		"apology -data-> output: †state.letter (if there)",
 		"findOrder#1 -data-> refund#2: †state.order.total",
 		"input -data-> apology: †input.customer",
 		"input -data-> findOrder#1: †input.order",
 		"input -data-> sendReceipt#3: †input.customer",
-		"refund#2 -data-> output: †state.receipt (or another)",
+		"refund#2 -data-> output: †state.receipt (if there)",
 		"refund#2 -data-> sendReceipt#3: †state.receipt",
 		"refund#2 -failure-> apology: †state.error",
 	})
@@ -190,7 +190,7 @@ calls:
 `)
 	v := FromPlan(p, nil, Options{})
 	same(t, "edges", edges(v), []string{
-		"cache -data-> say: †state.price (or another)", "shop -data-> say: †state.price (or another)", "guess -data-> say: †state.price (or another)",
+		"cache -data-> say: †state.price", "shop -data-> say: †state.price", "guess -data-> say: †state.price",
 		"cache -once-> shop: unless it wrote", "shop -once-> guess: unless it wrote", "say -after-> log: only if done", "say -order-> tidy: once settled",
 	})
 	draw(t, "once", v)

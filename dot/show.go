@@ -1,6 +1,7 @@
 package dot
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,6 +99,25 @@ func blocks(all []row, lines func([]string) string) (out []row) {
 	return out
 }
 
+// A markup is how a format writes labels.
+type markup struct {
+	lines func([]string) string // makes a text of lines
+	end   string                // between two blocks
+	kinds map[string]string     // by kind of row: a format of its text and the colour of its tone
+}
+
+// label writes rows. The name of what isn't calls is plain.
+func (m markup) label(all []row, isCall bool) string {
+	var out []string
+	for _, r := range blocks(all, m.lines) {
+		if format := m.kinds[r.kind]; format != "" && r.text != "" && (isCall || r.kind != "name") {
+			r.text = fmt.Sprintf(format, r.text, r.tone.colour)
+		}
+		out = append(out, r.text)
+	}
+	return strings.Join(out, m.end)
+}
+
 // edgeRows are what stands beside an edge: on which condition it is taken, and with View.Detail all that is known of
 // it.
 func (v *View) edgeRows(e *Edge, s sizes) (out []row) {
@@ -110,9 +130,7 @@ func (v *View) edgeRows(e *Edge, s sizes) (out []row) {
 		}
 	}
 	condition := e.When
-	if v.Detail {
-		condition = strings.Trim(e.When+"\n"+e.Condition, "\n")
-	} else if e.Kind == Failure {
+	if e.Kind == Failure {
 		condition = strings.TrimSuffix("fails\n"+e.When, "\n")
 	}
 	for _, text := range fitted(condition, min(s.edge, maxCondition)) {
@@ -129,7 +147,7 @@ func (v *View) edgeTip(e *Edge) string {
 	if v.Detail {
 		return ""
 	}
-	return strings.Join(append(rows(e.Label, maxTip), rows(e.Condition, maxTip)...), "\n")
+	return strings.Join(rows(e.Label, maxTip), "\n")
 }
 
 // tip is what is shown of a node on hover.

@@ -65,7 +65,10 @@ func (v *View) cause(e *Edge) string {
 	if e.Label != "" {
 		words += colon + strings.Join(rows(e.Label, maxTip), ", ")
 	}
-	rest := []string{e.When, e.Condition}
+	rest := []string{e.When}
+	if e.Kind == Failure {
+		rest = append(rest, "if it fails or is rejected")
+	}
 	if from.Kind == Missing {
 		rest = append(rest, from.Detail)
 	}

@@ -59,12 +59,9 @@ type Edge struct {
 	From, To int    // indexes of View.Nodes
 	Label    string // the paths read; a line each
 	When     string // the condition of the branch that it leads into; a line each
-	// Condition is what must be so for a value to come this way, where the plan has
-	// another one besides; "" otherwise.
-	Condition string
-	Optional  bool // the call that it leads to can do without all that comes this way
-	Kind      EdgeKind
-	Marks     []Mark
+	Optional bool   // the call that it leads to can do without all that comes this way
+	Kind     EdgeKind
+	Marks    []Mark
 
 	further int // how many more paths the last line of Label counts
 }

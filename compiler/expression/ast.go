@@ -200,33 +200,22 @@ func (e *Expr) Alternatives() (yes, literal bool) {
 	return true, false
 }
 
-// Either calls f with the references where the expression needs one and can do without the others: the operands of
-// fallbacks that don't end in a value that is always set.
-func (e *Expr) Either(f func(ref int)) {
-	e.root.within(func(n *Node, _ int) bool { return n.Op == OpFallback && !n.Open() }, (*Node).certain, false, f)
-}
-
 // Deciding calls f with the references that only decide by their presence whether there is a value: those in the
 // operands of a gate but its last.
 func (e *Expr) Deciding(f func(ref int)) {
 	decides := func(n *Node, operand int) bool { return n.Op == OpGate && operand < len(n.Args)-1 }
-	e.root.within(decides, func(*Node) bool { return false }, false, f)
+	e.root.within(decides, false, f)
 }
 
-// within calls f with the references in operands that are of some sort, but for those in nodes to skip.
-func (n *Node) within(sort func(n *Node, operand int) bool, skip func(*Node) bool, inside bool, f func(ref int)) {
+// within calls f with the references in operands that are of some sort.
+func (n *Node) within(sort func(n *Node, operand int) bool, inside bool, f func(ref int)) {
 	switch {
-	case n == nil || skip(n):
+	case n == nil:
 	case n.Op == OpRef && inside:
 		f(n.Index)
 	default:
 		for i, operand := range n.Args {
-			operand.within(sort, skip, inside || sort(n, i), f)
+			operand.within(sort, inside || sort(n, i), f)
 		}
 	}
-}
-
-// certain reports whether a node has a value whatever the references are.
-func (n *Node) certain() bool {
-	return n.Constant || n.Op == OpRef && n.Soft || n.Op == OpFallback && slices.ContainsFunc(n.Args, (*Node).certain)
 }
