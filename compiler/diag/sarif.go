@@ -36,8 +36,8 @@ const (
 
 // SARIF writes findings as one SARIF 2.1.0 log for tools that keep account of
 // them, such as code scanning. Columns count Unicode characters. Every rule is
-// in it with its page; a finding carries its related places, its fixes and, in
-// its properties, its help, its witness, and which of its fixes are safe.
+// in it with its page; a finding carries its related places and, in its properties,
+// its help and its witness. --fix makes the fixes.
 // Suppressed findings are in it with their reasons, as suppressions. Text from
 // outside is plain text that can't act as a link. A relative file name becomes a
 // URI relative to %SRCROOT%. The error is that of w, or a witness that JSON
@@ -145,23 +145,13 @@ func (r *Report) result(d *Diagnostic, seen map[string]int) object {
 	if len(here) > 0 {
 		locations = append(locations, here)
 	}
-	var related, fixes []object
+	var related []object
 	for i, n := range d.Related {
 		note := object{"id": i, "message": plainText(n.Message)}
 		if n.Span.Known() {
 			note["physicalLocation"] = r.place(n.Span)
 		}
 		related = append(related, note)
-	}
-	var safe []bool
-	for _, f := range d.Fixes {
-		if changes := r.changes(f); changes != nil {
-			fixes = append(fixes, object{"description": plainText(f.Message), "artifactChanges": changes})
-			safe = append(safe, f.Safe)
-		}
-	}
-	if safe != nil {
-		properties["safeFixes"] = safe
 	}
 	if d.Help != "" {
 		properties["help"] = d.Help
@@ -171,7 +161,7 @@ func (r *Report) result(d *Diagnostic, seen map[string]int) object {
 	}
 	return object{
 		"ruleId": d.Rule.Code, "level": sarifLevel(d.Severity), "message": plainText(d.Message), "locations": locations,
-		"relatedLocations": Listed(related), "fixes": Listed(fixes), "properties": properties,
+		"relatedLocations": Listed(related), "properties": properties,
 		"partialFingerprints": object{"obelusFinding/v1": r.fingerprint(d, seen)},
 	}
 }
@@ -184,25 +174,6 @@ func (r *Report) fingerprint(d *Diagnostic, seen map[string]int) string {
 	seen[key]++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, seen[key]))
 	return hex.EncodeToString(sum[:16])
-}
-
-// changes are the edits of a fix, file by file; nil where one has no place.
-func (r *Report) changes(f Fix) (all []object) {
-	last := ""
-	for _, e := range f.Edits {
-		if !e.Span.Known() {
-			return nil
-		}
-		place := r.place(e.Span)
-		if len(all) == 0 || last != e.Span.File.Name {
-			all = append(all, object{"artifactLocation": place["artifactLocation"], "replacements": []object{}})
-			last = e.Span.File.Name
-		}
-		change := all[len(all)-1]
-		change["replacements"] = append(change["replacements"].([]object),
-			object{"deletedRegion": place["region"], "insertedContent": object{"text": e.Text}})
-	}
-	return all
 }
 
 func (r *Report) place(s source.Span) object {
