@@ -307,7 +307,8 @@ func (b *builder) view() View {
 		}
 		b.v.Edges[i] = Edge{
 			From: e.from, To: e.to, Label: label, When: strings.Join(e.whens, "\n"),
-			Optional: !e.needed && (e.kind == Data || e.kind == Failure), Kind: e.kind, Marks: e.marks, further: e.further,
+			Optional: !e.needed &&
+				(e.kind == Data || e.kind == Failure), Kind: e.kind, Marks: e.marks, further: e.further,
 		}
 	}
 	return b.v

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/dot/layout"
 )
@@ -142,17 +141,16 @@ func (d *svgDrawing) measure() {
 
 func (d *svgDrawing) write() string {
 	const margin = 24
-	head, legend := heading(d.Name, d.Notes), d.Legend()
-	var foot svgText
-	for _, entry := range legend {
-		foot.add(entry.Words, "detail", smallText)
+	var legend []string
+	for _, entry := range d.Legend() {
+		legend = append(legend, entry.String())
 	}
-	const sample = 44 // how wide what the legend explains is drawn
+	head, foot := heading(d.Name, d.Notes), heading("", legend)
 	top := margin + head.height
 	if head.height > 0 {
 		top += margin / 2
 	}
-	width, height := max(d.placed.Width, head.width, foot.width+sample)+2*margin, top+d.placed.Height+margin
+	width, height := max(d.placed.Width, head.width, foot.width)+2*margin, top+d.placed.Height+margin
 	below := height
 	if len(legend) > 0 {
 		height += foot.height + margin
@@ -177,10 +175,7 @@ func (d *svgDrawing) write() string {
 	d.out.WriteString("</g>\n")
 	if len(legend) > 0 {
 		d.out.WriteString(`<g class="legend">` + "\n")
-		d.text(foot, margin+sample, below, "start")
-		for i, entry := range legend {
-			d.sample(entry, margin, below+foot.lines[i].y)
-		}
+		d.text(foot, margin, below, "start")
 		d.out.WriteString("</g>\n")
 	}
 	d.out.WriteString("</svg>\n")
@@ -329,32 +324,6 @@ func arrow(end, before layout.Point) string {
 	const long, half = 8, 4
 	return fmt.Sprintf(`<path class="head" d="M%d %dl%d %dl%d %dz"/>`, end.X, end.Y, -long*x-half*y, -long*y-half*x,
 		2*half*y, 2*half*x)
-}
-
-// sample draws what an entry of the legend explains, beside a line of text.
-func (d *svgDrawing) sample(entry LegendEntry, x, y int) {
-	if entry.Edge != "" || entry.Optional {
-		head := arrow(layout.Point{X: x + 32, Y: y}, layout.Point{X: x, Y: y})
-		fmt.Fprintf(&d.out, `<g class="edge %s"><path class="way" d="M%d %dh30"/>%s</g>`+"\n",
-			cmp.Or(entry.Edge, "optional"), x, y, head)
-		return
-	}
-	n, box := Node{Kind: cmp.Or(entry.Node, Call), Repeats: entry.Repeats},
-		layout.Box{X: x, Y: y - 6, Width: 30, Height: 12}
-	if entry.Mark != "" {
-		n.Marks = []Mark{{Kind: entry.Mark}}
-	}
-	if entry.Repeats {
-		box = layout.Box{X: x + 4, Y: y - 3, Width: 22, Height: 6}
-	}
-	fmt.Fprintf(&d.out, `<g class="%s">`, classes("node "+string(n.Kind), n.look(), n.Marks))
-	d.shape(&n, box)
-	if utf8.RuneCountInString(entry.Look) == 1 {
-		var sign svgText
-		sign.add(entry.Look, "name", smallText)
-		d.text(sign, x+box.Width/2, y-sign.height/2, "middle")
-	}
-	d.out.WriteString("</g>\n")
 }
 
 // textWidth is how wide a line is at most in one of the usual fonts, as DejaVu

@@ -65,8 +65,8 @@ func (p Problem) is(other Problem) bool {
 
 // Explore simulates the branches of a plan: all combinations of how calls end, and of values with which its conditions
 // hold or don't, that a run can reach. Of more than most it plays those that differ least from the usual one, and some
-// in which each two options come together. made are the generated keys of input and state, which may vary. Options.Steps
-// bounds each simulation, and all of them together.
+// in which each two options come together. made are the generated keys of input and state, which may vary.
+// Options.Steps bounds each simulation, and all of them together.
 func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Exploration {
 	x := Begin(r, o, made).by
 	x.out.Alternatives(most, func(*Alternative) bool { return true })
@@ -264,8 +264,9 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 	return 0
 }
 
-// pair plays combinations until each two options that aren't the usual ones have come together, unless they exclude each
-// other. Of every other choice the option is taken that comes together with most of those before it for the first time.
+// pair plays combinations until each two options that aren't the usual ones have come together, unless they exclude
+// each other. Of every other choice the option is taken that comes together with most of those before it for the first
+// time.
 func (x *explorer) pair() {
 	together := map[[2]pick]bool{}
 	note := func(t *trial) {
@@ -300,7 +301,8 @@ func (x *explorer) pair() {
 			for i := 1; i < len(options); i++ {
 				for j := 1; j < len(others); j++ {
 					p, q := pick{a, i}, pick{b, j}
-					for _, prefer := range []func(choice, n int) int{fresh, nil} { // what else changes may prevent the two
+					// what else changes may prevent the two
+					for _, prefer := range []func(choice, n int) int{fresh, nil} {
 						if !together[[2]pick{p, q}] && x.affords() {
 							note(x.play(slices.Concat(x.ways[a], x.ways[b], []pick{p, q}), prefer))
 						}

@@ -126,9 +126,9 @@ func (g *gathering) part(call, root string, steps []expression.Segment) *part {
 	return p
 }
 
-// vary gives the parts with more than one value, the deepest first: the values for which conditions evaluate differently
-// than usual, other lists, and, of what is read, that it is missing, is null, or is where it usually isn't. at is the
-// part that a read sees, nil for none.
+// vary gives the parts with more than one value, the deepest first: the values for which conditions evaluate
+// differently than usual, other lists, and, of what is read, that it is missing, is null, or is where it usually isn't.
+// at is the part that a read sees, nil for none.
 func (g *gathering) vary(turns []*analyzer.Turn, lists []*list, reads []*plan.Read,
 	at func(*plan.Read) *part) (all []part) {
 	for _, t := range turns {
