@@ -127,16 +127,11 @@ func (p *pair) newName(name string) string {
 	return "\x00" + name
 }
 
-// reads are the sources of all that a call is given, and of its condition, each list of writers once.
+// reads are the sources of all that a call is given, and of its condition.
 func (c *Call) reads() (all []*Source) {
-	seen := map[writerList]bool{}
 	for v := range c.inputs() {
 		for k := range v.Sources {
-			s := &v.Sources[k]
-			if list := listOf(s.writers); len(s.writers) == 0 || !seen[list] {
-				seen[list] = true
-				all = append(all, s)
-			}
+			all = append(all, &v.Sources[k])
 		}
 	}
 	return all

@@ -138,13 +138,18 @@ func withoutEnds(old, new []leaf) (a, b []leaf) {
 			}
 		}
 	}
+	ends := map[string]int{}
+	for list, x := range sides[oldSide] {
+		y, n := sides[newSide][list], 0
+		for len(x) != len(y) && n < min(len(x), len(y)) && x[len(x)-1-n] == y[len(y)-1-n] {
+			n++
+		}
+		ends[list] = n
+	}
 	isCommon := func(side int) func(leaf) bool {
 		return func(l leaf) bool {
 			list, at, _ := item(l)
-			here, there := sides[side][list], sides[1-side][list]
-			n := len(here) - at
-			return at >= 0 && len(here) != len(there) && n <= len(there) &&
-				slices.Equal(here[at:], there[len(there)-n:])
+			return at >= len(sides[side][list])-ends[list] && ends[list] > 0
 		}
 	}
 	return slices.DeleteFunc(old, isCommon(oldSide)), slices.DeleteFunc(new, isCommon(newSide))

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -153,13 +154,7 @@ func seldomMore(t *plan.Tool) float64 {
 		return 0
 	}
 	n := t.Simulate.Get("duration")
-	if seldom := n.Get("p95"); seldom != nil {
-		n = seldom
-	}
-	d, err := time.ParseDuration(n.AsText())
-	if err != nil {
-		return 0
-	}
+	d, _ := time.ParseDuration(cmp.Or(n.Get("p95"), n).AsText())
 	return d.Seconds()
 }
 
