@@ -127,12 +127,10 @@ type Set struct {
 	hide    *redact.Set
 
 	mu      sync.Mutex
-	closed  bool
-	tries   map[*ongoing]struct{}
+	over    context.Context // done when it is closed
+	end     context.CancelFunc
 	running sync.WaitGroup
 }
-
-type ongoing struct{ cancel context.CancelCauseFunc }
 
 var errClosed = errors.New("the activities are closed")
 
@@ -149,9 +147,9 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 	}
 	s := &Set{
 		byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{},
-		tries:   map[*ongoing]struct{}{},
 		options: o, env: readEnvironment(o.Environ), hide: &redact.Set{},
 	}
+	s.over, s.end = context.WithCancel(context.Background())
 	s.hide.Environment(o.Environ)
 	for name, run := range funcs {
 		s.byName[name] = &function{name, run, o.Grace, s.hide}
@@ -232,36 +230,22 @@ func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Resu
 	if ctx.Err() != nil {
 		return refuse(interrupted(ctx, name))
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	t := &ongoing{cancel}
-	if !s.enter(t) {
-		cancel(nil)
+	s.mu.Lock()
+	if s.over.Err() != nil {
+		s.mu.Unlock()
 		return refuse(&Failure{Code: CodeCancelled, Message: errClosed.Error()})
 	}
+	s.running.Add(1)
+	s.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.over, func() { cancel(errClosed) })
 	a.start(ctx, r, func(result Result, err error) {
+		stop()
 		cancel(nil)
-		s.leave(t)
+		s.running.Done()
 		ended(result, err)
 	})
 	return func() { cancel(nil) }
-}
-
-func (s *Set) enter(t *ongoing) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.tries[t] = struct{}{}
-	s.running.Add(1)
-	return true
-}
-
-func (s *Set) leave(t *ongoing) {
-	s.mu.Lock()
-	delete(s.tries, t)
-	s.mu.Unlock()
-	s.running.Done()
 }
 
 // Run carries one try of a call out as Start does, and waits for its end.
@@ -279,10 +263,7 @@ func (s *Set) Run(ctx context.Context, name string, r Request) (result Result, e
 // after the grace time is killed. It waits for all of them, and may be called again.
 func (s *Set) Close() error {
 	s.mu.Lock()
-	s.closed = true
-	for t := range s.tries {
-		t.cancel(errClosed)
-	}
+	s.end()
 	s.mu.Unlock()
 	var all sync.WaitGroup
 	for _, w := range s.workers {

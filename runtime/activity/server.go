@@ -99,9 +99,6 @@ func (c *contact) lost() bool {
 	default:
 		return false
 	}
-	if c.err != nil {
-		return true
-	}
 	over := (<-chan struct{})(c.broken)
 	if c.lines != nil {
 		over = c.lines.Over()
@@ -110,7 +107,7 @@ func (c *contact) lost() bool {
 	case <-over:
 		return true
 	default:
-		return false
+		return c.err != nil
 	}
 }
 

@@ -37,26 +37,6 @@ func slug(name string, most int) string {
 
 var marks, gaps = regexp.MustCompile(`\p{Mn}+`), regexp.MustCompile(`[^a-z0-9]+`)
 
-// A Run is the journal of a run, as somebody who looks at it finds it.
-type Run struct {
-	// Running reports whether a process writes the journal now.
-	Running bool
-	// Contents are what the journal holds, or nil if there is an error. Of a running one,
-	// what isn't wholly written yet doesn't count as torn.
-	Contents *Contents
-	// Err says why the journal can't be read, often with a *[Fault].
-	Err error
-}
-
-// Look reads and verifies a journal.
-func Look(path string) Run {
-	run := Run{Running: Running(path)} // before it is read: what a running one has just begun to write isn't torn
-	if run.Contents, run.Err = Read(path); run.Running && run.Err == nil {
-		run.Contents.Torn = nil
-	}
-	return run
-}
-
 // Running reports whether a process writes a journal now.
 func Running(path string) bool {
 	f, err := openRegular(path, os.O_RDONLY)

@@ -72,7 +72,9 @@ func needLocks(t *testing.T) {
 
 type found struct {
 	ID, Path string
-	Run
+	Running  bool
+	Contents *Contents
+	Err      error
 }
 
 func listed(t *testing.T, folder string) (runs []found) {
@@ -84,7 +86,11 @@ func listed(t *testing.T, folder string) (runs []found) {
 	for _, entry := range entries {
 		if id, ok := strings.CutSuffix(entry.Name(), extension); ok {
 			path := filepath.Join(folder, entry.Name())
-			runs = append(runs, found{id, path, Look(path)})
+			run := found{ID: id, Path: path, Running: Running(path)} // before it is read: what a running one has just begun to write isn't torn
+			if run.Contents, run.Err = Read(path); run.Running && run.Err == nil {
+				run.Contents.Torn = nil
+			}
+			runs = append(runs, run)
 		}
 	}
 	return runs

@@ -29,9 +29,6 @@ type Answer struct {
 	Instance string `json:"instance,omitzero"`
 	Under    string `json:"under,omitzero"` // the path of the calls above one of a delegate
 	runtime.Decision
-	// Spent stands behind an answer in a box that wasn't taken, and whose question isn't
-	// asked any more: that has been told.
-	Spent bool `json:"spent,omitzero"`
 
 	line int // of its file
 }
@@ -183,11 +180,7 @@ func (b box) since(size int64) ([]Answer, int64, error) {
 	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")),
 		func(line []byte) bool { return !json.Valid(line) })
 	all, err := readAnswers(string(b), lines)
-	spent := map[string]bool{}
-	for _, a := range slices.Backward(all) {
-		spent[a.ID] = spent[a.ID] || a.Spent
-	}
-	return slices.DeleteFunc(all, func(a Answer) bool { return spent[a.ID] }), size + int64(len(text)), err
+	return all, size + int64(len(text)), err
 }
 
 // A desk is where answers come in: from a file, from the box, and from the person who is
@@ -232,7 +225,7 @@ func newDesk(person local.Confirmer, s *Session) *desk {
 }
 
 // close ends what the desk does, and tells what was answered and wasn't taken. Of a run that
-// stopped, an answer in the box waits for its question unless the run now asks otherwise.
+// stopped, an answer in the box waits for its question, and is told of only where the run asks otherwise.
 func (d *desk) close(o *runtime.Outcome) {
 	close(d.over)
 	d.watcher.Wait()
@@ -244,26 +237,14 @@ func (d *desk) close(o *runtime.Outcome) {
 	}
 	stopped := o.Status == runtime.RunStopped
 	noted := slices.Clone(d.given)
-	var spent []Answer
 	for _, a := range d.kept {
 		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
-		// for a further signature
-		waits := func(q *runtime.Question) bool { return asks(q) && q.ID == a.ID && a.Signed != "" }
-		asked := slices.ContainsFunc(o.Asked, asks)
-		if a.Spent = !stopped || asked && !slices.ContainsFunc(o.Asked, waits); a.Spent {
-			spent = append(spent, a)
-		}
-		if a.Spent || asked {
+		if !stopped || slices.ContainsFunc(o.Asked, asks) {
 			noted = append(noted, a)
 		}
 	}
 	for _, words := range left(noted, d.untaken) {
 		d.notice(words)
-	}
-	if stopped && len(spent) > 0 {
-		if err := d.box.add(spent); err != nil {
-			d.notice(err.Error())
-		}
 	}
 }
 

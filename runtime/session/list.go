@@ -62,30 +62,31 @@ func journals(folder string) (files []string, err error) {
 }
 
 func entryOf(path string) Entry {
-	run := journal.Look(path)
+	running := journal.Running(path)
+	contents, err := journal.Read(path)
 	entry := Entry{Run: idOf(path), File: path, Status: "unreadable"}
-	if run.Err != nil {
-		entry.Reason = run.Err.Error()
+	if err != nil {
+		entry.Reason = err.Error()
 		var fault *journal.Fault
-		if errors.As(run.Err, &fault) {
+		if errors.As(err, &fault) {
 			entry.Reason = fault.Why
 		}
 		return entry
 	}
 	var head Manifest
-	if err := json.Unmarshal(run.Contents.Header, &head); err != nil {
+	if err := json.Unmarshal(contents.Header, &head); err != nil {
 		entry.Reason = "its head isn't that of a run"
 		return entry
 	}
-	entry.Plan, entry.Started, entry.Last, entry.Status = head.Title, run.Contents.First, run.Contents.Last, "killed"
+	entry.Plan, entry.Started, entry.Last, entry.Status = head.Title, contents.First, contents.Last, "killed"
 	var last Record
-	if err := json.Unmarshal(run.Contents.Ending, &last); err == nil && last.End != nil {
+	if err := json.Unmarshal(contents.Ending, &last); err == nil && last.End != nil {
 		end := last.End
 		entry.Status, entry.Reason, entry.Calls, entry.Ticks, entry.Instances = string(end.Status), string(end.Reason),
 			&end.Calls, end.Ticks, end.Instances
 		entry.Usage = end.Usage
 	}
-	if run.Running {
+	if running {
 		entry.Status, entry.Reason, entry.Calls, entry.Instances = "running", "", nil, 0
 	}
 	return entry

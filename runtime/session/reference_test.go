@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// The reference names every JSON field of events, questions and answers, but "spent", which is for obelus alone.
+// The reference names every JSON field of events, questions and answers.
 func TestReferenceNamesFields(t *testing.T) {
 	for section, values := range map[string][]any{
 		"## Events": {
@@ -26,7 +26,7 @@ func TestReferenceNamesFields(t *testing.T) {
 		words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("`{}[]\",:? |()\n…", r) })
 		for _, v := range values {
 			for _, name := range fieldNames(reflect.TypeOf(v)) {
-				if name != "event" && name != "spent" && !slices.Contains(words, name) {
+				if name != "event" && !slices.Contains(words, name) {
 					t.Errorf("%s doesn't name %q of %T", section, name, v)
 				}
 			}
