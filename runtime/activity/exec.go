@@ -63,7 +63,7 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	}
 	var output bytes.Buffer
 	full := make(chan struct{})
-	form := x.stdout(&r)
+	form := r.form(x.def.Stdout)
 	p, err := launch(&start{x, ctx, argv, input, func(stdout io.Reader) {
 		if form == plan.StreamNone {
 			io.Copy(io.Discard, stdout)
@@ -120,10 +120,11 @@ func (x *program) given(r *Request) (argv []string, input []byte, err error) {
 	return argv, append(input, '\n'), err
 }
 
-func (x *program) stdout(r *Request) string {
+// form is the form of a call's result: the declared one, or what its use tells.
+func (r *Request) form(declared string) string {
 	switch {
-	case x.def.Stdout != "":
-		return x.def.Stdout
+	case declared != "":
+		return declared
 	case r.Unread:
 		return plan.StreamNone
 	}

@@ -96,7 +96,7 @@ func (x *caller) run(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return x.fail(CodeError, "can't be given this: %v", err)
 	}
-	value, err := x.exchange(request, x.form(&r))
+	value, err := x.exchange(request, r.form(x.def.HTTP.Response))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return Result{Route: -1}, interrupted(ctx, x.name)
@@ -113,16 +113,6 @@ func (x *caller) fail(code, format string, args ...any) (Result, error) {
 func (x *caller) failure(code, format string, args ...any) *Failure {
 	return &Failure{Code: code,
 		Message: fmt.Sprintf("activity %q ", x.name) + x.hide.Message(fmt.Sprintf(format, args...))}
-}
-
-func (x *caller) form(r *Request) string {
-	switch {
-	case x.def.HTTP.Response != "":
-		return x.def.HTTP.Response
-	case r.Unread:
-		return plan.StreamNone
-	}
-	return plan.StreamJSON
 }
 
 var contentTypes = map[string]string{
@@ -159,7 +149,7 @@ func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error)
 			request.Header.Set(name, value)
 		}
 	}
-	for name, usual := range map[string]string{"User-Agent": "obelus", "Accept": accepted[x.form(r)],
+	for name, usual := range map[string]string{"User-Agent": "obelus", "Accept": accepted[r.form(x.def.HTTP.Response)],
 		"Content-Type": contentTypes[sent.Sends]} {
 		if usual != "" && request.Header.Values(name) == nil {
 			request.Header.Set(name, usual)

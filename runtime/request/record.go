@@ -100,11 +100,7 @@ func (s *Context) definitions() Object {
 	tools, schemas, activities, files := Object{}, Object{}, Object{}, Object{}
 	for _, tool := range s.Plan.Tools {
 		if !tool.Builtin {
-			definition, moved := canonical.DefinitionHere(s.Plan, tool, nil)
-			if !moved {
-				definition = Of(tool.Node)
-			}
-			tools = tools.With(tool.Name, definition)
+			tools = tools.With(tool.Name, s.definition(tool.Node, tool, nil))
 		}
 	}
 	named := s.Plan.NamedSchemas
@@ -113,11 +109,7 @@ func (s *Context) definitions() Object {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Plan.Activities)) {
 		if a := s.Plan.Activities[name]; a.Node != nil && a.Origin == plan.Document && !holdsSecret(a.Node) {
-			definition, moved := canonical.DefinitionHere(s.Plan, nil, a)
-			if !moved {
-				definition = Of(a.Node)
-			}
-			activities = activities.With(name, definition)
+			activities = activities.With(name, s.definition(a.Node, nil, a))
 		}
 	}
 	if len(s.Plan.Delegates) > 0 && !s.delegatesHoldSecrets() {
@@ -139,6 +131,13 @@ func (s *Context) definitions() Object {
 		out = out.With("folder", s.Plan.Folder)
 	}
 	return out
+}
+
+func (s *Context) definition(n *source.Node, tool *plan.Tool, a *plan.Activity) any {
+	if moved, is := canonical.DefinitionHere(s.Plan, tool, a); is {
+		return moved
+	}
+	return Of(n)
 }
 
 // holdsSecret reports whether a definition has the text of a secret in it, by the name that

@@ -79,10 +79,6 @@ func (r *Refusal) Error() string { return r.Message }
 // error is what the protocol's library says, which may be of a result, too.
 func (s *Session) put(ctx context.Context, x *exchange,
 	send func(ctx context.Context) error) (came json.RawMessage, err error) {
-	x.sentOnce = func() {}
-	if x.Sent != nil {
-		x.sentOnce = x.Sent
-	}
 	err = send(context.WithValue(ctx, exchangeKey{}, x))
 	replied, came := s.tap.reply(x)
 	var refused *jsonrpc.Error
@@ -203,7 +199,7 @@ func (s *Session) Tools(ctx context.Context) (tools []catalogue.Tool, refused []
 // page is one of the pages of tools, and where they go on; "" at the end. What the library
 // makes of it is nothing to us: it reads all or none.
 func (s *Session) page(ctx context.Context, cursor string) (list []json.RawMessage, next string, err error) {
-	came, err := s.put(ctx, &exchange{}, func(ctx context.Context) error {
+	came, err := s.put(ctx, &exchange{sent: func() {}}, func(ctx context.Context) error {
 		_, err := s.inner.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
 		return err
 	})
@@ -271,7 +267,7 @@ type Call struct {
 	Params json.RawMessage
 	// Meta is sent besides, such as the span that the call is a part of.
 	Meta map[string]string
-	// Sent, if given, is called once the call is on its way, or never will be.
+	// Sent is called once the call is on its way, or never will be.
 	Sent func()
 }
 
@@ -294,7 +290,7 @@ func (s *Session) Call(ctx context.Context, c Call) (*Answer, error) {
 		}
 		params.Meta[key] = value
 	}
-	result, err := s.ask(ctx, &exchange{Sent: c.Sent}, func(ctx context.Context) error {
+	result, err := s.ask(ctx, &exchange{sent: c.Sent}, func(ctx context.Context) error {
 		_, err := s.inner.CallTool(ctx, params)
 		return err
 	})

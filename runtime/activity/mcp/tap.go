@@ -11,10 +11,9 @@ import (
 )
 
 type exchange struct {
-	Sent     func()
-	sentOnce func()
-	replied  bool
-	result   json.RawMessage
+	sent    func() // called once it is on its way
+	replied bool
+	result  json.RawMessage
 }
 
 type exchangeKey struct{}
@@ -23,7 +22,7 @@ type exchangeKey struct{}
 // that before there is an answer.
 func OnItsWay(ctx context.Context) {
 	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
-		x.sentOnce()
+		x.sent()
 	}
 }
 
@@ -64,7 +63,7 @@ func (t *tap) Write(ctx context.Context, m jsonrpc.Message) error {
 		}
 		if x != nil {
 			t.calls[request.ID] = x
-			defer x.sentOnce()
+			defer x.sent()
 		}
 		t.mu.Unlock()
 	}
