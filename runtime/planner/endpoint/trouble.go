@@ -28,44 +28,32 @@ type failure struct {
 
 // A complaint is an error as endpoints write it. Their forms differ, their
 // words for what is worth another try little.
-type complaint struct{ kind, code, words string }
+type complaint string
 
-func readComplaint(text []byte) complaint {
-	var message struct {
-		Error           json.RawMessage
-		Message, Detail json.RawMessage
-		Type            string
+// words are what an endpoint says to people: the message wherever it stands, or all of it.
+func (c complaint) words() string {
+	var m struct{ Error, Message, Detail json.RawMessage }
+	if json.Unmarshal([]byte(c), &m) != nil {
+		return string(c)
 	}
-	if json.Unmarshal(text, &message) != nil {
-		return complaint{words: string(text)}
-	}
-	var inner struct {
-		Type, Message string
-		Code          any
-	}
-	c := complaint{kind: message.Type}
-	switch {
-	case json.Unmarshal(message.Error, &inner) == nil && (inner.Message != "" || inner.Type != ""):
-		c.kind, c.words = inner.Type, inner.Message
-		if inner.Code != nil {
-			c.code = fmt.Sprint(inner.Code)
-		}
-	default:
-		for _, said := range []json.RawMessage{message.Error, message.Message, message.Detail, text} {
-			if json.Unmarshal(said, &c.words) == nil {
-				break
-			}
-			if len(said) > 0 && string(said) != "null" {
-				c.words = string(said)
-				break
-			}
+	for _, said := range []json.RawMessage{m.Error, m.Message, m.Detail} {
+		var text string
+		var inner struct{ Type, Message string }
+		switch {
+		case len(said) == 0 || string(said) == "null":
+		case json.Unmarshal(said, &text) == nil:
+			return text
+		case json.Unmarshal(said, &inner) == nil && inner.Message+inner.Type != "":
+			return inner.Message
+		default:
+			return string(said)
 		}
 	}
-	return c
+	return string(c)
 }
 
 func (c complaint) has(words ...string) bool {
-	all := strings.ToLower(c.kind + " " + c.code + " " + c.words)
+	all := strings.ToLower(string(c))
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(all, w) })
 }
 
@@ -89,7 +77,7 @@ func judge(x *exchange, err error, base, keys string) failure {
 	case x.status >= 300:
 		t.judgeStatus(x, base, keys)
 	case x.status > 0 && x.refusal != nil:
-		t.why = fmt.Sprintf("%s sent no stream but %s", where, x.saying(readComplaint(x.refusal).words))
+		t.why = fmt.Sprintf("%s sent no stream but %s", where, x.saying(complaint(x.refusal).words()))
 		t.remedy = fmt.Sprintf("see whether %s is right, path included", base)
 	case x.status > 0:
 		t.judgeStream(x, err)
@@ -105,10 +93,10 @@ func judge(x *exchange, err error, base, keys string) failure {
 }
 
 func (t *failure) judgeStatus(x *exchange, base, keys string) {
-	c := readComplaint(x.refusal)
+	c := complaint(x.refusal)
 	t.why = fmt.Sprintf("%s said %d %s", x.at, x.status, http.StatusText(x.status))
-	if c.words != "" {
-		t.why += ": " + x.saying(c.words)
+	if words := c.words(); words != "" {
+		t.why += ": " + x.saying(words)
 	}
 	switch {
 	case x.status < 400:
@@ -139,7 +127,7 @@ func (t *failure) judgeStream(x *exchange, err error) {
 	if e := (*StreamError)(nil); errors.As(err, &e) {
 		said = e.Data
 	}
-	switch c := readComplaint(said); {
+	switch c := complaint(said); {
 	case errors.Is(err, bufio.ErrTooLong): // nobody writes so much by mistake
 		t.why = x.at + " sent an event of a stream that doesn't end"
 	case said == nil && err == nil:
@@ -147,9 +135,9 @@ func (t *failure) judgeStream(x *exchange, err error) {
 	case said == nil:
 		t.why, t.again = "the stream broke off: "+x.brief(web.Cause(err).Error()), true
 	case c.has(unpaid...):
-		t.why, t.remedy = x.at+" said "+x.saying(c.words), "see to the account's credit, and resume the run"
+		t.why, t.remedy = x.at+" said "+x.saying(c.words()), "see to the account's credit, and resume the run"
 	default:
-		t.why = x.at + " said " + x.saying(c.words)
+		t.why = x.at + " said " + x.saying(c.words())
 		t.again = c.has(passing...) || !c.has(lasting...)
 		t.form = !t.again && c.has(shapes...)
 	}
