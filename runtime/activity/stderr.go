@@ -51,21 +51,12 @@ func (t *tail) text(hide *redact.Set) string {
 		}
 		s = s[over:]
 	}
-	var out strings.Builder
-	for i, r := range s {
-		switch {
-		case r == '\n', r == '\t':
-			out.WriteRune(r)
-		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"), !strconv.IsPrint(r):
-			_, size := utf8.DecodeRuneInString(s[i:])
-			quoted := strconv.QuoteToASCII(s[i : i+size])
-			out.WriteString(quoted[1 : len(quoted)-1])
-		default:
-			out.WriteRune(r)
-		}
-	}
-	return out.String()
+	quoted := strconv.Quote(s)
+	return unquoted.Replace(quoted[1 : len(quoted)-1])
 }
+
+// unquoted takes back of a quoted text what no terminal acts on.
+var unquoted = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\t`, "\t")
 
 // saying is how a message ends that quotes stderr: one line, whatever was in it.
 func saying(stderr string) string {
