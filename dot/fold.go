@@ -179,8 +179,7 @@ func (d *drawing) groupNode(calls []int) Node {
 // A builder collects a view and merges edges of one kind between two nodes.
 type builder struct {
 	v     View
-	index map[edgeKey]int
-	edges []bundle
+	index map[edgeKey]int // of edges
 }
 
 type edgeKey struct {
@@ -188,18 +187,7 @@ type edgeKey struct {
 	kind     EdgeKind
 }
 
-// A bundle is an edge in the making. It remembers a few labels and counts
-// further ones, so that an edge for a million reads stays small.
-type bundle struct {
-	edgeKey
-	labels  []string
-	further int
-	marks   []Mark
-	whens   []string // the conditions of those that it leads to
-	needed  bool     // something that goes this way can't be done without
-}
-
-// maxLabels is how many paths an edge names.
+// maxLabels is how many paths an edge names; further ones are counted, so that an edge for a million reads stays small.
 const maxLabels = 3
 
 // newBuilder begins a view that has the name, the notes and the amount of detail of another.
@@ -222,15 +210,15 @@ func (b *builder) mark(node int, m Mark) {
 
 // edge is the one edge of a kind between two nodes. It is good until the next
 // call of edge.
-func (b *builder) edge(from, to int, kind EdgeKind) *bundle {
+func (b *builder) edge(from, to int, kind EdgeKind) *Edge {
 	k := edgeKey{from, to, kind}
 	at, ok := b.index[k]
 	if !ok {
-		at = len(b.edges)
+		at = len(b.v.Edges)
 		b.index[k] = at
-		b.edges = append(b.edges, bundle{edgeKey: k})
+		b.v.Edges = append(b.v.Edges, Edge{From: from, To: to, Kind: kind})
 	}
-	return &b.edges[at]
+	return &b.v.Edges[at]
 }
 
 // again draws an edge of another view between two nodes.
@@ -244,10 +232,12 @@ func (b *builder) again(from, to int, e Edge) {
 	for _, label := range labels {
 		edge.read(label)
 	}
-	edge.enters(e.When)
+	for when := range strings.SplitSeq(e.When, "\n") {
+		edge.enters(when)
+	}
 	edge.needed = edge.needed || !e.Optional
 	for _, m := range e.Marks {
-		edge.marks = addMark(edge.marks, m)
+		edge.Marks = addMark(edge.Marks, m)
 	}
 }
 
@@ -265,51 +255,48 @@ func (b *builder) take(v View, place func(i int, n Node) int) (placed []int) {
 }
 
 // takes notes whether a read that goes this way can be done without.
-func (e *bundle) takes(r *plan.Read) { e.needed = e.needed || r.Ref.Required }
+func (e *Edge) takes(r *plan.Read) { e.needed = e.needed || r.Ref.Required }
 
 // read adds one label to an edge.
-func (e *bundle) read(label string) {
+func (e *Edge) read(label string) {
 	switch {
-	case label == "" || slices.Contains(e.labels, label):
-	case len(e.labels) < maxLabels:
-		e.labels = append(e.labels, label)
+	case label == "" || hasLine(e.Label, label):
+	case e.Label == "":
+		e.Label = label
+	case strings.Count(e.Label, "\n")+1 < maxLabels:
+		e.Label += "\n" + label
 	default:
 		e.further++
 	}
 }
 
 // enters adds the condition on which the branch runs that this edge leads into.
-func (e *bundle) enters(when string) {
-	if when != "" && !slices.Contains(e.whens, when) {
-		e.whens = append(e.whens, when)
+func (e *Edge) enters(when string) {
+	if when != "" && !hasLine(e.When, when) {
+		e.When = strings.TrimPrefix(e.When+"\n"+when, "\n")
 	}
 }
 
-// keep names no more than so many labels and counts the others.
-func (e *bundle) keep(n int) {
-	if len(e.labels) > n {
-		e.further += len(e.labels) - n
-		e.labels = e.labels[:n]
+func hasLine(text, line string) (has bool) {
+	for one := range strings.SplitSeq(text, "\n") {
+		has = has || one == line
 	}
+	return has
 }
 
 // view is what was built, its edges in the order in which they were begun.
 func (b *builder) view() View {
-	b.v.Edges = make([]Edge, len(b.edges))
-	for i, e := range b.edges {
-		if b.v.Nodes[e.from].Count > 1 || b.v.Nodes[e.to].Count > 1 {
-			e.keep(1) // one path as an example: such edges represent many
-			e.whens = nil
+	for i := range b.v.Edges {
+		e := &b.v.Edges[i]
+		if b.v.Nodes[e.From].Count > 1 || b.v.Nodes[e.To].Count > 1 {
+			e.further += strings.Count(e.Label, "\n")
+			e.Label, _, _ = strings.Cut(e.Label, "\n") // one path as an example: such edges represent many
+			e.When = ""
 		}
-		label := strings.Join(e.labels, "\n")
 		if e.further > 0 {
-			label += fmt.Sprintf("\n+%d more", e.further)
+			e.Label += fmt.Sprintf("\n+%d more", e.further)
 		}
-		b.v.Edges[i] = Edge{
-			From: e.from, To: e.to, Label: label, When: strings.Join(e.whens, "\n"),
-			Optional: !e.needed &&
-				(e.kind == Data || e.kind == Failure), Kind: e.kind, Marks: e.marks, further: e.further,
-		}
+		e.Optional = !e.needed && (e.Kind == Data || e.Kind == Failure)
 	}
 	return b.v
 }

@@ -50,10 +50,10 @@ func (v View) mermaid(s sizes) string {
 		lines = append(lines, linesMermaid(wrapped(note, mermaidNote)))
 	}
 	for _, entry := range v.Legend() {
-		if entry.Repeats { // it has no stacks
+		if entry.Of == repeats { // it has no stacks
 			entry.Look = each
 		}
-		if !entry.Optional { // nor other arrows
+		if entry.Of != optional { // nor other arrows
 			lines = append(lines, linesMermaid(wrapped(entry.String(), mermaidNote)))
 		}
 	}

@@ -167,7 +167,7 @@ func (d *drawing) draw(l level) (v View, fits bool) {
 // crowded reports whether the drawing has too many nodes, or edges that values take, already,
 // and a coarser one can be drawn instead.
 func (d *drawing) crowded() bool {
-	return !d.last && (len(d.b.v.Nodes) > d.options.MaxNodes || len(d.b.edges) > d.options.MaxEdges)
+	return !d.last && (len(d.b.v.Nodes) > d.options.MaxNodes || len(d.b.v.Edges) > d.options.MaxEdges)
 }
 
 func (d *drawing) drawReads() {
@@ -255,7 +255,7 @@ func (d *drawing) drawUnbound(read, reader int) {
 	if r.Call >= 0 && d.rewrites(r.Call, r.Path) {
 		e := d.b.edge(reader, reader, Data)
 		e.read(name)
-		e.marks = addMark(e.marks, cycleMark)
+		e.Marks = addMark(e.Marks, cycleMark)
 		return
 	}
 	var n Node
@@ -336,13 +336,13 @@ func (d *drawing) drawOrder() (implied map[int]bool) {
 			if waited[w] == i+1 || from < 0 || from == to || d.follows(from, int(w), to, i) {
 				continue
 			}
-			before := len(d.b.edges)
+			before := len(d.b.v.Edges)
 			kind, why := Once, "unless it wrote"
 			if _, listed := slices.BinarySearch(c.Ordered, w); listed || d.plan.Writes != plan.Once {
 				kind, why = Order, "as listed"
 			}
 			d.b.edge(from, to, kind).read(why)
-			if len(d.b.edges) > before {
+			if len(d.b.v.Edges) > before {
 				implied[before] = true
 			}
 		}

@@ -152,7 +152,7 @@ func labelled(texts ...string) View {
 		four := b.node(Node{Label: "four", Detail: s, Kind: Effect})
 		edge := b.edge(one, two, Data)
 		edge.read(s)
-		edge.marks = addMark(nil, Mark{Kind: Warning, Code: "OB211", Text: s})
+		edge.Marks = addMark(nil, Mark{Kind: Warning, Code: "OB211", Text: s})
 		b.edge(two, three, Failure).read(s + s)
 		b.edge(three, four, Order)
 	}

@@ -36,7 +36,7 @@ func (v View) Text() string {
 		}
 	}
 	for _, entry := range v.Legend() {
-		if entry.Mark != "" || entry.Node == Latent {
+		if _, isMark := entry.Of.(MarkKind); isMark || entry.Of == Latent {
 			out.WriteString(entry.String() + "\n")
 		}
 	}

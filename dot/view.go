@@ -63,7 +63,8 @@ type Edge struct {
 	Kind     EdgeKind
 	Marks    []Mark
 
-	further int // how many more paths the last line of Label counts
+	further int  // how many more paths the last line of Label counts
+	needed  bool // something that goes this way can't be done without
 }
 
 // EdgeKind is why one node waits for another.
