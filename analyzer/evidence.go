@@ -176,21 +176,25 @@ func (m *maker) require(calls []int32) {
 	plan := m.pass.Plan
 	for _, c := range calls {
 		call := plan.Calls[c]
-		for _, field := range call.Params.Fields {
-			var fits *schema.Schema
-			if call.Tool != nil && call.Tool.Parameters != nil {
-				fits = call.Tool.Parameters.At([]schema.Step{schema.Key(field.Key)}).Schema
+		accepts, guard := map[*expression.Expr]*schema.Schema{}, compiler.Condition(call)
+		for _, f := range call.Params.Fields {
+			if call.Tool != nil && call.Tool.Parameters != nil && f.Value.Expr != nil {
+				accepts[f.Value.Expr] = call.Tool.Parameters.At([]schema.Step{schema.Key(f.Key)}).Schema
 			}
-			m.parameter(field.Value, fits)
 		}
-		if guard := compiler.Condition(call); guard != nil && guard.Expr != nil {
-			m.read(guard, func(i int) demand {
-				value, known := m.pass.Flow.Conditions().ReadValue(guard.Reads[i], m.branch)
-				return demand{fixed: known, value: value}
-			})
+		if call.Each != nil && call.Each.List.Expr != nil {
+			accepts[call.Each.List.Expr] = flow.AList
 		}
-		if call.Each != nil {
-			m.parameter(call.Each.List, flow.AList)
+		for t := range call.Expressions() {
+			for _, read := range t.Reads {
+				one := demand{path: plan.Reads[read].Path}
+				if t == guard {
+					one.value, one.fixed = m.pass.Flow.Conditions().ReadValue(read, m.branch)
+				} else if t.Expr.Plain() {
+					one.fits = accepts[t.Expr]
+				}
+				m.demand(one, plan.Reads[read].Writers)
+			}
 		}
 	}
 	for _, c := range calls {
@@ -204,38 +208,23 @@ func (m *maker) require(calls []int32) {
 	}
 }
 
-// parameter asks for something wherever a parameter reads: of the parameter's own type where it is the whole of it.
-func (m *maker) parameter(t *plan.Template, fits *schema.Schema) {
-	for e := range t.Expressions() {
-		if e != t || !e.Expr.Plain() {
-			fits = nil
-		}
-		m.read(e, func(int) demand { return demand{fits: fits} })
-	}
-}
-
 // room asks writers for something where a call writes inside their results: a
 // place for it, and a value that its own replaces.
 func (m *maker) room(call *plan.Call, writers []int32) {
 	for _, path := range call.Paths() {
-		for _, w := range writers {
-			m.leaves[int(w)] = append(m.leaves[int(w)], demand{path: path.ID, method: call.Method})
+		if len(writers) > 0 {
+			m.demand(demand{path: path.ID, method: call.Method}, writers)
 		}
 	}
 }
 
-// read notes a demand for every writer that a reference of a template may see.
-func (m *maker) read(t *plan.Template, what func(i int) demand) {
-	for i, at := range t.Reads {
-		r := &m.pass.Plan.Reads[at]
-		one := what(i)
-		one.path = r.Path
-		for _, w := range r.Writers {
-			m.leaves[int(w)] = append(m.leaves[int(w)], one)
-		}
-		if len(r.Writers) == 0 {
-			m.leaves[-1] = append(m.leaves[-1], one)
-		}
+// demand notes one for every call that may write what is read, or for what a run begins with.
+func (m *maker) demand(one demand, writers []int32) {
+	for _, w := range writers {
+		m.leaves[int(w)] = append(m.leaves[int(w)], one)
+	}
+	if len(writers) == 0 {
+		m.leaves[-1] = append(m.leaves[-1], one)
 	}
 }
 

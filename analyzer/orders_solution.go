@@ -19,47 +19,44 @@ type orderedCall struct {
 	total int // of AtMost: how often the subjects may have started, this one included
 }
 
-// related are the calls listed before one with which order rules relate it.
-func related(p *Pass, call *plan.Call) (with []int) {
-	checks := orderChecks(p)
-	ordered := analysis.Kept[[][]orderedCall](p.Store)
-	if *ordered == nil {
-		*ordered = make([][]orderedCall, len(checks))
-	}
-	for at := range checks {
-		c := &checks[at]
-		one := orderedCall{share: shareOf(p, at, call)}
-		if call.Plan() != "" { // of its calls nothing is known here
-			one.subject, one.other, one.count = true, true, c.Most+1
-		}
-		if !one.subject && !one.other {
-			continue
-		}
-		before, _ := slices.BinarySearchFunc((*ordered)[at], call.Index,
-			func(t orderedCall, call int) int { return t.call.Index - call })
-		known := (*ordered)[at][:before:before]
-		if live := p.Plan.Live; live != nil && at < len(live.Started) {
-			one.total = live.Started[at]
-		}
-		if before > 0 {
-			one.total = known[before-1].total
-		}
-		one.total = min(one.total+one.count, c.Most+1)
-		for _, t := range slices.Backward(known) {
-			if c.Kind == policy.AtMost && one.total <= c.Most { // there is room for all of them
-				break
+// relatedTo is the index of a call whose related calls are known.
+type relatedTo int
+
+// related are the calls listed before one with which order rules relate it. It is first asked in the order of the
+// calls.
+func related(p *Pass, call *plan.Call) []int {
+	return analysis.Once(p.Store, relatedTo(call.Index), func() (with []int) {
+		ordered := analysis.Table[int, []orderedCall](p.Store) // by check
+		for at, c := range orderChecks(p) {
+			one, known := orderedCall{share: shareOf(p, at, call)}, ordered[at]
+			if call.Plan() != "" { // of its calls nothing is known here
+				one.subject, one.other, one.count = true, true, c.Most+1
 			}
-			if one.subject && t.other || t.subject && one.other {
-				with = append(with, t.call.Index)
+			if !one.subject && !one.other {
+				continue
 			}
-			if c.Kind == policy.AtMost && t.total > c.Most { // which waits for those before it
-				break
+			if len(known) > 0 {
+				one.total = known[len(known)-1].total
+			} else if live := p.Plan.Live; live != nil && at < len(live.Started) {
+				one.total = live.Started[at]
 			}
+			one.total = min(one.total+one.count, c.Most+1)
+			for _, t := range slices.Backward(known) {
+				if c.Kind == policy.AtMost && one.total <= c.Most { // there is room for all of them
+					break
+				}
+				if one.subject && t.other || t.subject && one.other {
+					with = append(with, t.call.Index)
+				}
+				if c.Kind == policy.AtMost && t.total > c.Most { // which waits for those before it
+					break
+				}
+			}
+			ordered[at] = append(known, one)
 		}
-		(*ordered)[at] = append(known, one)
-	}
-	slices.Sort(with)
-	return slices.Compact(with)
+		slices.Sort(with)
+		return slices.Compact(with)
+	})
 }
 
 // asListed are the pairs of calls of a solution that run as listed for the sake of orders.

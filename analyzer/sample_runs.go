@@ -180,6 +180,9 @@ func (t *sampler) prepare(output bool, within []bool) {
 		if !t.asked[i] {
 			continue
 		}
+		if tool := call.Single(); t.budget.OpenCode[tool] {
+			t.targets.AtBounds(tool.Output)
+		}
 		for _, taker := range analysis.Takers(p, call) {
 			for _, f := range call.Params.Fields {
 				if s := taker.Place(f.Key).Schema; s != nil && f.Value.Live() {

@@ -99,8 +99,8 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool)
 		return nil, false
 	case presence == expression.Pending:
 		return samples.Hole(), true
-	case presence == expression.There && open:
-		value = samples.Opened(value)
+	case open && schema.KindOf(value)&(schema.Object|schema.Array) != 0: // it may hold more
+		return samples.Hole(), true
 	}
 	return value, presence == expression.There
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -258,8 +257,7 @@ func beyondTheEnd(p *Pass, b beginning, call *plan.Call, before plan.Route, path
 	}
 }
 
-// longest is how many items a list may have when a call writes to it; false where
-// that isn't known.
+// longest is how many items a list has at most when a call writes to it; false where that isn't known.
 func longest(p *Pass, b beginning, list pathtree.ID, call *plan.Call, before plan.Route) (length int, known bool) {
 	paths := p.Plan.Paths
 	if paths.Kind(list) != "state" || p.Plan.Form == plan.Solution || paths.Depth(list) < 2 {
@@ -274,28 +272,18 @@ func longest(p *Pass, b beginning, list pathtree.ID, call *plan.Call, before pla
 	} else if p.Plan.StateSchema != nil {
 		return 0, false // a run may be given what is declared
 	}
-	var items []expression.Segment
 	for _, w := range p.Plan.Writers(list) {
 		other := p.Plan.Calls[w.Call]
 		switch {
 		case other == call || !isBefore(p, w.Call, call):
-		case paths.IsAbove(w.Path, list):
-			if w.Path != list || other.Method != plan.Push || other.SetsAt(list) {
-				return 0, false
-			}
+		case paths.IsAbove(w.Path, list) && (w.Path != list || other.Method != plan.Push || other.SetsAt(list)):
+			return 0, false
+		default: // it adds an item, or replaces one
 			length++
-		default:
-			items = append(items, paths.Segments(w.Path)[paths.Depth(list)])
 		}
 	}
 	for _, path := range before {
 		if paths.IsAbove(list, path.ID) && path.ID != list {
-			items = append(items, paths.Segments(path.ID)[paths.Depth(list)])
-		}
-	}
-	slices.SortFunc(items, func(a, b expression.Segment) int { return a.Index - b.Index })
-	for _, step := range items {
-		if step.IsIndex && step.Index == length {
 			length++
 		}
 	}

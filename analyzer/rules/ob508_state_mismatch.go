@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
@@ -133,10 +132,7 @@ func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above s
 		strings.Count(above, ".") > maxParts {
 		return
 	}
-	named := given.Properties()
-	names := slices.Concat(named,
-		slices.DeleteFunc(into.Properties(), func(name string) bool { return slices.Contains(named, name) }))
-	for i, name := range names {
+	for _, name := range given.Properties() {
 		key := []schema.Step{schema.Key(name)}
 		from, to := given.At(key), into.At(key)
 		switch {
@@ -145,19 +141,9 @@ func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above s
 			noPlaceFor(p, call, above+name, from.Required)
 		case from.Schema == nil || to.Schema == nil:
 		case call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0: // it is merged in its turn
-			if i < len(named) {
-				partsMismatch(p, call, from.Schema, to.Schema, above+name+".")
-			}
-		case i < len(named):
+			partsMismatch(p, call, from.Schema, to.Schema, above+name+".")
+		default:
 			stateMismatch(p, call, from.Schema, to.Schema, above+name)
-		case from.Named && from.Schema.Kinds() != schema.Anything: // a map has a schema for any name
-			v := p.Flow.Contains(from.Schema, to.Schema)
-			if (v.Relation == schema.Never || v.Relation == schema.MayNotFit) &&
-				// some result has it there
-				p.Flow.Contains(schema.AllOf(given, schema.Containing(key, schema.Const(v.Witness))),
-					schema.AnyOf()).Relation == schema.Never {
-				stateMismatch(p, call, schema.AnyOf(from.Schema, to.Schema), to.Schema, above+name)
-			}
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 var _ = Register(Rule{
@@ -81,7 +82,7 @@ func activityCode(p *Pass) {
 			continue
 		}
 		if err == nil {
-			reported[tool.Activity] = samples.TryCode(p, tool, variable, result)
+			reported[tool.Activity] = codeResult(p, tool, activity, known, result)
 			continue
 		}
 		reported[tool.Activity] = true
@@ -94,6 +95,38 @@ func activityCode(p *Pass) {
 				cmp.Or(known.Names().List, "none"))
 		}
 	}
+}
+
+// codeResult reports code whose result is never one of its tool. Sample runs find the calls with which it is none, or
+// with which the code fails, if types leave that open.
+func codeResult(p *Pass, tool *plan.Tool, activity *plan.Activity, known *parameters,
+	result *expression.Type) (reported bool) {
+	if !slices.ContainsFunc(p.Plan.Calls,
+		func(call *plan.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 }) {
+		return false
+	}
+	open, _ := activity.Expression.CodeMayFail(func(name string) *expression.Type {
+		at := known.Place(name)
+		if !at.Possible || !at.Required { // a call may leave it out
+			return nil
+		}
+		return p.Flow.TypeOf(at.Schema, true)
+	})
+	if tool.Output != nil {
+		gives := p.Flow.Likeness(result)
+		if gives == nil || result.Fields["_outputPath"] != nil { // code may name the alternative that it takes
+			open = true
+		} else if j := analysis.Compare(p, nil, gives, tool.Output); j.Relation == schema.Never {
+			message := fmt.Sprintf("what this returns isn't a result of %q: %s", tool.Name, j.Because())
+			samples.CodeFault(p, tool, activity.Node.Get("expr").Span(), message).
+				Advise("correct the expression or the tool's \"_output\"")
+			return true
+		} else {
+			open = open || j.Relation != schema.Fits
+		}
+	}
+	samples.BudgetOf(p).OpenCode[tool] = open
+	return false
 }
 
 // strayName reports the first name in an activity's code that is none of a parameter, of

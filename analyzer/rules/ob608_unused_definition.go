@@ -1,18 +1,14 @@
 package rules
 
 import (
-	"bytes"
 	"maps"
-	"path"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 var _ = Register(Rule{
@@ -49,19 +45,7 @@ func unusedDefinitions(p *Pass) {
 			}
 		}
 	}
-	usedFiles := map[*source.File]bool{}
-	files := map[string][]*source.File{}
-	define := func(n *source.Node, used bool) {
-		if n == nil || n.File == compiled.File {
-			return
-		}
-		if _, known := usedFiles[n.File]; !known {
-			files[path.Base(n.File.Name)] = append(files[path.Base(n.File.Name)], n.File)
-		}
-		usedFiles[n.File] = usedFiles[n.File] || used
-	}
 	for _, t := range compiled.Tools {
-		define(t.NameNode, tools[t.Name])
 		if t.NameNode != nil && t.NameNode.File == compiled.File && !tools[t.Name] {
 			p.Report(t.NameNode.Span(), "no call uses the tool %q", compiler.Shown(t.Name)).
 				Advise("use it, or remove it")
@@ -69,13 +53,11 @@ func unusedDefinitions(p *Pass) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(compiled.Activities)) {
 		a := compiled.Activities[name]
-		define(a.NameNode, activities[name])
 		if a.NameNode != nil && a.NameNode.File == compiled.File && !activities[name] {
 			p.Report(a.NameNode.Span(), "no call uses the activity %q", compiler.Shown(name)).
 				Advise("give it the name of a tool, name it in \"_activity\", or remove it")
 		}
 	}
-	unusedImports(p, files, usedFiles)
 }
 
 // shadowed reports definitions that a later one of the same name replaces.
@@ -89,26 +71,5 @@ func shadowed(p *Pass) {
 		if winner := p.Plan.Tool(t.Name); winner != nil && winner.NameNode != nil {
 			f.Note(winner.NameNode.Span(), "the definition that is used is here")
 		}
-	}
-}
-
-// unusedImports reports imported files without used definitions. A file that may contain more than
-// tools and activities isn't checked.
-func unusedImports(p *Pass, files map[string][]*source.File, used map[*source.File]bool) {
-	list := p.Plan.Root.Get("import")
-	if list == nil {
-		return
-	}
-	for _, item := range list.Several() {
-		same := files[path.Base(item.Text)]
-		if len(same) != 1 || used[same[0]] ||
-			!strings.HasSuffix(same[0].Name, strings.TrimLeft(path.Clean(item.Text), "./")) {
-			continue
-		}
-		if text := same[0].Text; bytes.Contains(text, []byte("schemas")) || bytes.Contains(text, []byte("import")) ||
-			bytes.Contains(text, []byte("advisors")) {
-			continue
-		}
-		p.Report(item.Span(), "no call uses anything of the import %q", item.Text).Advise("take it out")
 	}
 }

@@ -27,25 +27,6 @@ func IsOpen(v any) bool {
 	return open
 }
 
-// Opened is a value that may be an object with other keys, and its items and fields.
-func Opened(v any) any {
-	switch v := v.(type) {
-	case []any:
-		all := make([]any, len(v))
-		for i := range v {
-			all[i] = Opened(v[i])
-		}
-		return all
-	case map[string]any:
-		all := map[string]any{mark: false}
-		for key, field := range v {
-			all[key] = Opened(field)
-		}
-		return all
-	}
-	return v
-}
-
 // A Certainty is how much of a value is known.
 type Certainty uint8
 
