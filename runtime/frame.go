@@ -27,9 +27,9 @@ type frame struct {
 	givenUp bool     // a delegate whose call is given up: it is over when what it has at work has ended
 	items   *results // of a frame whose calls are one call's, for one item each; else nil
 
-	stale                         []int32 // a heap of calls to look at again: the earliest-listed comes out first
-	pendingWrites, releasedWrites []int32 // calls with results that wait for other calls; that can be checked again
-	isAwake                       bool    // some call is to be looked at, and the machine knows it
+	stale         []int32 // a heap of calls to look at again: the earliest-listed comes out first
+	pendingWrites []int32 // calls with results that wait for other calls
+	isAwake       bool    // some call is to be looked at, and the machine knows it
 
 	history []request.Written // what its calls did in earlier ticks
 	draft   *analyzer.Draft   // of the solution that is arriving
@@ -77,11 +77,10 @@ type schedule struct {
 
 // failures are those of a frame's calls.
 type failures struct {
-	rejects     bool // it has failed for a call that isn't to be tried again
-	errors      []runError
-	unrouted    []errorMessage
-	shownErrors []errorMessage // those that †error reads, of the plan at hand
-	readable    []any          // what †error reads: the data of error messages, oldest first
+	rejects  bool // it has failed for a call that isn't to be tried again
+	errors   []runError
+	unrouted []errorMessage
+	readable []any // what †error reads from the start, or of earlier ticks: the data of error messages, oldest first
 }
 
 type callState struct {
@@ -166,14 +165,17 @@ func (f *frame) emit(i int32, kind CommandKind) *Command {
 }
 
 func (f *frame) look(call int32) {
-	if state := &f.calls[call]; !state.queued && state.status == Waiting {
-		state.queued = true
-		heap.Push(&f.stale, call, cmp.Less[int32])
-		f.wake()
+	if f.calls[call].status == Waiting {
+		f.inspect(call)
 	}
 }
 
-func (f *frame) wake() {
+func (f *frame) inspect(call int32) {
+	if f.calls[call].queued {
+		return
+	}
+	f.calls[call].queued = true
+	heap.Push(&f.stale, call, cmp.Less[int32])
 	if !f.isAwake {
 		f.isAwake = true
 		f.machine.awake = append(f.machine.awake, f)
@@ -181,16 +183,14 @@ func (f *frame) wake() {
 }
 
 func (f *frame) settleAll() {
-	for len(f.stale)+len(f.releasedWrites) > 0 {
-		if len(f.releasedWrites) > 0 {
-			call := f.releasedWrites[0]
-			f.releasedWrites = f.releasedWrites[1:]
-			f.judgePending(call)
-			continue
-		}
+	for len(f.stale) > 0 {
 		call := heap.Pop(&f.stale, cmp.Less[int32])
-		f.calls[call].queued = false
-		if one := &f.calls[call]; one.status == Waiting && !one.held && !one.asks() {
+		one := &f.calls[call]
+		one.queued = false
+		switch {
+		case one.status == Writing:
+			f.judgePending(call)
+		case one.status == Waiting && !one.held && !one.asks():
 			f.decide(call)
 		}
 	}
@@ -471,9 +471,7 @@ func (f *frame) release(i int32) {
 			}
 		}
 	}
-	if len(f.pendingWrites) > 0 {
-		f.releaseAfter(i)
-	}
+	f.releaseWrites(i)
 	for waiting, ok := f.orderedBy.take(i); ok; waiting, ok = f.orderedBy.take(i) {
 		if f.calls[waiting].order--; f.isOrdered(waiting) || f.calls[i].status != Done {
 			f.look(waiting)

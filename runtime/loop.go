@@ -365,7 +365,7 @@ func extendFrame(f *frame, d *analyzer.Draft) {
 		f.look(int32(i)) // which of several repeats a done call is known with the entire plan
 	}
 	if d.Complete() {
-		f.releaseAll() // so is where each has its place
+		f.releaseWrites(-1) // so is where each has its place
 	}
 }
 
@@ -403,7 +403,7 @@ func (l *loop) endTick() {
 	for _, f := range l.roots() {
 		f.log.Seal()
 		keepHistory(f, numberDone(f))
-		appendErrors(f)
+		showErrors(f)
 		output, problem := outputOf(f)
 		judged := func(e CallError) bool { return e.Code == codeMisfit } // of the text, which says the same
 		if problem != nil && !(problem.Code == "bad-output" && slices.ContainsFunc(l.tickErrors, judged)) {

@@ -78,34 +78,23 @@ func (s *store) needsBase(path pathtree.ID, method plan.Method) bool {
 	return above != pathtree.Root && s.program.IsWritten(above)
 }
 
-func (f *frame) releaseAfter(behind int32) {
+// releaseWrites lets the results be judged that wait for a call to settle, or, for -1, all.
+func (f *frame) releaseWrites(behind int32) {
 	f.pendingWrites = slices.DeleteFunc(f.pendingWrites, func(i int32) bool {
-		if f.calls[i].more.arrival.behind != behind {
-			return false
+		isReleased := behind < 0 || f.calls[i].more.arrival.behind == behind
+		if isReleased {
+			f.inspect(i)
 		}
-		f.releasedWrites = append(f.releasedWrites, i)
-		return true
+		return isReleased
 	})
-	if len(f.releasedWrites) > 0 {
-		f.wake()
-	}
-}
-
-func (f *frame) releaseAll() {
-	if len(f.pendingWrites) > 0 {
-		f.releasedWrites, f.pendingWrites = append(f.releasedWrites, f.pendingWrites...), nil
-		f.wake()
-	}
 }
 
 func (f *frame) judgePending(i int32) {
 	a := f.calls[i].more.arrival
 	f.calls[i].more.arrival = nil
-	switch {
-	case f.calls[i].status != Writing: // it was given up meanwhile
-	case a.failure != nil && !f.givenUp:
+	if a.failure != nil && !f.givenUp {
 		f.failedForGood(i, a.failure)
-	default:
+	} else {
 		f.complete(i, a.value, a.route, a.failure)
 	}
 }

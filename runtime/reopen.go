@@ -77,19 +77,6 @@ func reopenRun(m *Machine) {
 	})
 }
 
-// forgetFailures leaves of what †error reads what stood there from the start.
-func forgetFailures(f *frame) {
-	if len(f.readable) == 0 {
-		return
-	}
-	if f.readable = nil; f.parent == nil {
-		base := f.machine.base()
-		f.readable = slices.Concat(base.Errors, base.Instance(f.site.Instance).Errors)
-	}
-	f.log.Give("error", nil)
-	showFailures(f)
-}
-
 // lacksItems reports whether a call is done, and some of the items that it ran for were skipped.
 func (s *schedule) lacksItems(i int32) bool {
 	more := s.calls[i].more
@@ -116,9 +103,11 @@ func reopenFrame(f *frame) bool {
 		}
 		f.errors = slices.DeleteFunc(f.errors,
 			func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
-		all := slices.Concat(f.shownErrors, f.unrouted)
-		f.unrouted = slices.DeleteFunc(all, func(e errorMessage) bool { return again[e.call] })
-		forgetFailures(f)
+		if len(f.unrouted) > 0 { // †error reads what stood there from the start
+			f.log.Give("error", nil)
+			showFailures(f)
+		}
+		f.unrouted = slices.DeleteFunc(f.unrouted, func(e errorMessage) bool { return again[e.call] })
 	} else {
 		f.items.failure = nil
 		for i, one := range f.parent.calls[f.under].more.items.of {

@@ -16,17 +16,21 @@ type errorMessage struct {
 	failure *Failure
 }
 
-// appendErrors makes what failed readable as †error, now that nothing more can start: until then no call sees the
+// showErrors makes what failed readable as †error, now that nothing more can start: until then no call sees the
 // errors of its own tick. They stand in plan order, which doesn't depend on timing.
-func appendErrors(f *frame) {
+func showErrors(f *frame) {
 	slices.SortFunc(f.unrouted, func(a, b errorMessage) int { return a.call - b.call })
+	earlier := f.readable
 	f.readable = slices.Clip(f.readable)
 	for _, e := range f.unrouted {
 		f.readable = append(f.readable,
 			map[string]any{"call": f.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
 	}
-	f.shownErrors, f.unrouted = f.unrouted, nil
-	showFailures(f)
+	if showFailures(f); f.machine.loop != nil && f.parent == nil {
+		f.unrouted = nil
+	} else {
+		f.readable = earlier
+	}
 }
 
 func showFailures(f *frame) {
@@ -49,7 +53,7 @@ func finishFrame(f *frame) {
 }
 
 func concludeFrame(f *frame) any {
-	appendErrors(f)
+	showErrors(f)
 	output, problem := outputOf(f)
 	if problem != nil {
 		f.recordError(*problem, atLast)
@@ -144,7 +148,9 @@ func outputOf(f *frame) (any, *CallError) {
 	r := resolution{frame: f}
 	var value any
 	if f.plan.Output != nil {
-		value, _ = r.value(f.plan.Output)
+		if given, there := r.value(f.plan.Output); there {
+			value = given
+		}
 	}
 	if values, text := maxOutputValues, maxOutputText; !fits(value, &values, &text) {
 		r.problem = &CallError{Code: codeLimit,
@@ -213,6 +219,7 @@ func noOutput(f *frame) *CallError {
 	if slices.Sort(lacks); len(skipped) == 0 {
 		skipped = done
 	}
+	slices.Reverse(skipped)
 	const most = 5
 	entries := slices.Concat(slices.Compact(lacks), skipped)
 	if more := len(entries) - most; more > 0 {
