@@ -24,40 +24,24 @@ var _ = rules.Register(Rule{
 // parameters are or may be beside what it lets them be: its bounds are one more
 // taker of the parameters.
 func outsideOfBounds(p *Pass) {
-	if len(p.Plan.Policies) == 0 {
-		return
-	}
-	for _, call := range p.Fresh() {
-		for _, one := range p.Plan.Policies {
+	for _, one := range p.Plan.Policies {
+		for _, call := range p.Fresh() {
 			for i := range one.Only {
 				unlisted(p, &one.Only[i], call)
 			}
 		}
-		for _, bounds := range boundsOn(p, call) {
-			outOfBounds(p, call, bounds)
-		}
-	}
-	for _, one := range p.Plan.Policies {
 		for i := range one.Bounds {
 			for k := range one.Bounds[i].Tools {
-				untyped(p, &one.Bounds[i], &one.Bounds[i].Tools[k])
-			}
-		}
-	}
-}
-
-// boundsOn are those that policies set for a call.
-func boundsOn(p *Pass, call *plan.Call) (all []*analysis.Parameters) {
-	for _, one := range p.Plan.Policies {
-		for i := range one.Bounds {
-			for k := range one.Bounds[i].Tools {
-				if tool := &one.Bounds[i].Tools[k]; label.Carries(call, tool.Name) {
-					all = append(all, boundsOf(p, &one.Bounds[i], tool))
+				tool := &one.Bounds[i].Tools[k]
+				for _, call := range p.Fresh() {
+					if label.Carries(call, tool.Name) {
+						outOfBounds(p, call, boundsOf(p, &one.Bounds[i], tool))
+					}
 				}
+				untyped(p, &one.Bounds[i], tool)
 			}
 		}
 	}
-	return all
 }
 
 // untyped reports bounds that accept values of other types, if the tool doesn't declare the type either.
