@@ -101,6 +101,9 @@ func writePath(b *strings.Builder, path []Segment) {
 // maxIndex is the largest index of a list that a reference may name.
 const maxIndex = 1_000_000
 
+// maxSegments bounds a path: what is known of it is asked of each part, and for each part below that.
+const maxSegments = 100
+
 func Fault(start, end int, message, help string) *Error {
 	return &Error{Start: start, End: end, Message: message, Help: help}
 }
@@ -209,6 +212,9 @@ func ReadSegments(text string, at, start int) (path []Segment, end int, optional
 		if segment.IsIndex && segment.Index > maxIndex {
 			return nil, 0, false, Fault(at, next, "an index is at most "+strconv.Itoa(maxIndex),
 				"a key of digits is quoted: [\""+segment.Key+"\"]")
+		}
+		if len(read) == maxSegments {
+			return nil, 0, false, Fault(start, next, "a path has at most "+strconv.Itoa(maxSegments)+" keys and indexes", "")
 		}
 		read = append(read, segment)
 		optional = optional || soft
