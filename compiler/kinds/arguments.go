@@ -178,25 +178,39 @@ func Text(value any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// FileNames are the names that texts of the argv may have for files.
+// FileNames are the names that texts of the argv and of the environment may have for files. One that names a folder, or
+// a module, may be for the code in it that Python runs.
 func FileNames(a *plan.Activity, lookup func(variable string) string) (names []string) {
-	for i, argument := range a.Argv {
-		for _, text := range argument.Texts {
-			if len(parametersIn(text)) > 0 || lookup == nil && variable.MatchString(text) {
+	add := func(text string, isProgram bool) {
+		if len(parametersIn(text)) > 0 || lookup == nil && variable.MatchString(text) {
+			return
+		}
+		text = fill(text, nil, lookup)
+		if isProgram && text == filepath.Base(text) {
+			return // looked for in PATH
+		}
+		all := []string{text}
+		if _, value, ok := strings.Cut(text, "="); ok {
+			all = append(all, value)
+		}
+		if len(text) > 2 && text[0] == '-' && text[1] != '-' {
+			all = append(all, text[2:])
+		}
+		for _, name := range all {
+			if name == "" || strings.Contains(name, "\x00") {
 				continue
 			}
-			text = fill(text, nil, lookup)
-			if i == 0 && text == filepath.Base(text) {
-				continue // looked for in PATH
-			}
-			names = append(names, text)
-			if _, value, ok := strings.Cut(text, "="); ok {
-				names = append(names, value)
-			}
-			if len(text) > 2 && text[0] == '-' && text[1] != '-' {
-				names = append(names, text[2:])
-			}
+			module := strings.ReplaceAll(name, ".", "/")
+			names = append(names, name, name+"/__main__.py", module+".py", module+"/__main__.py")
 		}
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" || strings.Contains(name, "\x00") })
+	for i, argument := range a.Argv {
+		for _, text := range argument.Texts {
+			add(text, i == 0)
+		}
+	}
+	for _, setting := range a.Env {
+		add(setting.Value, false)
+	}
+	return names
 }

@@ -6,12 +6,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -118,8 +120,9 @@ func (s *Set) add(label, value string, alone bool) {
 		return
 	}
 	inQuery, quoted := url.QueryEscape(value), inJSON(value, false)
-	for _, text := range []string{value, quoted, inJSON(quoted, false), inJSON(value, true), inQuery,
-		strings.ReplaceAll(inQuery, "+", "%20")} {
+	ascii := inASCII(quoted)
+	for _, text := range []string{value, quoted, inJSON(quoted, false), inJSON(value, true), ascii,
+		inJSON(ascii, false), inQuery, strings.ReplaceAll(inQuery, "+", "%20")} {
 		s.index(form{text, value, alone, 0})
 	}
 }
@@ -130,6 +133,21 @@ func inJSON(value string, escapeHTML bool) string {
 	encoder.SetEscapeHTML(escapeHTML)
 	_ = encoder.Encode(value) // a string
 	return b.String()[1 : b.Len()-2]
+}
+
+// inASCII is JSON as programs write it that escape all characters beyond ASCII.
+func inASCII(quoted string) string {
+	var b strings.Builder
+	for _, r := range quoted {
+		if r < utf8.RuneSelf {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, "\\u%04x", unit)
+		}
+	}
+	return b.String()
 }
 
 func (s *Set) index(f form) {

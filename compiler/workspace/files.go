@@ -17,7 +17,7 @@ import (
 // Sum is the digest of what a file of the folder holds: "sha256:" and the SHA-256; "" where
 // a name leads to none, through links too. The name is seen from another folder, where a
 // program is started, and that from this one; either may be absolute. Of a link in the
-// folder that leads out of it the digest is over where it leads.
+// folder that leads out of it the digest is over where it leads as well.
 func (f Folder) Sum(from, name string) (string, error) {
 	if text, given := f.Texts[path.Join(filepath.ToSlash(from), filepath.ToSlash(name))]; given {
 		return SumOf([]byte(text)), nil
@@ -44,7 +44,8 @@ func (f Folder) Sum(from, name string) (string, error) {
 	case Holds(root, file):
 		return sumOfFile(file)
 	case Holds(top, filepath.Clean(name)):
-		return SumOf(fmt.Appendf(nil, "leads to %q", file)), nil
+		sum, err := sumOfFile(file)
+		return SumOf(fmt.Appendf(nil, "leads to %q: %s", file, sum)), err
 	}
 	return "", nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // LANGUAGE.md#compiled-plans-and-digests: a name counts as the file of the folder that it leads to, through whatever links; of
-// a link that leads out, where to counts.
+// a link that leads out, where to counts as well.
 func TestSumFollowsLinks(t *testing.T) {
 	top := t.TempDir()
 	w := filepath.Join(top, "w")

@@ -36,6 +36,10 @@ func TestFilesAreComparedBeforeEachStart(t *testing.T) {
 		{"a link retargeted", "ln -sf lib/evil.sh link", "sh, link", "", false},
 		{"what a link leads to", "cp lib/evil.sh prog.sh", "sh, link", "", false},
 		{"a link out", "ln -sf $(readlink out)2 out", "sh, prog.sh, out", "", false},
+		{"what a link out leads to", "echo evil > $(readlink out)", "sh, prog.sh, out", "", false},
+		{"code in a folder", "echo evil > pack/__main__.py", "sh, prog.sh, pack", "", false},
+		{"a module", "echo evil > pack/mod.py", "sh, prog.sh, -m, pack.mod", "", false},
+		{"a file of the environment", "echo evil > data", "sh, prog.sh], env: {BASH_ENV: data}, inherit: [", "", false},
 		{"come", "echo echo evil > late.sh", "sh, -c, 'if [ -f late.sh ]; then . ./late.sh; else sh prog.sh; fi', late.sh", "", false},
 		{"a joined option", "echo echo evil > prog.sh", "sh, lib/arg.sh, --of=prog.sh, -fdata", "", false},
 		{"another joined option", "echo x > data", "sh, lib/arg.sh, -fdata", "", false},
@@ -50,7 +54,7 @@ func TestFilesAreComparedBeforeEachStart(t *testing.T) {
 			folder, elsewhere := t.TempDir(), t.TempDir()
 			for name, text := range map[string]string{
 				filepath.Join(elsewhere, "one"): "", filepath.Join(elsewhere, "one2"): "",
-				"first.sh": test.change, "prog.sh": "#!/bin/sh\necho good", "data": "", "lib/evil.sh": "echo evil", "lib/arg.sh": "echo good", "lib/more/deep.sh": "echo good",
+				"first.sh": test.change, "prog.sh": "#!/bin/sh\necho good", "data": "", "pack/__main__.py": "", "pack/mod.py": "", "lib/evil.sh": "echo evil", "lib/arg.sh": "echo good", "lib/more/deep.sh": "echo good",
 			} {
 				if !filepath.IsAbs(name) {
 					name = filepath.Join(folder, name)

@@ -256,7 +256,11 @@ func refuseAll(list []*ast.Node) goal {
 }
 
 func (p *Prover) holdsNode(list []known, n *ast.Node) bool {
-	return len(list) > 0 && slices.ContainsFunc(list, func(k known) bool { return k.id == p.id(n) })
+	if len(list) == 0 {
+		return false
+	}
+	id := p.id(n)
+	return slices.ContainsFunc(list, func(k known) bool { return k.id == id })
 }
 
 // outlook is what can be seen of a goal without applying it.
@@ -326,16 +330,26 @@ func (p *Prover) clashes(s *state, n *ast.Node) bool {
 	return false
 }
 
+// seenPerStep is how many goals and known nodes are looked at for a step.
+const seenPerStep = 64
+
 // settle takes the choices that are none any more; false is a contradiction.
 func (p *Prover) settle(s *state) bool {
 	for {
-		changed := false
+		changed, seen := false, 0
 		kept := make([]choice, 0, len(s.choices))
 		pending := s.choices
 		s.choices = nil
 		for _, c := range pending {
 			options := make([]goal, 0, len(c.options))
 			done := false
+			if seen += len(c.options) * (8 + len(s.accepted) + len(s.refused)); seen > seenPerStep {
+				p.spend(seen / seenPerStep)
+				seen %= seenPerStep
+			}
+			if p.Out {
+				return true
+			}
 			for _, g := range c.options {
 				switch p.outlook(s, g) {
 				case sure:
@@ -367,7 +381,7 @@ func (p *Prover) settle(s *state) bool {
 // search branches over the choices of a state until none is left, and hands
 // the rest to the solver of its kind.
 func (p *Prover) search(s *state) finding {
-	if !p.spend(1) || s.finite == nil && !p.settle(s) || p.Out {
+	if !p.spend(1+len(s.choices)/seenPerStep) || s.finite == nil && !p.settle(s) || p.Out {
 		return none()
 	}
 	if s.finite != nil {
