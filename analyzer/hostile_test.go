@@ -83,6 +83,15 @@ func hostile() map[string]string {
 		"lost-writes.yaml": "calls:\n- {_tool: a, _id: c0}\n" + repeat(1500, func(i int) string {
 			return fmt.Sprintf("- {_tool: a, _id: c%d, _after: [c%d], _outputPath: p}\n", i+1, i)
 		}),
+		"long-path.yaml": "calls:\n- {_tool: a, x: †state" + strings.Repeat(".a", 20_000) + ", _outputPath: " + strings.Repeat("a.", 20_000) + "a}\n",
+		"many-oneofs.yaml": "calls: [{_tool: t, x: †state.a, _outputPath: b}]\ntools: {t: {properties: {x: {oneOf: [" + repeat(1000, func(i int) string {
+			return fmt.Sprintf("{type: object, properties: {a%d: {enum: [%d]}}},", i, i)
+		}) + "]}}}}\nstateSchema: {type: object, properties: {a: {oneOf: [" + repeat(600, func(i int) string {
+			return fmt.Sprintf("{type: object, properties: {a%d: {enum: [%d]}}},", i, i)
+		}) + "]}}}\n",
+		"many-anyofs.yaml": "calls: [{_tool: t, x: †state.a, _outputPath: b}]\ntools: {t: {properties: {x: {required: [z]}}}}\nstateSchema: {type: object, properties: {a: {allOf: [" + repeat(1000, func(i int) string {
+			return fmt.Sprintf("{anyOf: [{required: [a%d]},{required: [b%d]}]},", i, i)
+		}) + "]}}}\n",
 		"brackets.yaml": strings.Repeat("[", 100_000),
 		"billion.yaml": "x-a: &a [1,2,3,4,5,6,7,8,9]\n" + repeat(9, func(i int) string {
 			return fmt.Sprintf("x-%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", 'b'+i, 'b'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i)
