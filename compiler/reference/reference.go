@@ -214,7 +214,8 @@ func ReadSegments(text string, at, start int) (path []Segment, end int, optional
 				"a key of digits is quoted: [\""+segment.Key+"\"]")
 		}
 		if len(read) == maxSegments {
-			return nil, 0, false, Fault(start, next, "a path has at most "+strconv.Itoa(maxSegments)+" keys and indexes", "")
+			return nil, 0, false,
+				Fault(start, next, "a path has at most "+strconv.Itoa(maxSegments)+" keys and indexes", "")
 		}
 		read = append(read, segment)
 		optional = optional || soft
