@@ -261,13 +261,6 @@ func (d *svgDrawing) shape(n *Node, box layout.Box) {
 	if n.Kind == Folded {
 		rect(layout.Box{X: box.X + 3, Y: box.Y + 3, Width: box.Width - 6, Height: box.Height - 6}, round-2)
 	}
-	if has(n.Marks, Removed) {
-		d.out.WriteString(`<path class="hatch" d="`)
-		for x := box.X; x+box.Height <= box.X+box.Width; x += 8 {
-			fmt.Fprintf(&d.out, "M%d %dl%d %d", x, box.Y+box.Height, box.Height, -box.Height)
-		}
-		d.out.WriteString(`"/>`)
-	}
 }
 
 // classes are those of a group, by which styles and scripts find it.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -265,8 +266,8 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 }
 
 // pair plays combinations until each two options that aren't the usual ones have come together, unless they exclude
-// each other. Of every other choice the option is taken that comes together with most of those before it for the first
-// time.
+// each other. Every second other choice, by chance, has the option that comes together with most of those before it for
+// the first time.
 func (x *explorer) pair() {
 	together := map[[2]pick]bool{}
 	note := func(t *trial) {
@@ -281,8 +282,12 @@ func (x *explorer) pair() {
 	for _, t := range x.order {
 		note(t)
 	}
+	chance := rand.New(rand.NewPCG(x.o.Seed, 1))
 	fresh := func(choice, n int) (best int) {
 		most := 0
+		if chance.IntN(2) == 0 {
+			return 0 // else calls fail before the others are met
+		}
 		for option := 1; option < n; option++ {
 			count := 0
 			for _, p := range x.last.picks {
