@@ -90,9 +90,6 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool)
 		errors.As(err, &wrong) && wrong.Cause == expression.OfText {
 		return samples.Hole(), true // how a text is written is for its author to know
 	}
-	if err == nil && presence == expression.Pending {
-		seen, err = w.kindsClash(t)
-	}
 	switch {
 	case err != nil:
 		w.goesWrong(call, t, err, seen)
@@ -103,29 +100,6 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool)
 		return samples.Hole(), true
 	}
 	return value, presence == expression.There
-}
-
-// kindsClash is why an expression fails for all values of these kinds: of some nothing
-// more is known. It is nil where that isn't certain.
-func (w *trial) kindsClash(t *plan.Template) (seen []looked, err error) {
-	p := w.pass
-	absent := false
-	_, wrong := t.Expr.Check(func(i int) *expression.Type {
-		known := p.Flow.Type(t.Reads[i])
-		value, there := w.read(&p.Plan.Reads[t.Reads[i]])
-		if absent = absent || !there; absent || known == nil || known.Kinds == 0 || samples.IsHole(value) {
-			return nil
-		}
-		value, _ = samples.Clear(value)
-		seen = append(seen, looked{i, value, expression.There})
-		of := *known
-		of.Kinds = flow.KindSet(schema.KindOf(value))
-		return &of
-	})
-	if wrong == nil || absent {
-		return nil, nil
-	}
-	return seen, wrong
 }
 
 // resolve is a template of a call with its values, and whether they are all there; of the
