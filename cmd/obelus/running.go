@@ -30,6 +30,7 @@ type running struct {
 	Timeout     time.Duration `least:"0" was:"answer-within" flag:"--answer-timeout TIME: time to answer [no limit]"`
 	Unanswered  string        `flag:"--unanswered reject|approve: the answer after --answer-timeout"`
 	Price       []float64     `flag:"--price IN,OUT: price of a million tokens for limits.cost, such as 3,15"`
+	MaxTokens   int           `least:"1" flag:"--max-tokens N: most tokens of a model's answer [the model's, or 32000]"`
 	Web         bool          `flag:"--web: show the run, and ask its questions, on a page in a browser" was:"page"`
 
 	name string // of the person
@@ -37,7 +38,7 @@ type running struct {
 
 // begin reads what the flags say together: whom the run asks, and what this process brings to it.
 func (o *running) begin(c *cli) (confirm runtime.Confirm, host session.Host, err error) {
-	host = session.Host{Version: version(), Moment: moment,
+	host = session.Host{Version: version(), Moment: moment, MaxTokens: o.MaxTokens,
 		Notice: func(text string) { c.note("%s", diag.Escape(text)) }}
 	confirm = runtime.Confirm{Policy: runtime.Policy(o.Confirm), Timeout: o.Timeout,
 		Default: runtime.Verdict(o.Unanswered)}

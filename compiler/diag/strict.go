@@ -23,6 +23,8 @@ func ReadStrictly(text []byte, into any) error {
 		return fmt.Errorf("%q stands there twice", syntactic.JSONPointer.LastToken())
 	case errors.Is(err, json.ErrUnknownName) && errors.As(err, &semantic):
 		return fmt.Errorf("there is no field %q", semantic.JSONPointer.LastToken())
+	case errors.As(err, &semantic) && semantic.JSONPointer == "":
+		return errors.New("it must be a JSON object")
 	case errors.As(err, &semantic):
 		return fmt.Errorf("what stands at %q isn't what is expected there", string(semantic.JSONPointer))
 	case errors.As(err, &syntactic) && strings.Contains(syntactic.Error(), "after top-level value"):

@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 )
 
-var formats = map[string]endpoint.Format{"openai": openai.Format("m"), "anthropic": anthropic.Format("m")}
+var formats = map[string]endpoint.Format{"openai": openai.Format("m", 0), "anthropic": anthropic.Format("m", 0)}
 
 // PLANNERS.md#models: every form of every schema is a request that is JSON, and the last tells
 // the model the schema in words, which any endpoint takes.

@@ -78,11 +78,12 @@ func TestRetries(t *testing.T) {
 			says(429, `{"error":{"type":"rate_limit_error","message":"slow down"}}`, "Retry-After", "7"),
 			says(429, `{}`, "Retry-After-Ms", "1500", "Retry-After", "60"),
 			says(503, ``, "Retry-After", time.Now().Add(18500*time.Millisecond).UTC().Format(http.TimeFormat)),
+			says(429, `{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"2.5s"}]}}`),
 			streams(p.stream(solution)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := []time.Duration{0, 7 * time.Second, 8500 * time.Millisecond, 18 * time.Second}; !slices.Equal(e.at, want) {
+		if want := []time.Duration{0, 7 * time.Second, 8500 * time.Millisecond, 18 * time.Second, 20500 * time.Millisecond}; !slices.Equal(e.at, want) {
 			t.Errorf("asked at %v, want %v", e.at, want)
 		}
 		if usage.InputTokens != 120 {
@@ -494,6 +495,19 @@ func TestForms(t *testing.T) {
 			t.Errorf("sent %s", e.bodies[0])
 		}
 	}
+}
+
+// PLANNERS.md#tokens-and-cost: an answer has at most so many tokens as the user says.
+func TestMaxTokens(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		_, _, e, err := ask(t, p, greeting(), Options{MaxTokens: 500}, streams(p.stream(solution)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(e.bodies[0], `tokens":500`) {
+			t.Errorf("sent %s", e.bodies[0])
+		}
+	})
 }
 
 // The client of our own, over a real connection.

@@ -64,6 +64,8 @@ type Host struct {
 	Planner planner.Planner
 	// Prices are what tokens cost, for the limits of a plan.
 	Prices planner.Prices
+	// MaxTokens bounds an answer of a model; 0 is the bound of its wire format, if it has any.
+	MaxTokens int
 	// Confirmer asks people; nil means that there is nobody to ask.
 	Confirmer local.Confirmer
 	// Observer, if given, sees the run.
@@ -358,7 +360,7 @@ func (s *Session) openPlanner() (err error) {
 		return diag.NewError(ErrNoPlanner, "the run was begun with a planner of the program's own, and none is given")
 	default:
 		if s.planner, err = planner.Open(s.plannerName(),
-			planner.Options{Prices: o.Prices, Notice: s.wait}); err != nil {
+			planner.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Notice: s.wait}); err != nil {
 			return diag.NewError(ErrNoPlanner, "%v", err).From(err)
 		}
 	}

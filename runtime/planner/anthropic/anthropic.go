@@ -2,6 +2,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
@@ -18,18 +19,21 @@ var address = endpoint.Address{
 	},
 }
 
-type format struct{ model string }
+type format struct {
+	model     string
+	maxTokens int
+}
 
-// maxTokens bounds an answer, reasoning included: the endpoint has no bound of its own.
+// maxTokens bounds an answer unless the user does: the endpoint has no bound of its own.
 const maxTokens = 32_000
 
 // Open makes the planner of a model.
 func Open(model string, o endpoint.Options) (*endpoint.Planner, error) {
-	return endpoint.Open("anthropic:"+model, address, Format(model), o)
+	return endpoint.Open("anthropic:"+model, address, Format(model, o.MaxTokens), o)
 }
 
 // Format is how a model is asked.
-func Format(model string) endpoint.Format { return &format{model} }
+func Format(model string, maxTokens int) endpoint.Format { return &format{model, maxTokens} }
 
 // The forms of the endpoint.
 const (
@@ -46,7 +50,7 @@ type object = map[string]any
 
 func (a *format) Body(p prompt.Prompt, f endpoint.Form) any {
 	body := object{
-		"model": a.model, "stream": true, "max_tokens": maxTokens,
+		"model": a.model, "stream": true, "max_tokens": cmp.Or(a.maxTokens, maxTokens),
 		"system":   []object{{"type": "text", "text": p.System}},
 		"messages": []object{{"role": "user", "content": []object{{"type": "text", "text": p.User}}}},
 	}

@@ -82,6 +82,8 @@ type Header struct{ Name, Prefix, Variable string }
 type Options struct {
 	// Prices make costs of tokens. Without them a model costs nothing.
 	Prices Prices
+	// MaxTokens bounds an answer, reasoning included; 0 is the format's own bound, if it has any.
+	MaxTokens int
 	// Client carries requests to endpoints. Nil is one of our own, with the proxy
 	// that the environment names. Redirects are never followed.
 	Client *http.Client

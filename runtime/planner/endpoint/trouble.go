@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,6 +93,9 @@ func judge(x *exchange, err error, base, keys string) failure {
 	return t
 }
 
+// retryDelay is how long to wait by google.rpc.RetryInfo, in seconds.
+var retryDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"`)
+
 func (t *failure) judgeStatus(x *exchange, base, keys string) {
 	c := complaint(x.refusal)
 	t.why = fmt.Sprintf("%s said %d %s", x.at, x.status, http.StatusText(x.status))
@@ -112,6 +116,9 @@ func (t *failure) judgeStatus(x *exchange, base, keys string) {
 		t.again, t.wait = true, web.RetryAfter(x.header) // negative where the endpoint doesn't say
 		if ms, err := strconv.ParseFloat(x.header.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
 			t.wait = web.Seconds(ms / 1000)
+		} else if delay := retryDelay.FindSubmatch(x.refusal); delay != nil && t.wait < 0 {
+			s, _ := strconv.ParseFloat(string(delay[1]), 64)
+			t.wait = web.Seconds(s)
 		}
 		t.form = x.status == 500 && c.has(shapes...) // some trip over a schema
 	case x.status == 413, c.has("context_length", "too long", "too many tokens", "context window"):

@@ -21,15 +21,18 @@ var address = endpoint.Address{
 	},
 }
 
-type format struct{ model string }
+type format struct {
+	model     string
+	maxTokens int
+}
 
 // Open makes the planner of a model.
 func Open(model string, o endpoint.Options) (*endpoint.Planner, error) {
-	return endpoint.Open("openai:"+model, address, Format(model), o)
+	return endpoint.Open("openai:"+model, address, Format(model, o.MaxTokens), o)
 }
 
 // Format is how a model is asked.
-func Format(model string) endpoint.Format { return &format{model} }
+func Format(model string, maxTokens int) endpoint.Format { return &format{model, maxTokens} }
 
 // The forms of the endpoint; not all that speak its format know the first.
 const (
@@ -53,6 +56,9 @@ func (a *format) Body(p prompt.Prompt, f endpoint.Form) any {
 	body := object{
 		"model": a.model, "stream": true, "stream_options": object{"include_usage": true},
 		"messages": []object{{"role": "system", "content": p.System}, {"role": "user", "content": p.User}},
+	}
+	if a.maxTokens > 0 {
+		body["max_completion_tokens"] = a.maxTokens
 	}
 	switch f.Name {
 	case strictSchema, guidingSchema:
