@@ -48,13 +48,20 @@ func (c *cli) help(text string) {
 	fmt.Fprintf(c.err, "  %s %s\n", terminal.StyleFor(c.err).Green("help:"), text)
 }
 
-// commandLine is a command that can be copied, with the global flags of this one that it needs.
-func (g *globals) commandLine(words ...string) string {
-	if g.Folder != "" {
-		words = append([]string{"-C", g.Folder}, words...)
+// commandLine is a command that can be copied, with the flags of this one that it needs.
+func (c *cli) commandLine(words ...string) string {
+	if words[0] == "resume" || slices.Contains(words, "--key") {
+		for _, name := range []string{"signers", "revoked", "approvals"} {
+			if f := c.cmd.Flag(name); f != nil && f.Changed {
+				words = append(words, "--"+name, f.Value.String())
+			}
+		}
 	}
-	if g.Runs != "" {
-		words = append(words, "--runs", g.Runs)
+	if c.Folder != "" {
+		words = append([]string{"-C", c.Folder}, words...)
+	}
+	if c.Runs != "" {
+		words = append(words, "--runs", c.Runs)
 	}
 	line := "obelus"
 	for _, word := range words {
