@@ -29,7 +29,16 @@ type Difference struct {
 // String says what differs, and what is approved, in one line that nothing in a plan ends.
 func (d Difference) String() string {
 	text := d.Row.String()
-	if d.Approved != "" {
+	switch {
+	case d.What == After && d.Is == nothing:
+		text = "it doesn't wait for " + entryText(d.Of)
+	case d.What == After:
+		text = fmt.Sprintf("it waits for %s (%s)", entryText(d.Of), d.Is)
+	case d.What == Writers && d.Approved == nothing:
+		text = d.Of + " comes from " + entryText(d.Is)
+	case d.What == Writers:
+		text = fmt.Sprintf("%s comes from %s; approved: from %s", d.Of, entryText(d.Is), entryText(d.Approved))
+	case d.Approved != "":
 		text += "; approved: " + d.Approved
 	}
 	switch {
@@ -39,6 +48,22 @@ func (d Difference) String() string {
 		text = fmt.Sprintf("%q: %s", d.Call, text)
 	}
 	return diag.Escape(text)
+}
+
+// entryText is a call that another comes after, or that has written something, in words.
+func entryText(entry string) string {
+	kind, name, _ := strings.Cut(entry, " ")
+	switch kind {
+	case "call":
+		return fmt.Sprintf("the approved call %q", name)
+	case "other":
+		return fmt.Sprintf("%q, which isn't approved", name)
+	case "every":
+		return fmt.Sprintf("any call of %q", name)
+	case nothing:
+		return "no call"
+	}
+	return "the initial state"
 }
 
 // Without are the differences that aren't among those that were approved, wherever they are.
