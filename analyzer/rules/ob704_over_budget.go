@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -31,7 +32,7 @@ func overBudget(p *Pass) {
 		return
 	}
 	f := p.Report(budget.Span(), "at worst the calls of the plan cost %s, and its budget is %s",
-		analysis.Brief(*worst.Most), analysis.Brief(p.Plan.Limits.Cost))
+		analysis.Brief(math.Round(*worst.Most/rounding)*rounding), analysis.Brief(p.Plan.Limits.Cost))
 	if len(worst.Because) > 0 {
 		f.Message += ": " + strings.Join(worst.Because, "; ")
 	}

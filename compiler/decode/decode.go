@@ -306,8 +306,13 @@ func (r *Reader) BadExpression(n *source.Node, err *expression.Error) *diag.Diag
 	f := r.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message)
 	f.Help = err.Help
 	after := strings.TrimLeft(string(n.File.Text[n.End:min(n.End+80, len(n.File.Text))]), " \t\r\n")
-	if n.Style == source.Plain && strings.HasPrefix(after, ",") && strings.HasSuffix(err.Message, "is never closed") {
-		f.Help = "YAML ends an unquoted value at a comma inside { } and [ ]: put the whole expression in quotes"
+	if n.Style == source.Plain && strings.HasSuffix(err.Message, "is never closed") {
+		switch {
+		case strings.HasPrefix(after, ","):
+			f.Help = "YAML ends an unquoted value at a comma inside { } and [ ]: put the whole expression in quotes"
+		case strings.HasPrefix(after, "#"):
+			f.Help = "YAML takes what follows a blank and # for a comment: put the whole expression in quotes"
+		}
 	}
 	return f
 }
