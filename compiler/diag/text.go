@@ -300,20 +300,22 @@ func newWindow(span source.Span, room int) window {
 	}
 	// One column at each cut end is for the ellipsis.
 	_, size := utf8.DecodeRune(text[spot:])
-	if marked := max(1, w.columns(spot, max(span.End, spot+size))); w.columns(w.start, spot)+marked+1 > room {
+	left := w.columns(w.start, spot)
+	if marked := max(1, w.columns(spot, max(span.End, spot+size))); left+marked+1 > room {
 		keep := max(room/3, room-2-min(marked+room/4, w.columns(spot, w.end)))
-		for w.start < spot && w.columns(w.start, spot) > keep {
-			_, size := utf8.DecodeRune(text[w.start:])
-			w.start += size
+		for ; w.start < spot && (left > keep || w.columns(w.start, spot) > keep); w.start += size {
+			_, size = utf8.DecodeRune(text[w.start:])
+			left -= w.columns(w.start, w.start+size)
 		}
 	}
 	limit := room - 1
 	if w.cutLeft() {
 		limit--
 	}
-	for w.end > spot && w.columns(w.start, w.end) > limit {
-		_, size := utf8.DecodeLastRune(text[:w.end])
-		w.end -= size
+	for all := w.columns(w.start, w.end); w.end > spot &&
+		(all > limit || w.columns(w.start, w.end) > limit); w.end -= size {
+		_, size = utf8.DecodeLastRune(text[:w.end])
+		all -= w.columns(w.end-size, w.end)
 	}
 	return w
 }

@@ -257,7 +257,7 @@ func TestFilesAreReadStrictly(t *testing.T) {
 		{"two payloads in other letters", strings.Replace(text, `"payload":`, `"Payload": "e30=", "payload":`, 1), ErrMalformed, `no field "Payload"`},
 		{"two envelopes", text + text, ErrMalformed, "more than one JSON value"},
 		{"a field more", strings.Replace(text, `"payload":`, `"also": 1, "payload":`, 1), ErrMalformed, `no field "also"`},
-		{"a list", "[" + text + "]", ErrMalformed, "isn't what is expected"},
+		{"a list", "[" + text + "]", ErrMalformed, "it must be a JSON object"},
 		{"huge", strings.Repeat(" ", MostBytes) + text, ErrTooLarge, "larger than"},
 		{"many signatures", strings.Replace(text, `"signatures": [`, `"signatures": [`+strings.Repeat(`{"keyid": "", "sig": ""},`, mostSignatures), 1), ErrTooLarge, "101 signatures"},
 		{"large signature", strings.Replace(text, `"sig": "`, `"sig": "`+strings.Repeat("AAAA", mostSignature/3), 1), ErrTooLarge, "larger than any"},
