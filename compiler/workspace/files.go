@@ -45,10 +45,16 @@ func (f Folder) Sum(from, name string) (string, error) {
 		return sumOfFile(file)
 	case Holds(top, filepath.Clean(name)):
 		sum, err := sumOfFile(file)
-		return SumOf(fmt.Appendf(nil, "leads to %q: %s", file, sum)), err
+		if err != nil {
+			return "", err
+		}
+		return SumOfLink(file, sum), nil
 	}
 	return "", nil
 }
+
+// SumOfLink is the digest of a link that leads out of the folder, to a file that has a digest of its own.
+func SumOfLink(file, sum string) string { return SumOf(fmt.Appendf(nil, "leads to %q: %s", file, sum)) }
 
 func sumOfFile(name string) (string, error) {
 	file, err := os.Open(name)

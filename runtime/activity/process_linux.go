@@ -44,6 +44,9 @@ func fromDescriptor(cmd *exec.Cmd, dir, digest string) (*os.File, error) {
 		return nil, err
 	}
 	sum, err := workspace.SumFrom(file)
+	if to, _ := filepath.EvalSymlinks(name); sum != digest {
+		sum = workspace.SumOfLink(to, sum)
+	}
 	start := make([]byte, 2)
 	_, _ = file.ReadAt(start, 0) // of what is shorter the system says what is wrong
 	switch {

@@ -37,6 +37,8 @@ func TestFilesAreComparedBeforeEachStart(t *testing.T) {
 		{"what a link leads to", "cp lib/evil.sh prog.sh", "sh, link", "", false},
 		{"a link out", "ln -sf $(readlink out)2 out", "sh, prog.sh, out", "", false},
 		{"what a link out leads to", "echo evil > $(readlink out)", "sh, prog.sh, out", "", false},
+		{"a program that a link out leads to", ":", "./out.sh", "", true},
+		{"another program that a link out leads to", "printf '#!/bin/sh\\necho evil' > $(readlink out.sh)", "./out.sh", "", false},
 		{"code in a folder", "echo evil > pack/__main__.py", "sh, prog.sh, pack", "", false},
 		{"a module", "echo evil > pack/mod.py", "sh, prog.sh, -m, pack.mod", "", false},
 		{"a file of the environment", "echo evil > data", "sh, prog.sh], env: {BASH_ENV: data}, inherit: [", "", false},
@@ -53,7 +55,7 @@ func TestFilesAreComparedBeforeEachStart(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			folder, elsewhere := t.TempDir(), t.TempDir()
 			for name, text := range map[string]string{
-				filepath.Join(elsewhere, "one"): "", filepath.Join(elsewhere, "one2"): "",
+				filepath.Join(elsewhere, "one"): "", filepath.Join(elsewhere, "out.sh"): "#!/bin/sh\necho good", filepath.Join(elsewhere, "one2"): "",
 				"first.sh": test.change, "prog.sh": "#!/bin/sh\necho good", "data": "", "pack/__main__.py": "", "pack/mod.py": "", "lib/evil.sh": "echo evil", "lib/arg.sh": "echo good", "lib/more/deep.sh": "echo good",
 			} {
 				if !filepath.IsAbs(name) {
@@ -63,7 +65,8 @@ func TestFilesAreComparedBeforeEachStart(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := errors.Join(os.Symlink(filepath.Join(folder, "prog.sh"), filepath.Join(folder, "link")), os.Symlink(filepath.Join(elsewhere, "one"), filepath.Join(folder, "out"))); err != nil {
+			if err := errors.Join(os.Symlink(filepath.Join(folder, "prog.sh"), filepath.Join(folder, "link")), os.Symlink(filepath.Join(elsewhere, "one"), filepath.Join(folder, "out")),
+				os.Symlink(filepath.Join(elsewhere, "out.sh"), filepath.Join(folder, "out.sh"))); err != nil {
 				t.Fatal(err)
 			}
 			p := programIn(t, folder, `tools: {t: {properties: {_output: {type: string}}}}
