@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -261,8 +262,12 @@ func (l *loop) finished() (*plan.Plan, []diag.Diagnostic) {
 	p, found := l.solve(text)
 	if p == nil {
 		broken, isRefused := found, l.refused
-		if p, found = l.solve(l.stream.Prefix(l.stream.Calls())); p == nil {
-			p, found = l.solve(l.plan.File.Text) // the last that could be read
+		if p, found = l.solve(l.stream.Prefix(l.stream.Calls())); p == nil { // as many as can be read
+			most := sort.Search(l.stream.Calls(), func(calls int) bool {
+				p, _ := l.solve(l.stream.Prefix(calls + 1))
+				return p == nil
+			})
+			p, found = l.solve(l.stream.Prefix(most))
 		}
 		for _, problem := range diag.AtLeast(diag.Error, broken) {
 			if !isRefused { // else that the answer broke off says it all

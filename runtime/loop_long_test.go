@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	goruntime "runtime"
 	"strings"
 	"testing"
@@ -133,6 +134,32 @@ func TestStreamedCostIsLinear(t *testing.T) {
 		moreBytes, moreObjects := cost(1000)
 		if t.Logf("%s: 250 calls take %.0f bytes, %.0f objects; 1,000 take %.0f, %.0f", one.name, bytes, objects, moreBytes, moreObjects); moreBytes > 6*bytes || moreObjects > 6*objects {
 			t.Errorf("%s: four times as many calls take %.1f times as many bytes, and %.1f times as many objects", one.name, moreBytes/bytes, moreObjects/objects)
+		}
+	}
+}
+
+// A solution in which too much is wrong to be read on keeps the calls that could be read
+// before, in pieces as in one.
+func TestSolutionsWithTooManyFaults(t *testing.T) {
+	const faulty = 1100
+	var text strings.Builder
+	text.WriteString(`{"calls":[{"_tool":"fetch","_outputPath":"a"}`)
+	for i := range faulty {
+		fmt.Fprintf(&text, `,{"_tool":"fetch","n":1,"n":%d}`, i)
+	}
+	text.WriteString(`],"output":true}`)
+	var first map[string]any
+	for _, breaks := range []func(string) []string{inOnePiece, callwise} {
+		r := &simulator{t: t, verified: longPlan(t), solutions: []string{text.String(), noMore, noMore}, breaks: breaks, act: perform, order: rand.New(rand.NewPCG(1, 1))}
+		r.options.Planned = true
+		if out := r.run(); out.Counts.Done != 1 || out.Counts.Failed == 0 {
+			t.Errorf("%+v", out.Counts)
+		}
+		if first == nil {
+			first = r.ending()
+		}
+		if differs := difference(r.ending(), first); differs != "" {
+			t.Errorf("in pieces,\n%s", differs)
 		}
 	}
 }
