@@ -175,12 +175,15 @@ func (m *Machine) open(one *Instance) {
 	}
 }
 
-// rejectInstance ends an instance whose values don't fit the plan before any of its
-// calls has begun. The others aren't concerned.
+// rejectInstance ends an instance whose values don't fit the plan, or whose calls wait for each other, before any of
+// its calls has begun. The others aren't concerned.
 func rejectInstance(f *frame, what, why string) {
 	f.recordError(CallError{Code: "bad-instance", Message: "the " + what + " of the instance " + why}, atFirst)
+	if what != "plan" {
+		why = "doesn't fit"
+	}
 	for i := range f.calls {
-		f.settle(int32(i), Settlement{Status: Skipped, Reason: "the " + what + " of its instance doesn't fit"})
+		f.settle(int32(i), Settlement{Status: Skipped, Reason: "the " + what + " of its instance " + why})
 	}
 	leaveRun(f, RunFailed, nil)
 }

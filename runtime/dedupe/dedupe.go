@@ -166,12 +166,12 @@ func (m *Memory) RepeatItem(call int32, params map[string]any) (output any, yes 
 	return outputs[nth], true
 }
 
-// KeepItem notes an item of a call of the tick that is done, and AddItem one of a call with a key.
+// KeepItem notes an item of a call of this tick that is done.
 func (m *Memory) KeepItem(call int32, params map[string]any, output any) {
 	m.AddItem(m.calls[call].key, params, output)
 }
 
-// AddItem notes an item that earlier ticks have done.
+// AddItem notes an item that a call with a key has done in an earlier tick.
 func (m *Memory) AddItem(key string, params map[string]any, output any) {
 	if key == "" {
 		return

@@ -178,7 +178,9 @@ func (b box) since(size int64) ([]Answer, int64, error) {
 	text = text[min(size, int64(len(text))):]
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")),
-		func(line []byte) bool { return !json.Valid(line) })
+		func(line []byte) bool { // earlier versions noted which answers weren't taken
+			return !json.Valid(line) || bytes.Contains(line, []byte(`"spent":true`))
+		})
 	all, err := readAnswers(string(b), lines)
 	return all, size + int64(len(text)), err
 }
