@@ -265,6 +265,9 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 	return 0
 }
 
+// mostPairs bounds the pairs of options that are looked for.
+const mostPairs = 1 << 18
+
 // pair plays combinations until each two options that aren't the usual ones have come together, unless they exclude
 // each other. Every second other choice, by chance, has the option that comes together with most of those before it for
 // the first time.
@@ -272,8 +275,11 @@ func (x *explorer) pair() {
 	together := map[[2]pick]bool{}
 	note := func(t *trial) {
 		picks := t.otherwise()
-		x.steps -= len(picks) * len(picks) / edgesOfStep
 		for i, p := range picks {
+			x.steps -= 1 + i/edgesOfStep
+			if len(together) > mostPairs || !x.affords() {
+				return
+			}
 			for _, q := range picks[:i] {
 				together[[2]pick{p, q}], together[[2]pick{q, p}] = true, true
 			}
@@ -301,8 +307,12 @@ func (x *explorer) pair() {
 		}
 		return best
 	}
-	for a, options := range x.choices {
+	for a := 0; a < len(x.choices); a++ {
+		options := x.choices[a]
 		for b, others := range x.choices[:a] {
+			if len(together) > mostPairs || !x.affords() {
+				return
+			}
 			for i := 1; i < len(options); i++ {
 				for j := 1; j < len(others); j++ {
 					p, q := pick{a, i}, pick{b, j}
