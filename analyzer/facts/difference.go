@@ -309,7 +309,7 @@ func (p *pair) settings() {
 		p.compare(Difference{Of: ItemSetting, Name: "plan"}, part{}, leafOf(p.old.Plan), leafOf(p.new.Plan))
 	}
 	for _, key := range keysOf(p.old.Settings, p.new.Settings) {
-		if key != "activities" && (!progress || !slices.Contains(standing, key)) { // of approvals by earlier versions
+		if !progress || !slices.Contains(standing, key) {
 			p.compare(Difference{Of: ItemSetting, Name: key}, part{}, leafLiteral(p.old.Settings[key]),
 				leafLiteral(p.new.Settings[key]))
 		}

@@ -347,6 +347,7 @@ var mutations = []mutation{
 	}),
 	document("a tool's description", "changed tool ask description  in", func(d *draft) { at(d.doc, "tools", "ask")["description"] = "asks" }),
 	document("a new tool", "added tool more   in", func(d *draft) { at(d.doc, "tools")["more"] = object{} }),
+	document("a new activity", "added setting activities   in", func(d *draft) { at(d.doc, "activities")["spare"] = object{"expr": "1"} }),
 	document("nothing but layout", "", func(d *draft) { d.doc["x-note"] = "kept" }),
 	{"output", func(_ *rand.Rand, d *draft) ([]string, bool) {
 		if d.doc["output"] == nil {

@@ -70,7 +70,7 @@ func (g *gatherer) settings() map[string]Literal {
 	maps.DeleteFunc(limits, empty)
 	all := map[string]any{
 		"description": p.Description, "version": p.Version, "dataSchemas": schemas, "limits": limits,
-		"advisors": advisors, "messages": messages(p.Root), "instances": instances,
+		"advisors": advisors, "messages": messages(p.Root), "instances": instances, "activities": g.unused(),
 	}
 	if p.Writes != plan.Last {
 		all["writes"] = p.Writes.String()
@@ -137,4 +137,23 @@ func messages(root *source.Node) (texts []any) {
 		}
 	}
 	return texts
+}
+
+// unused are definitions of the document that no tool and no call names: another plan of the same tools
+// may.
+func (g *gatherer) unused() map[string]any {
+	p := g.plan
+	activities := map[string]any{}
+	for name, a := range p.Activities {
+		if a.Node != nil && a.Origin == plan.Document {
+			activities[name] = a.Node.Value()
+		}
+	}
+	for _, t := range p.Tools {
+		delete(activities, t.Activity)
+	}
+	for _, c := range p.Calls {
+		delete(activities, c.Activity)
+	}
+	return activities
 }

@@ -121,7 +121,9 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if names := cmd.Flags().Args(); cmd.HasSubCommands() && len(names) > 0 {
+		own := false // flags of this command
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { own = own || f.Changed && f.Name != "help" })
+		if names := cmd.Flags().Args(); cmd.HasSubCommands() && len(names) > 0 && !own {
 			c.unknown = unknownCommand(cmd, names[0])
 			return
 		}
