@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -98,7 +99,17 @@ func MayChoose(p *plan.Plan, call *plan.Call) bool {
 	switch {
 	case a == nil:
 	case a.Expression != nil:
-		return strings.Contains(a.Expression.Text, "_outputPath")
+		t, _ := a.Expression.CheckCode(func(name string) *expression.Type {
+			if tool := call.Single(); tool != nil && tool.Parameters != nil {
+				return flow.NewType(tool.Parameters.At([]schema.Step{schema.Key(name)}).Schema)
+			}
+			return nil
+		})
+		if t == nil || t.Kinds == 0 {
+			return true
+		}
+		_, names := t.Fields["_outputPath"]
+		return t.Kinds&expression.Object != 0 && (names || t.Open || t.Fields == nil)
 	case a.HTTP != nil:
 		form = a.HTTP.Response
 	default:
