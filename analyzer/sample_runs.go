@@ -384,14 +384,15 @@ func (w *trial) carriedOut(call *plan.Call, marked map[string]any) (value any, w
 		return call.Produced.Value(), true
 	case how == samples.Described && w.inside(call) != nil:
 		return w.delegated(call, w.inside(call), params)
-	case how == samples.Described && a != nil && a.Expression != nil:
+	case a != nil && a.Expression != nil && w.fill(tool, marked, params):
 		v, err := samples.ResultOfCode(p, tool, a, params, &w.budget.Runs)
-		if err == nil {
+		if err == nil && how == samples.Described {
 			return v, true
 		}
 		if w.budget.OpenCode[tool] && call.FailureRoute() < 0 && !w.budget.Worked.Passed() &&
 			w.first(call, tool, a.Node.Get("expr")) {
-			if f := samples.ReportCode(p, tool, call, a, params, v, err); f != nil {
+			f := samples.ReportCode(p, tool, call, a, params, v, err)
+			if f != nil && how == samples.Described {
 				f.Note(call.ToolNode.Span(), "this call passes them")
 			}
 		}
@@ -408,6 +409,27 @@ func (w *trial) carriedOut(call *plan.Call, marked map[string]any) (value any, w
 		return v, true
 	}
 	return samples.Hole(), true
+}
+
+// fill gives parameters of which nothing is known values that their tool accepts, as a run demands; it reports whether
+// all are known then.
+func (w *trial) fill(tool *plan.Tool, marked, params map[string]any) bool {
+	known := analysis.ParametersOf(w.pass, tool)
+	for _, key := range slices.Sorted(maps.Keys(marked)) {
+		value := marked[key]
+		if _, how := samples.Clear(value); how == samples.Described {
+			continue
+		}
+		if !samples.IsHole(value) || known == nil || known.Place(key).Schema == nil {
+			return false
+		}
+		value, made := w.generator.Value(known.Place(key).Schema, false)
+		cleared, how := samples.Clear(value)
+		if params[key] = cleared; !made || how != samples.Described {
+			return false
+		}
+	}
+	return true
 }
 
 // fails lets a call fail at times that has a failure route: it writes the record where the
