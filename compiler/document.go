@@ -272,7 +272,7 @@ func (c contextReader) lowerMessage(m *source.Node, kind string) {
 			to.Errors = append(to.Errors, data.Value())
 		}
 	case "advisor":
-		advisorReader{c.compilation}.advisor(m, "a message of type advisor", messageKeys(m))
+		advisorReader(c).advisor(m, "a message of type advisor", messageKeys(m))
 	}
 }
 

@@ -67,7 +67,7 @@ func (v *View) cause(e *Edge) string {
 	}
 	rest := []string{e.When}
 	if e.Kind == Failure {
-		rest = append(rest, "if it fails or is rejected")
+		rest = append(rest, "if it fails, is rejected, or chooses this")
 	}
 	if from.Kind == Missing {
 		rest = append(rest, from.Detail)
