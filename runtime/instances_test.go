@@ -129,7 +129,7 @@ func TestCycleInOneInstanceOfTooMany(t *testing.T) {
 	if outcome == nil {
 		t.Fatal("the run never ends")
 	}
-	if e := outcome.Errors; len(e) != 2 || e[0].Code != "cycle" || e[0].Instance != "i299" {
+	if e := outcome.Errors; len(e) != 1 || e[0].Code != "bad-instance" || e[0].Instance != "i299" {
 		t.Errorf("the errors are %v", e)
 	}
 }

@@ -1,11 +1,14 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -35,6 +38,9 @@ func stateMismatches(p *Pass) {
 		case len(call.Output) == 1 && len(call.Output[0]) == 1:
 			appliedMismatch(p, call, p.Flow.StateAt(call.Output[0][0].ID).Schema)
 		}
+	}
+	if !p.Screens { // it is no error
+		missingParts(p)
 	}
 }
 
@@ -159,4 +165,51 @@ func noPlaceFor(p *Pass, call *plan.Call, part string, always bool) {
 		verb, quote(p.Path(path.ID)), quote(part)).About(call.Label()).As(severity).
 		Advise("allow it in the state schema, or remove it from the tool's \"_output\"")
 	analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
+}
+
+// missingParts reports writes into an object whose schema requires another part that nothing writes.
+// The state itself is checked when a run begins.
+func missingParts(p *Pass) {
+	if p.Unknown(diag.Writes) {
+		return
+	}
+	paths, reported := p.Plan.Paths, map[pathtree.ID]bool{}
+	for _, call := range p.Plan.Calls {
+		for _, path := range call.Paths() {
+			for container := paths.Parent(path.ID); paths.Depth(container) > 1 &&
+				!reported[container]; container = paths.Parent(container) {
+				reported[container] = true
+				s := p.Flow.StateAt(container).Schema
+				if s == nil {
+					continue
+				}
+				for _, name := range s.Required() {
+					if part := (expression.Segment{Key: name}); !comesInto(p, container, part) {
+						p.Report(path.Span(),
+							"this writes a part of %q; the state schema also requires %q there, and nothing writes it",
+							p.Path(container), name).About(call.Label()).As(diag.Warning).
+							Advise("write the whole value, write %q in a call, or don't require it", name)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// comesInto reports whether a part of an object in the state is there from the
+// start, or some call writes it, more or less of it.
+func comesInto(p *Pass, container pathtree.ID, part expression.Segment) bool {
+	path := append(p.Plan.Paths.Segments(container), part)[1:]
+	value, there := p.Plan.Paths.Walk(p.Plan.State, container)
+	// else it is a blank
+	if null := there && value == nil && p.Flow.StateAt(container).Schema.Kinds()&schema.Null != 0; !null &&
+		p.Flow.Begins("state", path) {
+		return true
+	}
+	if id, known := p.Plan.Paths.Lookup(container, part); known {
+		return len(p.Plan.Writers(id)) > 0
+	}
+	return slices.ContainsFunc(p.Plan.Writers(container),
+		func(w plan.Writer) bool { return p.Plan.Paths.IsAbove(w.Path, container) })
 }
