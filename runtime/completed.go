@@ -88,7 +88,7 @@ func (s *schedule) dedupe(i int32, params map[string]any) (number int32, pending
 	return number, false
 }
 
-// alike are the calls that may repeat the same done calls as one, as far as they have come.
+// alike are the calls that may repeat the same done calls as one, of those that have arrived.
 func (s *schedule) alike(i int32) []int32 {
 	all := s.doneCalls.Alike(i)
 	for len(all) > 0 && int(all[len(all)-1]) >= len(s.calls) {

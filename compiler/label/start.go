@@ -172,10 +172,8 @@ func saysSecret(s *schema.Schema) bool {
 // holdsSecrets reports whether what a schema describes has a part that is secret.
 func holdsSecrets(of *schema.Schema) bool {
 	s := &start{first: true}
-	if !of.HasSecrets() {
-		s.names(nil, nil, of)
-	}
-	return of.HasSecrets() || len(s.spots) > 0
+	s.names(nil, nil, of)
+	return len(s.spots) > 0 || of.HasSecrets()
 }
 
 // values adds what policies say of what stands there.

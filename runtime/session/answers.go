@@ -227,7 +227,7 @@ func newDesk(person local.Confirmer, s *Session) *desk {
 }
 
 // close ends what the desk does, and tells what was answered and wasn't taken. Of a run that
-// stopped, an answer in the box waits for its question, and is told of only where the run asks otherwise.
+// stopped, an answer in the box waits for its question, and is reported only where the run asks another one.
 func (d *desk) close(o *runtime.Outcome) {
 	close(d.over)
 	d.watcher.Wait()
