@@ -243,10 +243,10 @@ const solution = `{"calls":[{"_tool":"greetUser","userName":"†input.userName"}
 func greeting() *request.Request {
 	return &request.Request{
 		Tick: 1,
-		Messages: []request.Message{
-			request.Text{Text: "Greet the user"},
-			request.Tools{{Name: "greetUser", Definition: value(`{"type":"object","properties":{"userName":{"type":"string"}}}`).(request.Object)}},
-			request.Values{Of: "input", Value: map[string]any{"userName": "Jane"}},
+		Messages: []request.Object{
+			{{Key: "type", Value: "text"}, {Key: "text", Value: "Greet the user"}},
+			{{Key: "type", Value: "tool"}, {Key: "tool", Value: value(`{"greetUser":{"type":"object","properties":{"userName":{"type":"string"}}}}`)}},
+			{{Key: "type", Value: "input"}, {Key: "input", Value: map[string]any{"userName": "Jane"}}},
 		},
 		Schema: value(`{"type":"object","properties":{"calls":{"type":"array","items":{"anyOf":[{"type":"object","properties":{"_tool":{"const":"greetUser"},"_reasoningForCall":{"type":"string"},` +
 			`"userName":{}},"required":["_tool","userName"]}]}},"output":{}},"required":["calls","output"]}`),

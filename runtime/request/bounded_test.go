@@ -25,12 +25,16 @@ func TestRequestsAreLinear(t *testing.T) {
 			return "[" + joined(n, `{"kind":"k%","data":{"a":1},"schema":{"type":"object"}}`) + plan
 		},
 		"kinds without values": func(n int) string { return "[" + joined(5*n, `{"kind":"k%"}`) + plan },
-		"messages of one kind": func(n int) string { return "[" + joined(n, `{"kind":"k","data":{"a%":1},"schema":{}}`) + plan },
+		"messages of one kind": func(n int) string {
+			return "[" + joined(n, `{"kind":"k","data":{"a%":1},"schema":{}}`) + plan
+		},
 		"definitions of one name": func(n int) string {
-			return `[{"type":"tool","tool":{` + joined(n, `"t%":{"properties":{"p":{"$ref":"#/$defs/d"}},"$defs":{"d":{}}}`) + `"u":{}}},` + plan
+			return `[{"type":"tool","tool":{` +
+				joined(n, `"t%":{"properties":{"p":{"$ref":"#/$defs/d"}},"$defs":{"d":{}}}`) + `"u":{}}},` + plan
 		},
 		"tools and instances": func(n int) string {
-			return `{"tools":{` + joined(n/2, `"t%":{}`) + `"u":{}},"instances":{` + joined(n, `"i%":{}`) + `"j":{}},"calls":[]}`
+			return `{"tools":{` + joined(n/2, `"t%":{}`) + `"u":{}},"instances":{` + joined(n, `"i%":{}`) +
+				`"j":{}},"calls":[]}`
 		},
 	} {
 		size := func(n int) int {
@@ -44,7 +48,8 @@ func TestRequestsAreLinear(t *testing.T) {
 				t.Errorf("%s: a request about %d takes %v", name, n, took)
 			}
 			if call := len(p.Calls); call > 0 {
-				if took, soon := cputime.Within(250*time.Millisecond, func() { ComposeLatent(s, p.Calls[0], nil) }); !soon {
+				if took, soon := cputime.Within(250*time.Millisecond,
+					func() { ComposeLatent(s, p.Calls[0], nil) }); !soon {
 					t.Errorf("%s: a request for a result beside %d takes %v", name, n, took)
 				}
 			}

@@ -29,7 +29,8 @@ func decoded(t *testing.T, text []byte) any {
 // written into it.
 func schemaCorpus(t *testing.T, each func(name string, raw map[string]any)) {
 	t.Helper()
-	dialects := map[string]string{"draft4": "http://json-schema.org/draft-04/schema#", "draft6": "http://json-schema.org/draft-06/schema#", "draft7": "http://json-schema.org/draft-07/schema#"}
+	dialects := map[string]string{"draft4": "http://json-schema.org/draft-04/schema#",
+		"draft6": "http://json-schema.org/draft-06/schema#", "draft7": "http://json-schema.org/draft-07/schema#"}
 	type pair struct {
 		Name, Dialect string
 		Sub, Super    any
@@ -53,9 +54,11 @@ func schemaCorpus(t *testing.T, each func(name string, raw map[string]any)) {
 // Schemas with keywords that the drafts of the corpus don't have, and a value of
 // each.
 var newerSchemas = [][2]string{
-	{`{"type":"array","items":{"enum":[1,2]},"contains":{"const":1},"minContains":1,"maxContains":1,"minItems":3}`, `[1,2,2]`},
+	{`{"type":"array","items":{"enum":[1,2]},"contains":{"const":1},"minContains":1,"maxContains":1,"minItems":3}`,
+		`[1,2,2]`},
 	{`{"type":"object","properties":{"a":{"const":1}},"required":["a","b"],"if":{"properties":{"a":{"const":1}}},"then":{"properties":{"b":{"enum":[2,3]}}},"unevaluatedProperties":false}`, `{"a":1,"b":2}`},
-	{`{"type":"array","prefixItems":[{"const":1}],"contains":{"const":"x"},"unevaluatedItems":false,"minItems":2}`, `[1,"x","x"]`},
+	{`{"type":"array","prefixItems":[{"const":1}],"contains":{"const":"x"},"unevaluatedItems":false,"minItems":2}`,
+		`[1,"x","x"]`},
 	{`{"type":"object","dependentSchemas":{"a":{"properties":{"b":{"type":"integer"}},"required":["b"]}},"required":["a"],"dependentRequired":{"b":["a"]}}`, `{"a":1,"b":2}`},
 	{`{"oneOf":[{"type":"object","properties":{"kind":{"const":"a"},"n":{"type":"integer"}},"required":["kind","n"]},{"type":"object","properties":{"kind":{"const":"b"},"n":{"type":"string"}},"required":["kind","n"]}]}`, `{"kind":"a","n":1}`},
 	{`{"type":"object","propertyNames":{"pattern":"^[ab]$"},"patternProperties":{"a":{"type":"integer"}},"additionalProperties":{"type":"boolean"},"minProperties":2}`, `{"a":1,"b":true}`},
@@ -108,16 +111,19 @@ func TestCopiedSchemas(t *testing.T) {
 			t.Errorf("%s: %v: the copy of\n%s is\n%s", name, err, key, text)
 			return
 		}
-		left := bytes.Contains(key, []byte(`"$ref":"http`)) || bytes.Contains(key, []byte(`"$id":`)) // references that aren't followed
+		// references that aren't followed
+		left := bytes.Contains(key, []byte(`"$ref":"http`)) || bytes.Contains(key, []byte(`"$id":`))
 		for i, pair := range [][2]*schema.Schema{{original, copied}, {copied, original}} {
 			v := schema.Contains(pair[0], pair[1], schema.Budget{Steps: 20_000})
-			if counts[v.Relation]++; (i == 0 || !left) && (v.Relation == schema.Never || v.Relation == schema.MayNotFit) {
+			if counts[v.Relation]++; (i == 0 || !left) &&
+				(v.Relation == schema.Never || v.Relation == schema.MayNotFit) {
 				t.Errorf("%s: they differ in %v: the copy of\n%s is\n%s", name, v.Witness, key, text)
 			}
 		}
 	}
 	for i, c := range newerSchemas {
-		check(fmt.Sprintf("newer#%d", i), decoded(t, []byte(c[0])).(map[string]any), slices.Repeat([]any{decoded(t, []byte(c[1]))}, 20)...)
+		check(fmt.Sprintf("newer#%d", i), decoded(t, []byte(c[0])).(map[string]any),
+			slices.Repeat([]any{decoded(t, []byte(c[1]))}, 20)...)
 	}
 	schemaCorpus(t, func(name string, raw map[string]any) { check(name, raw) })
 	t.Logf("%d schemas: %v", len(seen), counts)
@@ -143,12 +149,15 @@ schemas:
 	for _, c := range []struct{ name, schema, want string }{
 		{"named", `{"$ref":"#/schemas/Person"}`,
 			`{"$ref":"#/$defs/Person","$defs":{"Person":{"type":"object","properties":{"name":{"type":"string"},"friend":{"$ref":"#/$defs/Person"},"home":{"$ref":"#/$defs/Place"}}},"Place":{"type":"object","properties":{"street":{"$ref":"#/$defs/text"}}},"text":{"type":"string","minLength":1}}}`},
-		{"into a named one", `{"items":{"$ref":"#/schemas/Person/properties/name"}}`, `{"items":{"$ref":"#/$defs/name"},"$defs":{"name":{"type":"string"}}}`},
-		{"names that come to be alike", `{"anyOf":[{"$ref":"#/schemas/a%20b"},{"$ref":"#/schemas/a_b"},{"$ref":"#/schemas/a b"}]}`,
+		{"into a named one", `{"items":{"$ref":"#/schemas/Person/properties/name"}}`,
+			`{"items":{"$ref":"#/$defs/name"},"$defs":{"name":{"type":"string"}}}`},
+		{"names that come to be alike",
+			`{"anyOf":[{"$ref":"#/schemas/a%20b"},{"$ref":"#/schemas/a_b"},{"$ref":"#/schemas/a b"}]}`,
 			`{"anyOf":[{"$ref":"#/$defs/a_b"},{"$ref":"#/$defs/a_b2"},{"$ref":"#/$defs/a_b"}],"$defs":{"a_b":{"const":1},"a_b2":{"const":2}}}`},
 		{"itself", `{"items":{"$ref":"#"},"not":{"$ref":"#/schemas/self"}}`,
 			`{"items":{"$ref":"#/$defs/self"},"not":{"$ref":"#/$defs/self2"},"$defs":{"self":{"items":{"$ref":"#/$defs/self"},"not":{"$ref":"#/$defs/self2"}},"self2":{"const":3}}}`},
-		{"by its own name", `{"schemas":{"Person":{"const":1}},"items":{"$ref":"#/schemas/Person"}}`, `{"schemas":{"Person":{"const":1}},"items":{"$ref":"#/$defs/Person"},"$defs":{"Person":{"const":1}}}`},
+		{"by its own name", `{"schemas":{"Person":{"const":1}},"items":{"$ref":"#/schemas/Person"}}`,
+			`{"schemas":{"Person":{"const":1}},"items":{"$ref":"#/$defs/Person"},"$defs":{"Person":{"const":1}}}`},
 		{"by an anchor", `{"items":{"$ref":"#n"},"$defs":{"x":{"$anchor":"n","type":"null"}}}`, `{"items":{}}`},
 		{"draft 4", `{"$schema":"http://json-schema.org/draft-04/schema#","items":[{"$ref":"#/definitions/a~1b","maximum":1}],"additionalItems":false,"definitions":{"a/b":{"minimum":0,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false}}}`,
 			`{"prefixItems":[{"$ref":"#/$defs/a_b"}],"items":false,"$defs":{"a_b":{"exclusiveMinimum":0,"maximum":9}}}`},

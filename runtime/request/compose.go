@@ -75,7 +75,8 @@ func Compose(s Context) *Request {
 		messages = append(messages, s.advisorMessage(advisor))
 	}
 	messages = append(messages, s.pastMessages()...)
-	return &Request{Tick: s.Tick, Messages: messages, Schema: s.solutionSchema(), Lazy: s.lazy(), of: &s}
+	return &Request{Tick: s.Tick, Messages: messages, Schema: s.solutionSchema(), Lazy: s.lazy(),
+		UntilNoCalls: s.Plan.Terminate == plan.TerminateCalls, of: &s}
 }
 
 // ComposeLatent makes what a model is asked about one latent call: its
@@ -83,7 +84,7 @@ func Compose(s Context) *Request {
 // unless its scopes name these. An anonymous delegate isn't told what the document
 // says in words, and who is consulted is given its role.
 func ComposeLatent(s Context, call *plan.Call, params map[string]any) *Request {
-	var messages []Message
+	var messages []Object
 	if call.Delegate != plan.Anonymous {
 		messages = s.declared()
 	} else if s.Only == nil {
@@ -182,52 +183,62 @@ func (s Context) said() map[saying]*source.Node {
 	return last
 }
 
-func (s Context) declared() []Message {
-	var meta, texts []Message
+// declared is what the document says of itself, and in words.
+func (s Context) declared() []Object {
+	var meta, texts []Object
 	for _, m := range s.messages() {
-		switch compiler.MessageType(m) {
+		switch kind := compiler.MessageType(m); kind {
 		case "meta":
-			one := Meta{About: m.Get("description").AsText(), Meta: Of(m.Get("meta")),
-				More: rest(m, "description", "meta")}
-			meta = append(meta, one)
+			meta = append(meta, append(Object{{"type", kind}}, rest(m)...))
 		case "text":
-			texts = append(texts, Text{Text: m.Get("text").AsText(), More: rest(m, "text")})
+			texts = append(texts, append(Object{{"type", kind}}, rest(m)...))
 		}
 	}
 	if s.Plan.Description != "" {
-		texts = append(texts, Text{Text: s.Plan.Description})
+		texts = append(texts, Object{{"type", "text"}, {"text", s.Plan.Description}})
 	}
 	return append(meta, texts...)
 }
 
-func (s Context) toolMessage(tools ...*plan.Tool) Tools {
-	all := make(Tools, len(tools))
+func (s Context) toolMessage(tools ...*plan.Tool) Object {
+	all := make(Object, len(tools))
 	for i, tool := range tools {
-		all[i] = Tool{tool.Name, s.toolShown(tool)}
+		all[i] = Member{tool.Name, s.toolShown(tool)}
 	}
-	return all
+	return Object{{"type", "tool"}, {"tool", all}}
 }
 
-func (s Context) values() []Message {
-	var list []Message
+// message is one of values as they stand now, without what there isn't of it.
+func message(of, kind, instance, about string, schema, value any) Object {
+	out := Object{{"type", of}}
+	for _, m := range []Member{{"kind", kind}, {of, value}, {"schema", schema}, {"description", about},
+		{"_instance", instance}} {
+		if m.Value != nil && m.Value != "" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (s Context) values() []Object {
+	var list []Object
 	said := s.said()
 	for _, one := range []struct {
 		kind  string
 		value any
 		node  *source.Node // of its schema
 	}{{"input", s.Input, s.Plan.InputSchemaNode}, {"state", s.State, s.Plan.StateSchemaNode}} {
-		n := one.node
-		message := Values{Of: one.kind, Schema: s.schemaOf(n)}
-		if fields, ok := one.value.(map[string]any); ok && (len(fields) > 0 || n != nil) {
-			message.Value = fields
+		var value any
+		if fields, ok := one.value.(map[string]any); ok && (len(fields) > 0 || one.node != nil) {
+			value = fields
 		}
+		about := ""
 		if one.kind == "state" && s.Plan.Writes == plan.Once {
-			message.About =
-				"each path is written once: of several calls that offer it a value, the first listed that has " +
-					"one gives it"
+			about = "each path is written once: of several calls that offer it a value, the first listed that has " +
+				"one gives it"
 		}
-		if message.Value != nil || message.Schema != nil || message.About != "" {
-			list = append(list, message)
+		if m := message(one.kind, "", "", about, s.schemaOf(one.node), value); len(m) > 1 {
+			list = append(list, m)
 		}
 	}
 	for _, one := range s.Instances {
@@ -238,14 +249,13 @@ func (s Context) values() []Message {
 
 // own is what an instance has besides the shared values and schemas, or in their place.
 // Its state is always told, so that the instance is.
-func (s Context) own(one Instance, said map[saying]*source.Node) []Message {
-	var list []Message
+func (s Context) own(one Instance, said map[saying]*source.Node) []Object {
+	var list []Object
 	tell := func(of, kind string, own map[string]any, shared any, n *source.Node, always bool) {
-		value := besides(own, shared)
-		if m := (Values{Of: of, Kind: kind, Instance: one.ID, Schema: s.schemaOf(n), About: said[saying{of, kind,
-			"description", one.ID}].AsText()}); always || len(value) > 0 || m.Schema != nil || m.About != "" {
-			m.Value = value
-			list = append(list, m)
+		value, schema := besides(own, shared), s.schemaOf(n)
+		about := said[saying{of, kind, "description", one.ID}].AsText()
+		if always || len(value) > 0 || schema != nil || about != "" {
+			list = append(list, message(of, kind, one.ID, about, schema, value))
 		}
 	}
 	its := s.Plan.Instance(one.ID)
@@ -275,24 +285,20 @@ func besides(own map[string]any, shared any) map[string]any {
 
 // dataMessages are one message for each kind that the document declares, and one
 // for whatever else there is.
-func (s Context) dataMessages(said map[saying]*source.Node) []Message {
-	var list []Message
-	rest := map[string]any{}
-	for _, key := range keys(s.Data) {
-		if _, ok := s.Data[key].(map[string]any); !ok || !slices.Contains(s.Plan.Kinds, key) {
-			rest[key] = s.Data[key]
-		}
-	}
+func (s Context) dataMessages(said map[saying]*source.Node) []Object {
+	var list []Object
+	rest := maps.Clone(s.Data)
 	for _, kind := range s.Plan.Kinds {
-		message := Values{Of: "data", Kind: kind, Schema: s.schemaOf(said[saying{"data", kind, "schema", ""}]),
-			About: said[saying{"data", kind, "description", ""}].AsText()}
+		var value any
 		if fields, ok := s.Data[kind].(map[string]any); ok {
-			message.Value = fields
+			value = fields
+			delete(rest, kind)
 		}
-		list = append(list, message)
+		list = append(list, message("data", kind, "", said[saying{"data", kind, "description", ""}].AsText(),
+			s.schemaOf(said[saying{"data", kind, "schema", ""}]), value))
 	}
 	if len(rest) > 0 {
-		list = append(list, Values{Of: "data", Value: rest})
+		list = append(list, Object{{"type", "data"}, {"data", rest}})
 	}
 	return list
 }
@@ -304,19 +310,25 @@ func (s Context) schemaOf(n *source.Node) any {
 	return s.alone(unit{root: n}, n)
 }
 
-func (s Context) planMessage() Plan {
-	message := Plan{Mode: string(s.Plan.Mode), Calls: make([]any, len(s.Carried))}
+func (s Context) planMessage() Object {
+	calls, standings := make([]any, len(s.Carried)), []any{}
 	for i, one := range s.Carried {
-		message.Calls[i] = shown(one.Call)
+		calls[i] = shown(one.Call)
 		if one.Status != "" {
-			message.Standings = append(message.Standings, one.noted())
+			standings = append(standings, one.noted())
 		}
 		for _, apart := range one.Each {
-			message.Standings = append(message.Standings, apart.noted().With("_instance", apart.Instance))
+			standings = append(standings, apart.noted().With("_instance", apart.Instance))
 		}
 	}
-	message.Standings = append(message.Standings, s.Held...)
-	return message
+	for _, one := range s.Held {
+		standings = append(standings, one)
+	}
+	out := Object{{"type", "plan"}, {"plan", calls}, {"mode", string(s.Plan.Mode)}}
+	if len(standings) > 0 {
+		out = out.With("x-standing", standings)
+	}
+	return out
 }
 
 func (one Standing) noted() Object {
@@ -330,14 +342,18 @@ func (one Standing) noted() Object {
 	return out
 }
 
-func (s Context) advisorMessage(advisor *plan.Advisor) Advisor {
-	more := rest(advisor.Node, "id", "role", "said")
-	for i := range more {
-		if n := advisor.Node.Get("schema"); more[i].Key == "schema" {
-			more[i].Value = s.alone(unit{root: n}, n)
-		}
+func (s Context) advisorMessage(advisor *plan.Advisor) Object {
+	out := Object{{"type", "advisor"}, {"id", advisor.ID}}
+	if role := advisor.Node.Get("role"); role.AsText() != "" {
+		out = out.With("role", role.AsText())
 	}
-	return Advisor{ID: advisor.ID, Role: advisor.Node.Get("role").AsText(), More: more}
+	for _, m := range rest(advisor.Node, "id", "role", "said") {
+		if m.Key == "schema" {
+			m.Value = s.schemaOf(advisor.Node.Get("schema"))
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 // shown is a call or a message as a model sees it: without extensions, and what a run notes

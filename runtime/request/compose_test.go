@@ -35,7 +35,8 @@ func compiled(t testing.TB, name string, text []byte) (*plan.Plan, []diag.Diagno
 
 // beginning is the context at the first tick of a run with a planner.
 func beginning(p *plan.Plan) Context {
-	s := Context{Plan: p, Tick: 1, Input: p.Input, State: p.State, Data: p.Data, Errors: p.Errors, Carries: p.CallsNode != nil}
+	s := Context{Plan: p, Tick: 1, Input: p.Input, State: p.State, Data: p.Data, Errors: p.Errors,
+		Carries: p.CallsNode != nil}
 	for _, call := range p.Calls {
 		s.Carried = append(s.Carried, Standing{Call: call.Node, Name: call.Name})
 	}
@@ -81,7 +82,8 @@ func contextOf(t *testing.T, p *plan.Plan, text []byte) Context {
 		for i, one := range told.Carried {
 			item := root.Get("carried").Items[i]
 			decision, _ := Of(item.Get("decision")).(Object)
-			s.Carried = append(s.Carried, Standing{Call: item.Get("call"), Name: one.Name, Status: one.Status, Reason: one.Reason, Decision: decision})
+			s.Carried = append(s.Carried, Standing{Call: item.Get("call"), Name: one.Name, Status: one.Status,
+				Reason: one.Reason, Decision: decision})
 		}
 	}
 	s.Only = told.Only
@@ -101,15 +103,6 @@ func pretty(t *testing.T, v any) string {
 	return b.String() + "\n"
 }
 
-// told is a request's context as a value.
-func told(r *Request) []any {
-	all := make([]any, len(r.Messages))
-	for i, m := range r.Messages {
-		all[i] = m.object()
-	}
-	return all
-}
-
 // requestFields are a request in the order in which a reader wants it.
 func requestFields(r *Request) Object {
 	out := Object{{"tick", r.Tick}}
@@ -117,12 +110,13 @@ func requestFields(r *Request) Object {
 		out = append(out, Member{"lazy", true})
 	}
 	if r.Call != nil {
-		out = append(out, Member{"call", Object{{"name", r.Call.Name}, {"tool", r.Call.Tool}, {"params", r.Call.Params}}})
+		out = append(out, Member{"call",
+			Object{{"name", r.Call.Name}, {"tool", r.Call.Tool}, {"params", r.Call.Params}}})
 		if paths := r.Call.Paths; paths != nil {
 			out[len(out)-1].Value = append(out[len(out)-1].Value.(Object), Member{"paths", strings.Join(paths, ", ")})
 		}
 	}
-	return append(out, Member{"context", told(r)}, Member{"schema", r.Schema})
+	return append(out, Member{"context", r.Messages}, Member{"schema", r.Schema})
 }
 
 // TestRequests composes the requests of testdata: a document, where the run stands, and what a model is
@@ -197,7 +191,8 @@ func TestRequestOfRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	context, _ := compiled(t, "context.yaml", archive.Files[0].Data)
-	record, found := compiled(t, "record.json", Append(nil, Object{{"context", Of(context.Root)}, {"solution", Object{{"calls", []any{}}, {"output", nil}}}}))
+	record, found := compiled(t, "record.json",
+		Append(nil, Object{{"context", Of(context.Root)}, {"solution", Object{{"calls", []any{}}, {"output", nil}}}}))
 	if diag.HasErrors(found) || record.Form != plan.ProcessRecord {
 		t.Fatal(record.Form, found)
 	}
@@ -239,7 +234,7 @@ func accepts(t testing.TB, s *jsonschema.Schema, solution any) error {
 // they are a document, and no part of it has an error.
 func checkRecord(t testing.TB, name string, p *plan.Plan, r *Request, solution any) {
 	t.Helper()
-	record := Append(nil, Object{{"schema", r.Schema}, {"context", told(r)}, {"solution", solution}})
+	record := Append(nil, Object{{"schema", r.Schema}, {"context", r.Messages}, {"solution", solution}})
 	thePlan, found := compiled(t, name+".json", record)
 	if thePlan.Form != plan.ProcessRecord {
 		t.Errorf("%s: it is read as a %v", name, thePlan.Form)
@@ -342,7 +337,8 @@ func spoil(r *rand.Rand, p *plan.Plan, call *plan.Call) []Object {
 	without := func(key string) Object {
 		return slices.DeleteFunc(slices.Clone(good), func(m Member) bool { return m.Key == key })
 	}
-	spoilt := []Object{append(without("_tool"), Member{"_tool", "noSuchTool"}), without("_tool"), with(Member{"_outputMethod", "pile"})}
+	spoilt := []Object{append(without("_tool"), Member{"_tool", "noSuchTool"}), without("_tool"),
+		with(Member{"_outputMethod", "pile"})}
 	if required := call.Tool.Parameters.Required(); len(required) > 0 {
 		spoilt = append(spoilt, without(required[r.IntN(len(required))]))
 	}
@@ -363,7 +359,8 @@ func TestSchemaRefusesFaults(t *testing.T) {
 		}
 		var s *jsonschema.Schema
 		for _, d := range found {
-			if d.Rule.Name != "unknown-tool" && d.Rule.Name != "missing-parameter" && d.Rule.Name != "unknown-parameter" || d.Severity != diag.Error {
+			if d.Rule.Name != "unknown-tool" && d.Rule.Name != "missing-parameter" &&
+				d.Rule.Name != "unknown-parameter" || d.Severity != diag.Error {
 				continue
 			}
 			if s == nil {
@@ -414,7 +411,9 @@ calls: [{_tool: latent, text: a, _id: one}]
 		{"eager", `{"calls":[{"_tool":"latent","text":"abc","_output":{"mood":"†state.mood"}}]}`, false}, // a value
 		{"lazy", `{"calls":[{"_tool":"latent","text":"abc","_output":{"mood":"good"}}]}`, false},
 		{"lazy", `{"calls":[{"_tool":"latent","text":"abc"}]}`, true},
-		{"eager", `{"calls":[{"_tool":"latent","text":"†state.text","_instance":"②","_id":"one","_reasoningForCall":"why"}]}`, true},
+		{"eager",
+			`{"calls":[{"_tool":"latent","text":"†state.text","_instance":"②","_id":"one","_reasoningForCall":"why"}]}`,
+			true},
 		{"eager", `{"calls":[{"_tool":"latent","text":"†state.text","_instance":"③"}]}`, false},
 		{"eager", `{"calls":[{"_tool":"latent","text":"a","_when":"†state.x"}]}`, true},
 		{"eager", `{"calls":[{"_tool":"latent","text":"a","_when":"state.x"}]}`, false},
@@ -427,7 +426,9 @@ calls: [{_tool: latent, text: a, _id: one}]
 		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","more":2,"most":"†state.x"}]}`, true},
 		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","_scopes":["state"]}]}`, true},
 		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","_scopes":["data"]}]}`, false},
-		{"eager", `{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","deep":[{"a":"†state.a"},"†state.b",{"a":1}]}]}`, true},
+		{"eager",
+			`{"calls":[{"_tool":"explicit","n":1,"_outputPath":"sum","deep":[{"a":"†state.a"},"†state.b",{"a":1}]}]}`,
+			true},
 		{"eager", `{"calls":[{"_tool":"mcp","q":"x"},{"_tool":"mcp","q":"†state.q"}]}`, true},
 		{"eager", `{"calls":[{"_tool":"mcp"}]}`, false},
 		{"eager", `{"calls":[{"_tool":"both","m":{"mood":"†state.m"},"n1":1,"_output":{"mood":"good"}}]}`, true},
@@ -473,7 +474,8 @@ func TestSchemaOrder(t *testing.T) {
 	s.Advisors = p.Advisors
 	schema := JSON(Compose(s).Schema)
 	at := 0
-	for _, key := range []string{"advisors", "id", "thought", "risk", "calls", "meta", "calls", "_tool", "_reasoningForCall", "zeal", "age", "_outputPath", "_outputMethod", "_output", "why", "verdict", "output"} {
+	for _, key := range []string{"advisors", "id", "thought", "risk", "calls", "meta", "calls", "_tool",
+		"_reasoningForCall", "zeal", "age", "_outputPath", "_outputMethod", "_output", "why", "verdict", "output"} {
 		next := strings.Index(schema[at:], `"`+key+`":`)
 		if next < 0 {
 			t.Fatalf("%q isn't behind %q in\n%s", key, schema[:at], schema)
@@ -502,7 +504,8 @@ func TestLatentRequestIsItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range context {
-			if m.Type == "plan" || m.Type == "error" || m.Type == "advisor" || m.Type == "tool" && (len(m.Tool) != 1 || m.Tool[call.ToolName] == nil) {
+			if m.Type == "plan" || m.Type == "error" || m.Type == "advisor" ||
+				m.Type == "tool" && (len(m.Tool) != 1 || m.Tool[call.ToolName] == nil) {
 				t.Errorf("%s: the request for %s has %+v", name, call.Name, m)
 			}
 		}
@@ -515,7 +518,10 @@ func TestLatentRequestIsItsOwn(t *testing.T) {
 // Requests keep to JSON whatever the values hold, and don't write it as for a
 // page.
 func TestEncode(t *testing.T) {
-	v := Object{{"b", map[string]any{"z": 1.5, "a": []any{nil, true, "†<&>\u2028\"\\\n", math.Copysign(0, -1), 1e300, 9007199254740993.0, float64(1 << 40)}}}, {"a", json.RawMessage(`{"x": 1}`)}, {"", struct{ Reason string }{"<no>\u0085"}}, {"n", Number("12.50")}}
+	v :=
+		Object{{"b", map[string]any{"z": 1.5, "a": []any{nil, true, "†<&>\u2028\"\\\n", math.Copysign(0, -1), 1e300,
+			9007199254740993.0, float64(1 << 40)}}}, {"a", json.RawMessage(`{"x": 1}`)},
+			{"", struct{ Reason string }{"<no>\u0085"}}, {"n", Number("12.50")}}
 	const want = `{"b":{"a":[null,true,"†<&>\u2028\"\\\n",0,1e+300,9007199254740992,1099511627776],"z":1.5},"a":{"x":1},"":{"Reason":"<no>\u0085"},"n":12.50}`
 	if got := JSON(v); got != want {
 		t.Errorf("%s\nnot\n%s", got, want)

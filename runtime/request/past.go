@@ -41,17 +41,18 @@ func (p *Past) Add(one Settled) {
 }
 
 // pastMessages are what became of earlier calls, and what failed.
-func (s Context) pastMessages() (messages []Message) {
+func (s Context) pastMessages() (messages []Object) {
 	if len(s.Past.Settled) > 0 {
-		messages = append(messages, s.Past)
+		messages = append(messages, s.Past.object())
 	}
-	for _, e := range s.Errors {
-		messages = append(messages, Failure{Data: e})
-	}
-	for _, one := range s.Instances {
-		for _, e := range one.Errors {
-			messages = append(messages, Failure{Data: e, Instance: one.ID})
+	add := func(errors []any, instance string) {
+		for _, e := range errors {
+			messages = append(messages, withInstance(Object{{"type", "error"}, {"data", e}}, instance))
 		}
+	}
+	add(s.Errors, "")
+	for _, one := range s.Instances {
+		add(one.Errors, one.ID)
 	}
 	return messages
 }
@@ -59,21 +60,16 @@ func (s Context) pastMessages() (messages []Message) {
 // object is a meta message: a text would be taken for the task, and a plan for one to be
 // carried on.
 func (p Past) object() Object {
-	meta := Object{{"settled", p.Calls()}}
+	calls := make([]any, len(p.Settled))
+	for i, one := range p.Settled {
+		calls[i] = one.object()
+	}
+	meta := Object{{"settled", calls}}
 	if len(p.Earlier) > 0 {
 		meta = meta.With("earlier", p.Earlier)
 	}
 	return Object{{"type", "meta"},
 		{"description", "calls of earlier ticks that neither the state nor the plan tells of"}, {"meta", meta}}
-}
-
-// Calls are the calls as a planner sees them, each an [Object].
-func (p Past) Calls() []any {
-	all := make([]any, len(p.Settled))
-	for i, one := range p.Settled {
-		all[i] = one.object()
-	}
-	return all
 }
 
 func (one Settled) object() Object {

@@ -26,7 +26,7 @@ type Written struct {
 	Date   string        // in the place of When: what an earlier record says
 }
 
-// object is a message of the kind that was written, as PROTOCOL.md has it.
+// object is a message of the kind that was written, as documents have it.
 func (w *Written) object(instance string, date func(time.Duration) string) Object {
 	out := Object{{"type", "state"}}
 	if len(w.Path) > 0 {
@@ -44,6 +44,13 @@ func (w *Written) object(instance string, date func(time.Duration) string) Objec
 	return withInstance(out.With("_call", w.Call).With("_date", w.Date), instance)
 }
 
+func withInstance(o Object, id string) Object {
+	if id == "" {
+		return o
+	}
+	return o.With("_instance", id)
+}
+
 // Record is the process record of a tick, without its solution: a document that holds all that
 // the tick began with, so that it can be resumed. Date
 // gives the time of day of a moment of the run. Of files of activities that were named
@@ -52,15 +59,15 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 	s := r.of
 	out := Object{{"tick", float64(r.Tick)}, {"schema", r.Schema}}
 	if s == nil { // nobody composed it
-		return out.With("context", r.context())
+		return out.With("context", r.Messages)
 	}
 	if n := s.Plan.OutputSchemaNode; n != nil {
 		out = out.With("outputSchema", Of(n))
 	}
 	var context []any
-	add := func(messages ...Message) {
+	add := func(messages ...Object) {
 		for _, m := range messages {
-			context = append(context, m.object())
+			context = append(context, m)
 		}
 	}
 	add(s.declared()...)
@@ -81,7 +88,7 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 		history(one.ID, one.History)
 	}
 	if s.Carries {
-		context = append(context, append(s.planMessage().object(), s.settings()...))
+		context = append(context, append(s.planMessage(), s.settings()...))
 	}
 	for _, advisor := range s.Plan.Advisors {
 		own := Of(advisor.Node).(Object)

@@ -27,8 +27,9 @@ type Request struct {
 	Tick int
 	// Call is the latent call whose result is wanted; nil when a solution is.
 	Call *Call
-	// Messages are what the planner is to know, in the order in which it is given.
-	Messages []Message
+	// Messages are what the planner is to know, in the order in which it is given, as documents have them
+	// (LANGUAGE.md#documents). There is one of each kind and instance; nothing is left to merge.
+	Messages []Object
 	// Schema is the JSON Schema of the answer, an [Object] or a bool: the
 	// solution's, whose properties are in the order in which a model is to write
 	// them, or the "_output" of the latent call's tool. It refers to nothing outside
@@ -36,6 +37,8 @@ type Request struct {
 	Schema any
 	// Lazy says that the model is to plan and not to answer latent calls.
 	Lazy bool
+	// UntilNoCalls says that the run ends with a solution without calls, and not with an output.
+	UntilNoCalls bool
 	// Received is what has arrived of this very answer already: a run was killed
 	// while it streamed. A planner that can continue it gives the rest;
 	// any other answers [ErrCut].
@@ -52,19 +55,9 @@ type Call struct {
 	Paths  []string       // the paths that the result can take; nil where there is no choice
 }
 
-// ContextJSON is what the planner is to know as a JSON array of context messages
-// (PROTOCOL.md). What a tick began with besides is in its [Request.Record].
-func (r *Request) ContextJSON() []byte {
-	return Append(nil, r.context())
-}
-
-func (r *Request) context() []any {
-	context := make([]any, len(r.Messages))
-	for i, m := range r.Messages {
-		context[i] = m.object()
-	}
-	return context
-}
+// ContextJSON is what the planner is to know as a JSON array of context messages.
+// What a tick began with besides is in its [Request.Record].
+func (r *Request) ContextJSON() []byte { return Append(nil, r.Messages) }
 
 // Usage is what a request has cost so far.
 type Usage struct {

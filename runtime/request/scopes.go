@@ -3,11 +3,9 @@ package request
 import (
 	"maps"
 	"slices"
-
-	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-func (s Context) scoped() []Message {
+func (s Context) scoped() []Object {
 	s.Input, s.State, s.Instances = s.Only["input"], s.Only["state"], nil
 	data, _ := s.Only["data"].(map[string]any)
 	s.Data = maps.Clone(data)
@@ -19,58 +17,40 @@ func (s Context) scoped() []Message {
 			s.Data[kind] = value
 		}
 	}
-	list := slices.DeleteFunc(s.values(), func(m Message) bool { return m.(Values).Value == nil })
+	list := slices.DeleteFunc(s.values(), func(m Object) bool { return !m.Has(m[0].Value.(string)) })
 	if advice, ok := s.Only["advice"]; ok {
-		list = append(list, Meta{About: "what the advisors' votes come to", Meta: Object{{"advice", advice}}})
+		list = append(list, Object{{"type", "meta"}, {"description", "what the advisors' votes come to"},
+			{"meta", Object{{"advice", advice}}}})
 	}
 	errors, _ := s.Only["error"].([]any)
 	for _, e := range errors {
-		list = append(list, Failure{Data: e})
+		list = append(list, Object{{"type", "error"}, {"data", e}})
 	}
 	return list
 }
 
 // marked puts what advisors look at first before the other values, and
 // says who does.
-func (s Context) marked(messages []Message) []Message {
-	var first, rest []Message
+func (s Context) marked(messages []Object) []Object {
+	var first, rest []Object
 	for _, m := range messages {
-		var looked []Looked
+		looked := Object{}
 		for _, advisor := range s.Advisors {
-			if at := lookedAt(advisor, m); len(at) > 0 {
-				looked = append(looked, Looked{advisor.ID, at})
+			var at []any
+			for _, scope := range advisor.Scopes {
+				if m[0].Value == scope.Kind || m.Get("kind") == scope.Kind {
+					at = append(at, scope.Ref.String())
+				}
+			}
+			if len(at) > 0 {
+				looked = looked.With(advisor.ID, at)
 			}
 		}
 		if len(looked) == 0 {
 			rest = append(rest, m)
-			continue
+		} else {
+			first = append(first, m.With("x-advisors", looked))
 		}
-		switch one := m.(type) {
-		case Values:
-			one.Looked = looked
-			m = one
-		case Failure:
-			one.Looked = looked
-			m = one
-		}
-		first = append(first, m)
 	}
 	return append(first, rest...)
-}
-
-func lookedAt(advisor *plan.Advisor, m Message) []string {
-	var kinds []string
-	switch m := m.(type) {
-	case Values:
-		kinds = []string{m.Of, m.Kind}
-	case Failure:
-		kinds = []string{"error"}
-	}
-	var at []string
-	for _, scope := range advisor.Scopes {
-		if slices.Contains(kinds, scope.Kind) {
-			at = append(at, scope.Ref.String())
-		}
-	}
-	return at
 }

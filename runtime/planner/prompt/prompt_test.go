@@ -23,7 +23,7 @@ func readRequest(t *testing.T, text []byte) *request.Request {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	r := &request.Request{Tick: int(root.Get("tick").Float()), Lazy: root.Get("lazy") != nil, Schema: request.Of(root.Get("schema"))}
+	r := &request.Request{Tick: int(root.Get("tick").Float()), Lazy: root.Get("lazy") != nil, UntilNoCalls: root.Get("untilNoCalls") != nil, Schema: request.Of(root.Get("schema"))}
 	if call := root.Get("call"); call != nil {
 		r.Call = &request.Call{Name: call.Get("name").Text, Tool: call.Get("tool").Text, Params: map[string]any{}}
 		if paths := call.Get("paths"); paths != nil {
@@ -36,34 +36,7 @@ func readRequest(t *testing.T, text []byte) *request.Request {
 		}
 	}
 	for _, m := range root.Get("context").Items {
-		o := request.Of(m).(request.Object)
-		text := func(key string) string { s, _ := o.Get(key).(string); return s }
-		switch kind := text("type"); kind {
-		case "text":
-			r.Messages = append(r.Messages, request.Text{Text: text("text")})
-		case "meta":
-			r.Messages = append(r.Messages, request.Meta{Meta: o.Get("meta")})
-		case "tool":
-			var tools request.Tools
-			for _, tool := range o.Get("tool").(request.Object) {
-				tools = append(tools, request.Tool{Name: tool.Key, Definition: tool.Value.(request.Object)})
-			}
-			r.Messages = append(r.Messages, tools)
-		case "plan":
-			plan := request.Plan{Calls: o.Get("plan").([]any)}
-			standings, _ := o.Get("x-standing").([]any)
-			for _, one := range standings {
-				plan.Standings = append(plan.Standings, one.(request.Object))
-			}
-			r.Messages = append(r.Messages, plan)
-		case "advisor":
-			more := slices.DeleteFunc(o, func(m request.Member) bool { return slices.Contains([]string{"type", "id", "role"}, m.Key) })
-			r.Messages = append(r.Messages, request.Advisor{ID: m.Get("id").Text, Role: m.Get("role").Text, More: more})
-		case "error":
-			r.Messages = append(r.Messages, request.Failure{Data: o.Get("data"), Instance: text("_instance")})
-		default:
-			r.Messages = append(r.Messages, request.Values{Of: kind, Kind: text("kind"), Instance: text("_instance"), About: text("description"), Schema: o.Get("schema"), Value: o.Get(kind)})
-		}
+		r.Messages = append(r.Messages, request.Of(m).(request.Object))
 	}
 	return r
 }
@@ -87,6 +60,9 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("%s: with the schema it is\n%s", name, told.User)
 		}
 		system := instructions
+		if r.UntilNoCalls {
+			system += instructionsCalls
+		}
 		if r.Lazy {
 			system += instructionsLazy
 		}
@@ -134,17 +110,12 @@ func checkPrompt(t *testing.T, h string) {
 	}
 	value := map[string]any{h: []any{h}}
 	named := request.Object{}.With(h, h)
-	p := Render(&request.Request{Tick: 1, Call: &request.Call{Name: h, Tool: h, Params: value}, Messages: []request.Message{
-		request.Text{Text: h},
-		request.Tools{{Name: "t" + h, Definition: request.Object{}.With("description", h)}},
-		request.Values{Of: "input", Value: value, Schema: named, About: h},
-		request.Values{Of: "state", Value: value, Instance: "i" + h, Looked: []request.Looked{{Advisor: "a" + h, Scopes: []string{h}}}},
-		request.Values{Of: "data", Kind: "k" + h, Value: value, About: h},
-		request.Plan{Calls: []any{named}, Standings: []request.Object{named}},
-		request.Advisor{ID: "a" + h, Role: h, More: named},
-		request.Meta{Meta: named}, request.Meta{More: named},
-		request.Failure{Data: map[string]any{"call": value, "error": value}},
-		request.Failure{Data: named.With("call", nil), Instance: "i" + h},
+	message := func(kind string, value any) request.Object {
+		return request.Object{}.With("type", kind).With(h, h).With(kind, value).With("_instance", "i"+h)
+	}
+	p := Render(&request.Request{Tick: 1, Call: &request.Call{Name: h, Tool: h, Params: value, Paths: []string{h}}, Messages: []request.Object{
+		message("text", h), message("tool", request.Object{}.With("t"+h, named)), message("input", value),
+		message("plan", []any{named}), message("advisor", h), message("meta", named), message("error", value),
 	}})
 	var headings []string
 	fenced := false
@@ -163,7 +134,7 @@ func checkPrompt(t *testing.T, h string) {
 			t.Fatalf("%q: the line %q isn't JSON", h, line)
 		}
 	}
-	want := []string{"Call", "Task", "Tool", "Input", "State", "Data", "Plan", "Advisor", "Meta", "Meta", "Errors", "Errors", "Your"}
+	want := []string{"Call", "Context", "Your"}
 	if fenced || !slices.Equal(headings, want) {
 		t.Fatalf("%q: headings %q in\n%s", h, headings, p.User)
 	}
