@@ -16,7 +16,7 @@ import (
 
 // Format is the version of what events mean: it is raised whenever a machine would come elsewhere by the events of a
 // journal than the one that answered them. A journal of another version can't be followed.
-const Format = 2
+const Format = 3
 
 // An Event is something that happened outside the machine. Its JSON form is what a journal keeps: feeding the events of
 // a run to a new machine brings it to where the run stood.

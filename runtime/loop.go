@@ -139,8 +139,7 @@ func (l *loop) emptyPlan() *plan.Plan {
 	return plan
 }
 
-// askPlanner asks for the solution of the tick, or for the rest of it: with what was there
-// as the tick began, whatever has been done since.
+// askPlanner asks for the solution of the tick, or for the rest of it, with what was there as the tick began.
 func (l *loop) askPlanner(received []byte) {
 	request := *l.asked
 	request.Received = string(received)
@@ -207,12 +206,7 @@ func (l *loop) closed(e Event) {
 	l.isStreaming = false
 	switch problem := l.stream.Err(); {
 	case problem != nil: // whatever came of giving it up
-		at, rule := problem.Span.From(), diag.Syntax
-		if problem.Code == diag.Limit.Code {
-			rule = diag.Limit
-		}
-		l.addTickError(CallError{Code: rule.Name,
-			Message: fmt.Sprintf("line %d, column %d: %s", at.Line, at.Column, problem.Message)})
+		l.reportBroken(diag.OfProblem(*problem))
 	case e.Failure != nil:
 		l.addTickError(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
 	}
@@ -245,6 +239,12 @@ func (l *loop) skipAll(reason string) {
 	}
 }
 
+// reportBroken notes why the text of a solution can't be read.
+func (l *loop) reportBroken(d diag.Diagnostic) {
+	at := fmt.Sprintf("line %d, column %d: ", d.Span.From().Line, d.Span.From().Column)
+	l.addTickError(CallError{Code: d.Rule.Name, Message: at + structural(&d)})
+}
+
 // addTickError notes what is wrong with a solution as a whole, once.
 func (l *loop) addTickError(e CallError) {
 	if !slices.Contains(l.tickErrors, e) {
@@ -271,7 +271,7 @@ func (l *loop) finished() (*plan.Plan, []diag.Diagnostic) {
 		}
 		for _, problem := range diag.AtLeast(diag.Error, broken) {
 			if !isRefused { // else that the answer broke off says it all
-				l.addTickError(CallError{Code: problem.Rule.Name, Message: structural(&problem)})
+				l.reportBroken(problem)
 			}
 		}
 	}
