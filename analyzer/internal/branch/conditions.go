@@ -52,11 +52,9 @@ type Conditions struct {
 	failures map[int]logic.Literal // by call that has alternatives: it fails, if it runs
 	reads    []valued              // by read
 	shared   map[readKey]valued
-	prefixes []prefix // by path
 	holding  map[heldKey]valued
 	null     map[heldKey]logic.Literal
-	absent   map[pathtree.ID]logic.Literal // where some instances begin with nothing
-	work     int                           // contributions of writers to reads that were looked at
+	work     int // contributions of writers to reads that were looked at
 	unions   unions
 }
 
@@ -68,13 +66,12 @@ type valued struct {
 
 // What variables of the circuit are about.
 type (
-	aboutOutcome   struct{ call int }         // takes one of some alternatives
-	aboutFailure   struct{ call int }         // fails, and has no failure route
-	aboutPredicate struct{ text string }      // an expression that isn't looked into is true
-	aboutVariable  struct{ of *variable }     // the value of a reference is among some of its points
-	aboutNull      struct{ heldKey }          // there is null at a path
-	aboutAbsent    struct{ path pathtree.ID } // there is nothing at a path in some instances
-	aboutGiven     struct{ heldKey }          // a value is present or isn't null, as its provider decides
+	aboutOutcome   struct{ call int }     // takes one of some alternatives
+	aboutFailure   struct{ call int }     // fails, and has no failure route
+	aboutPredicate struct{ text string }  // an expression that isn't looked into is true
+	aboutVariable  struct{ of *variable } // the value of a reference is among some of its points
+	aboutNull      struct{ heldKey }      // there is null at a path
+	aboutGiven     struct{ heldKey }      // a value is present or isn't null, as its provider decides
 )
 
 const (
@@ -89,8 +86,8 @@ func New(p *plan.Plan, facts Facts) *Conditions {
 	e := &Conditions{
 		variables: newVariables(p, facts, 1), runs: make([]logic.Literal, calls),
 		outcomes: make([][]logic.Literal, calls), failures: map[int]logic.Literal{},
-		reads: make([]valued, len(p.Reads)), shared: map[readKey]valued{}, prefixes: make([]prefix, p.Paths.Len()),
-		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{}, absent: map[pathtree.ID]logic.Literal{},
+		reads: make([]valued, len(p.Reads)), shared: map[readKey]valued{},
+		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{},
 	}
 	e.unions = unions{of: e, refuted: map[refutation]bool{}, left: unionBudget, known: map[*schema.Schema]bool{}}
 	for i := range e.reads {

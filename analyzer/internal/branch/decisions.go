@@ -90,8 +90,6 @@ func (e *Conditions) decision(about any, v int32, a logic.Assignment) (d Choice,
 		if s := e.onlyAt(about.path); s != nil {
 			return e.decision(aboutVariable{s}, v, a)
 		}
-	case aboutAbsent:
-		return Choice{Reference: e.plan.Paths.String(about.path), Absent: true}, about, e.Value(v, a)
 	case aboutVariable:
 		if value, known := about.of.value(e.Circuit, a); known {
 			return Choice{Reference: about.of.name, Value: &value}, about.of, true

@@ -43,13 +43,11 @@ func (e *Conditions) read(r int) valued {
 		e.reads[r] = valued{logic.False, logic.False}
 		return e.reads[r]
 	}
-	v, ok := e.afterFirst(read)
+	key := keyOf(e.plan, r)
+	v, ok := e.shared[key]
 	if !ok {
-		key := keyOf(e.plan, r)
-		if v, ok = e.shared[key]; !ok {
-			v = e.resolve(read)
-			e.shared[key] = v
-		}
+		v = e.resolve(read)
+		e.shared[key] = v
 	}
 	e.reads[r] = v
 	return v
@@ -61,36 +59,6 @@ func (e *Conditions) NeverThere(r *plan.Read) bool {
 	kind := e.plan.Paths.Kind(r.Path)
 	return !r.Ref.Required && (kind == "state" || kind == "data") && e.plan.Form != plan.Solution &&
 		!e.facts.MayBeThere(r)
-}
-
-// A prefix keeps what the first writers of a path leave there: reads that are bound to some of them share the work.
-type prefix struct {
-	after   []valued // after[i]: when i of them have been looked at
-	ordered int      // how many of them are in the graph's order
-}
-
-// afterFirst is the value of a read that is bound to the first writers of a path
-// (it sees those listed before it), where the graph has these in the same order.
-func (e *Conditions) afterFirst(r *plan.Read) (valued, bool) {
-	p := e.plan
-	if r.Bound != plan.Earlier || r.Path == pathtree.Root || p.Paths.Depth(r.Path) < 2 {
-		return valued{}, false
-	}
-	shared := &e.prefixes[r.Path]
-	for shared.ordered < len(r.Writers) {
-		next := shared.ordered
-		if next > 0 && p.Graph.Rank(int(r.Writers[next-1])) > p.Graph.Rank(int(r.Writers[next])) {
-			return valued{}, false
-		}
-		shared.ordered++
-	}
-	if shared.after == nil {
-		shared.after = append(make([]valued, 0, 1+len(r.Writers)), e.initial(r))
-	}
-	for i := len(shared.after) - 1; i < len(r.Writers); i++ {
-		shared.after = append(shared.after, e.contribution(shared.after[i], p.Calls[r.Writers[i]], r.Path))
-	}
-	return shared.after[len(r.Writers)], true
 }
 
 // resolve folds what a read's writers do over what is there from the start, in the order in which the machine does.
@@ -247,23 +215,6 @@ func (e *Conditions) initial(r *plan.Read) valued {
 			return promised(p.InputSchema)
 		}
 	case "state":
-		switch null, absent := begins(p, r); { // branches of the plan, as its instances are known
-		case absent > 0 && absent < len(p.Instances) && isAskedFor(p, r.Path):
-			l, ok := e.absent[r.Path]
-			if !ok {
-				l = e.Variable(true, false, aboutAbsent{r.Path})
-				e.absent[r.Path] = l
-			}
-			if null > 0 {
-				return valued{l.Not(), e.And(l.Not(), e.nulls(heldKey{-1, r.Path}).Not())}
-			}
-			return valued{l.Not(), l.Not()}
-		case null == 0 || absent > 0:
-		case null == len(p.Instances):
-			return valued{logic.True, logic.False}
-		default:
-			return valued{logic.True, e.nulls(heldKey{-1, r.Path}).Not()}
-		}
 		if given, ok := p.Paths.Walk(p.State, r.Path); ok {
 			switch {
 			case given != nil && (r.Start || len(p.Instances) == 0):
@@ -296,31 +247,6 @@ func (e *Conditions) initial(r *plan.Read) valued {
 		}
 	}
 	return given()
-}
-
-// begins is how many instances of the plan begin with null where a read looks, and how many
-// with nothing; it is 0 of a read that isn't of all of them.
-func begins(p *plan.Plan, r *plan.Read) (null, absent int) {
-	if r.Start || r.Call >= 0 && p.Calls[r.Call].Instance != "" {
-		return 0, 0
-	}
-	for i := range p.Instances {
-		switch value, there := compiler.BeginsWith(p, &p.Instances[i], r.Path); {
-		case !there:
-			absent++
-		case value == nil:
-			null++
-		}
-	}
-	return null, absent
-}
-
-// isAskedFor reports whether a condition of a call looks at a path.
-func isAskedFor(p *plan.Plan, id pathtree.ID) bool {
-	return slices.ContainsFunc(p.Calls, func(call *plan.Call) bool {
-		return call.When != nil &&
-			slices.ContainsFunc(call.When.Reads, func(read int) bool { return p.Reads[read].Path == id })
-	})
 }
 
 // saysNull reports whether a schema says that null may come.
