@@ -10,15 +10,11 @@
 //	}
 //	result, err := plan.Run(ctx, obelus.RunOptions{Input: input, Journals: "runs"})
 //
-// A run whose journal is kept goes on with [Resume] after it was stopped, or its
-// process killed.
+// [Resume] continues a run from its journal after it was stopped, or its process killed.
 //
-// What this package has is stable from the first release on: names stay, and structs
-// may get further fields. It hands on types of other packages under names of its own.
-// Of these, what is reachable from here is as stable; the packages' other names may
-// change with any version. Programs that need more than this package has, such as
-// planners of their own, instances over a server's requests or an engine that isn't
-// this process, find it in runtime/session, project, analyzer and runtime.
+// What is reachable from here is stable from the first release on; structs may get
+// further fields. Planners of their own, or an engine that isn't this process, find
+// what they need in runtime/session, project, analyzer and runtime, which may change.
 package obelus
 
 import (
@@ -55,16 +51,14 @@ type (
 	Request = activity.Request
 	// A Failure is an error of a call that its plan can tell from others by a code.
 	Failure = activity.Failure
-	// Hints say what a function does to the world; what isn't said isn't known, and
-	// those who are asked about effects are asked about it.
+	// Hints declare what a function does to the world; what isn't declared is unknown.
 	Hints = plan.Hints
 	// A Confirmer puts questions to people.
 	Confirmer = local.Confirmer
 	// A Question is what a person is asked, and a Decision the answer.
 	Question = runtime.Question
 	Decision = runtime.Decision
-	// An Answer is a decision about a question that a run stopped with ([Result.Asked]):
-	// [AnswerTo] makes one.
+	// An Answer is a decision about a question that a run stopped with ([Result.Asked]).
 	Answer = session.Answer
 	// An Observer sees a run as it goes; [session.NewEvents] makes one that writes JSON lines.
 	Observer = session.Observer
@@ -76,8 +70,7 @@ type (
 	Finding = diag.Diagnostic
 	// A Simulation is a run on a virtual clock whose results were made up.
 	Simulation = simulate.Scenario
-	// A Result is how a run ended or stopped: status and reason, output, state, errors
-	// that nothing handled, and how many calls settled how.
+	// A Result is how a run ended or stopped, with its output, state, errors and counts.
 	Result = session.Result
 	// An Entry is what a folder of journals tells of one run.
 	Entry = session.Entry
@@ -106,7 +99,6 @@ const (
 // that may not simply be run again.
 type InFlight = runtime.InFlight
 
-// The ways to go on with such a call.
 const (
 	InFlightAsk   = runtime.InFlightAsk
 	InFlightRetry = runtime.InFlightRetry
@@ -124,7 +116,7 @@ var (
 	ErrForeign = session.ErrForeign // the file is no journal of a run, or one of another version
 )
 
-// LoadOptions say what a plan may take in.
+// LoadOptions are what a plan may read.
 type LoadOptions struct {
 	// Root is the workspace, which nothing that the plan names leaves; "" is the nearest
 	// folder with obelus.yaml or .git in it, else the plan's own.
@@ -135,29 +127,25 @@ type LoadOptions struct {
 	Activities []string
 	// Policies are files that say what the plan may do, in the place of the workspace's.
 	Policies []string
-	// Trust has the workspace's word count where it says that something is harmless; else it
-	// counts as far as the user has said so ("obelus trust").
+	// Trust trusts what the workspace declares harmless; else only what "obelus trust" did counts.
 	Trust bool
-	// Hosts are those that http activities may send requests to besides what obelus.yaml
-	// lists, private and local addresses among them: api.example.com, 127.0.0.1:8080,
-	// 10.0.0.0/8.
+	// Hosts may be sent requests besides those that obelus.yaml lists: api.example.com,
+	// 127.0.0.1:8080, 10.0.0.0/8.
 	Hosts []string
 	// Functions are activities by name, over all others, and Hints what they do.
 	Functions map[string]Function
 	Hints     map[string]Hints
-	// Instances says that runs are given instances besides the plan's own.
+	// Instances: runs are given instances besides the plan's own.
 	Instances bool
 }
 
-// A Plan is a document that was read, compiled and judged. It doesn't change, and may
-// be used by many goroutines at once.
+// A Plan is a document that was read, compiled and judged. Many goroutines may use it at once.
 type Plan struct {
 	program   *project.Program
 	functions map[string]Function
 }
 
-// Load reads a plan from a file. What is wrong with the plan is no error; see
-// [Plan.Check].
+// Load reads a plan from a file. Faults of the plan are no error; see [Plan.Check].
 func Load(name string, o LoadOptions) (*Plan, error) {
 	return load(o, func(r *project.Reader) (project.Document, error) { return r.One(name) })
 }
@@ -190,12 +178,10 @@ func load(o LoadOptions, read func(*project.Reader) (project.Document, error)) (
 	return &Plan{d.Check(), o.Functions}, nil
 }
 
-// Findings is all that there is to say about a plan: errors, warnings and hints, by
-// their places.
+// Findings are the errors, warnings and hints about a plan, by their places.
 func (p *Plan) Findings() []Finding { return slices.Clone(p.program.Findings) }
 
-// Check is nil for a plan that can be run, and otherwise an error of the kind
-// [ErrUnsound] that names the first problem, and where it is.
+// Check is nil for a plan that can be run, and otherwise an [ErrUnsound] with the first error and its place.
 func (p *Plan) Check() error {
 	if p.program.Verified != nil {
 		return nil
@@ -226,8 +212,7 @@ const (
 	Mermaid Language = "mermaid"
 )
 
-// Draw draws who waits for whom and which data takes which way, with findings marked.
-// Any plan can be drawn, sound or not.
+// Draw draws which call waits for which, and the paths that data takes, of any plan, sound or not.
 func (p *Plan) Draw(w io.Writer, in Language) error {
 	draw := dot.Formats[string(in)]
 	if draw == nil {
@@ -237,8 +222,8 @@ func (p *Plan) Draw(w io.Writer, in Language) error {
 	return err
 }
 
-// Graph is the graph of a plan's drawing, for algorithms of your own: vertices are the calls, the input, the output
-// and what else is drawn, by their IDs, and each edge leads from a node to one that waits for it.
+// Graph is the graph of a plan's drawing, for algorithms of your own: each edge leads from a node to one that waits
+// for it.
 func Graph(p *Plan) graph.Graph[string, dot.Node] {
 	return dot.FromPlan(p.program.Plan, p.program.Findings, dot.Options{}).Graph()
 }
@@ -250,9 +235,8 @@ type SimulateOptions struct {
 	Fail         []string       // tools, or calls, that fail every time
 }
 
-// Simulate runs a plan on a virtual clock. Nothing is carried out but expressions:
-// results, durations and failures are made up from what the tools say of themselves.
-// The same options give the same simulation.
+// Simulate runs a plan on a virtual clock. Only expressions are computed; other results, durations
+// and failures are generated from what the tools declare. The same options give the same simulation.
 func (p *Plan) Simulate(o SimulateOptions) (*Simulation, error) {
 	r := analyzer.Simulate(p.program.Plan, p.program.Findings)
 	if r == nil {
@@ -267,26 +251,24 @@ func (p *Plan) Simulate(o SimulateOptions) (*Simulation, error) {
 	}), nil
 }
 
-// RunOptions say what a run is given. The zero value runs a plan as it is, asks nobody
-// and keeps no journal.
+// RunOptions are what a run is given. The zero value asks nobody and keeps no journal.
 type RunOptions struct {
 	Input, State map[string]any // over the plan's own, key by key
 	// Parallel is how many activities may be at work at once; 0 is the plan's limit, or 64.
 	Parallel int
-	// Ask says about which calls the Confirmer is asked before they start. A run that
-	// would have to ask and has none stops, and can be resumed.
+	// Ask is about which calls the Confirmer is asked. A run that would ask and has none stops,
+	// and can be resumed.
 	Ask       Policy
 	Confirmer Confirmer
-	// Planner writes what is run: replay:FILE, openai:MODEL or anthropic:MODEL. Model
-	// answers the calls that no activity carries out, in a plan that is run as it stands.
-	// Record is a folder for what either answers.
+	// Planner writes what is run: replay:FILE, openai:MODEL or anthropic:MODEL. Model answers
+	// latent calls. Record is a folder for what either answers.
 	Planner, Model, Record string
 	// Instances is a file of further instances, and Results one for the result of each.
 	Instances, Results string
 	// Journals is a folder for the run's journal; with "" none is kept.
 	Journals string
-	// Digest is the one that the plan must have ([Plan.Digest]), "" for any. Its programs
-	// are started with the files that it is over, whatever becomes of them meanwhile.
+	// Digest is the one that the plan must have ([Plan.Digest]), "" for any; its files are
+	// compared before each start.
 	Digest   string
 	Observer Observer
 	// Telemetry, if given, receives the spans of the run.
@@ -297,14 +279,12 @@ type RunOptions struct {
 // github.com/obelus-dev/obelus/runtime/otel has one that sends them to OpenTelemetry.
 type Telemetry = trace.Observer
 
-// Digest is over all that decides what the plan does when it is run: itself and what it
-// takes in, the plans that it delegates to, and the files of the workspace that its
-// programs are started with.
+// Digest covers everything that affects execution: the plan with its imports and delegates, and the
+// workspace's files that its programs are started with.
 func (p *Plan) Digest() (string, error) { return canonical.Digest(p.program.Plan) }
 
-// Run runs a plan to its end. When ctx ends it stops. How it went is the result; an
-// error without one means that nothing was run, or that the journal couldn't be written
-// any more, and one with it that the result is right but a file isn't whole.
+// Run runs a plan to its end. When ctx ends it stops. An error without a result means that nothing
+// was run, or that the journal couldn't be written any more; with one, that a file is incomplete.
 func (p *Plan) Run(ctx context.Context, o RunOptions) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -320,29 +300,24 @@ func (p *Plan) Run(ctx context.Context, o RunOptions) (*Result, error) {
 	})
 }
 
-// ResumeOptions say how a run continues.
+// ResumeOptions are how a run continues.
 type ResumeOptions struct {
 	// Functions are those that the run was begun with, and Hints what they do.
 	Functions map[string]Function
 	Hints     map[string]Hints
-	// Activities are files of activities in the place of those that the run was begun
-	// with; without any these must be as they were.
+	// Activities are files of activities in the place of those that the run was begun with.
 	Activities []string
-	// InFlight says what becomes of calls that were at work when the run was killed.
-	InFlight InFlight
-	// Answers are decisions that were made since the run stopped. Each is taken when its
-	// question is asked, and nobody else is asked then.
-	Answers []Answer
-	// Ask says about which calls the Confirmer is asked from now on.
+	InFlight   InFlight
+	Answers    []Answer // to questions that the run stopped with
+	// Ask is about which calls the Confirmer is asked from now on.
 	Ask       Policy
 	Confirmer Confirmer
 	Observer  Observer
 	Telemetry Telemetry
 }
 
-// Resume continues a run from its journal, whatever has become of its plan's file:
-// what had completed isn't run again. Of a run that has ended it gives the result and
-// the error [ErrEnded].
+// Resume continues a run from its journal, which has its plan: completed calls aren't run again. Of a
+// run that has ended it gives the result and the error [ErrEnded].
 func Resume(ctx context.Context, journal string, o ResumeOptions) (*Result, error) {
 	return session.Resume(ctx, journal, session.ResumeOptions{
 		Host: session.Host{Functions: o.Functions, Hints: o.Hints, Confirmer: o.Confirmer, Observer: o.Observer,
@@ -351,10 +326,9 @@ func Resume(ctx context.Context, journal string, o ResumeOptions) (*Result, erro
 	})
 }
 
-// AnswerTo is a decision about what a question asks, and about nothing else: should the
-// run come to ask otherwise, it isn't taken. The verdict is "approve", "reject", "change"
-// (with Params), "replace" (with Replacement), or "retry" or "fail" about a call that was
-// at work when its run was killed.
+// AnswerTo is a decision about what a question asks; if the run asks something else, it isn't used.
+// The verdict is "approve", "reject", "change" (with Params), "replace" (with Replacement), or
+// "retry" or "fail" about a call that was at work when its run was killed.
 func AnswerTo(q *Question, d Decision) Answer { return session.AnswerTo(q, d) }
 
 // Runs lists the runs whose journals are in a folder, the oldest first.

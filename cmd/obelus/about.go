@@ -29,8 +29,8 @@ func listRules() (text string) {
 func explain(_ context.Context, c *cli, args []string) error {
 	name := strings.Join(args, "")
 	if name == "" {
-		_, err := fmt.Fprint(c.out, listRules())
-		return err
+		c.print("%s", listRules())
+		return nil
 	}
 	rule, near := rules.Named(name)
 	if rule != nil {
@@ -38,12 +38,8 @@ func explain(_ context.Context, c *cli, args []string) error {
 		if !ok {
 			panic("the rule " + rule.Code + " has no page")
 		}
-		_, err := fmt.Fprintln(c.out, strings.TrimRight(page, "\n"))
-		return err
-	}
-	if strings.EqualFold(name, "maturity") {
-		_, err := fmt.Fprintln(c.out, maturities)
-		return err
+		c.print("%s\n", strings.TrimRight(page, "\n"))
+		return nil
 	}
 	t := usageErr("there is no finding %q", name)
 	if near != "" {
@@ -51,15 +47,6 @@ func explain(_ context.Context, c *cli, args []string) error {
 	}
 	return t.Advise("\"obelus explain\" lists all findings")
 }
-
-// maturities is what the last line of a check says of a plan without errors.
-const maturities = `How mature a plan is, as "obelus check" says in its last line. Each degree includes those before it:
-
-  freeform  nothing says what the state holds
-  open      a state schema names some of its paths and allows others
-  closed    the state schema names every path
-  happy     besides, every alternative that can be taken is handled
-  complete  every failure of a tool that isn't a model's has its route as well`
 
 func printSchema(_ context.Context, c *cli, args []string) error {
 	texts := map[string]func() []byte{"plan": planschema.JSON, "config": analyzer.ConfigSchema, "policy": policy.Schema}

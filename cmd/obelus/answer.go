@@ -2,13 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
@@ -21,16 +19,14 @@ import (
 func (o *deciding) choose(
 	questions *session.Questions, call string, isAnswered bool,
 ) (chosen []*runtime.Question, err error) {
-	var names []string // each once, in the order of the questions
+	var names []string // of the calls that are asked about
 	matches := func(q *runtime.Question) bool {
 		name := q.Path()
 		return (call == "" || call == name || strings.HasPrefix(name, call+"[")) &&
 			(o.Instance == "" || o.Instance == q.Instance) && (o.ID == "" || o.ID == q.ID)
 	}
 	for _, q := range questions.Open() {
-		if !slices.Contains(names, q.Path()) {
-			names = append(names, q.Path())
-		}
+		names = append(names, q.Path())
 		if matches(q) {
 			chosen = append(chosen, q)
 		}
@@ -53,34 +49,22 @@ func (o *deciding) choose(
 	case slices.Contains(verdicts, call):
 		return nil, usageErr("%q needs a call", call).
 			Advise("name the call before it, or answer all that is asked with --all")
-	case call != "" && len(names) > 0:
-		err := usageErr("the run asks nothing about a call %q with these flags", call)
-		if !slices.Contains(names, call) {
-			err = usageErr("the run asks nothing about a call %q", call)
-		}
-		return nil, err.Suggest(call, names).Advise("it asks about %s", wording.Names(names, 5))
-	case len(names) > 0:
-		return nil, usageErr("no question has this --id or --instance").
-			Advise("obelus decide without them shows what is asked")
+	case len(names) == 0:
+		return nil, usageErr("the run asks nothing").Advise("continue with obelus resume")
 	}
-	return nil, usageErr("the run asks nothing").Advise("continue with obelus resume")
+	slices.Sort(names)
+	return nil, usageErr("the run asks nothing about a call %q with these flags", call).Suggest(call, names).
+		Advise("it asks about %s", wording.Names(slices.Compact(names), 5))
 }
 
 // decision reads an answer to a question.
 func (o *deciding) decision(c *cli, q *runtime.Question, answer []string) (d runtime.Decision, err error) {
 	d = runtime.Decision{Verdict: runtime.Verdict(answer[0]), Reason: o.Reason}
 	values := answer[1:]
-	switch d.Verdict {
-	case runtime.Change:
-		if len(values) == 0 {
-			return d, usageErr("change needs parameters").Advise("change amount=5 changes one, change @params.json all")
-		}
+	switch n := len(values); {
+	case d.Verdict == runtime.Change && n > 0:
 		d.Params, err = changed(c, q, values)
-	case runtime.Replace:
-		if len(values) != 1 {
-			return d, usageErr("replace needs one call").
-				Advise("write it as JSON, or @FILE: replace '{\"_tool\": \"refund\", \"amount\": 5}'")
-		}
+	case d.Verdict == runtime.Replace && n == 1:
 		var call map[string]any
 		if name, isFile := strings.CutPrefix(values[0], "@"); isFile {
 			call, err = c.mapping(c.newReading(), "replace", name)
@@ -90,14 +74,10 @@ func (o *deciding) decision(c *cli, q *runtime.Question, answer []string) (d run
 		if err == nil {
 			d.Replacement, err = json.Marshal(call)
 		}
-	case runtime.Approve, runtime.Reject, runtime.Retry, runtime.Fail:
-		if len(values) > 0 {
-			return d, usageErr("%s has no argument, but got %q", d.Verdict, values[0]).
-				Advise("a reason is given with --reason")
-		}
-	default:
-		return d, usageErr("there is no answer %q: expected %s", answer[0], wording.Or(verdicts)).
-			Suggest(answer[0], verdicts)
+	case n > 0 || d.Verdict == runtime.Change || d.Verdict == runtime.Replace || !slices.Contains(verdicts, answer[0]):
+		return d, usageErr("the answer can't be %q: expected %s", strings.Join(answer, " "), wording.Or(verdicts)).
+			Suggest(answer[0], verdicts).
+			Advise("write change amount=5, or replace '{\"_tool\": \"refund\"}'; a reason is given with --reason")
 	}
 	return d, err
 }
@@ -130,24 +110,20 @@ func named(q *runtime.Question) string {
 }
 
 // showQuestions shows questions, briefly or in full.
-func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format string, inFull bool) (err error) {
+func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format string, inFull bool) {
 	render := terminal.NewRenderer(c.out, 0, pages.ToolsOf(p))
 	text := render.Question
 	if inFull {
 		text = render.Full
 	}
 	if len(list) == 0 && format != "json" {
-		_, err = fmt.Fprintln(c.out, "the run asks nothing")
+		c.print("the run asks nothing\n")
 	}
 	for _, q := range list {
 		if format == "json" {
-			err = diag.JSONLine(c.out, q)
+			c.json(q)
 		} else {
-			_, err = fmt.Fprint(c.out, text(q))
-		}
-		if err != nil {
-			return err
+			c.print("%s", text(q))
 		}
 	}
-	return err
 }

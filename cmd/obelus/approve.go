@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
@@ -89,11 +88,8 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 			return err
 		}
 		if a.Format == "json" {
-			shown := shownVerdict{Kind: "verification", Plan: a.plan, Problem: err.Error(),
-				Signatures: []shownSignature{}}
-			if err := diag.JSONLine(c.out, &shown); err != nil {
-				return err
-			}
+			c.json(shownVerdict{Kind: "verification", Plan: a.plan, Problem: err.Error(),
+				Signatures: []shownSignature{}})
 		}
 		c.showError(err)
 		return ending(statusFound)

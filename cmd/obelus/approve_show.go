@@ -81,8 +81,8 @@ func (a *signing) show(changed []string) error {
 	if a.Format == "markdown" {
 		text = rows.Markdown()
 	}
-	_, err = fmt.Fprint(a.cli.out, text)
-	return err
+	a.print("%s", text)
+	return nil
 }
 
 // showJSON is show for programs: what has changed is since the approval that there is.
@@ -96,7 +96,7 @@ func (a *signing) showJSON(digest string, changed []string, differs *facts.Compa
 	if err != nil {
 		return err
 	}
-	return diag.JSONLine(a.cli.out, struct {
+	a.json(struct {
 		Kind        string                     `json:"kind"`
 		Plan        string                     `json:"plan"`
 		Digest      string                     `json:"digest"`
@@ -109,6 +109,7 @@ func (a *signing) showJSON(digest string, changed []string, differs *facts.Compa
 		Differences []json.RawMessage          `json:"differences,omitempty"`
 		Permit      *permit.Permit             `json:"envelope"`
 	}{"approval", a.plan, digest, a.facts, findings, a.parts[1:], values[0], values[1], changed, differences, a.permit})
+	return nil
 }
 
 // shownValues are input and state that alone are approved, as they may be shown.
@@ -187,11 +188,9 @@ func (a *signing) verified(v *approval.Verdict) error {
 		shown.Signatures = append(shown.Signatures, one)
 	}
 	if a.Format == "json" {
-		if err := diag.JSONLine(a.cli.out, &shown); err != nil {
-			return err
-		}
-	} else if err := a.verdict(&shown, v); err != nil {
-		return err
+		a.json(&shown)
+	} else {
+		a.verdict(&shown, v)
 	}
 	if v.Err != nil {
 		return ending(statusFound)
@@ -199,7 +198,7 @@ func (a *signing) verified(v *approval.Verdict) error {
 	return nil
 }
 
-func (a *signing) verdict(shown *shownVerdict, v *approval.Verdict) error {
+func (a *signing) verdict(shown *shownVerdict, v *approval.Verdict) {
 	title := fmt.Sprintf("%s, in the name of \"%s\", made %s", a.file, shown.Signer, shown.Made.Format(time.RFC3339))
 	if !shown.Expires.IsZero() {
 		title += ", until " + shown.Expires.Format(time.RFC3339)
@@ -217,6 +216,5 @@ func (a *signing) verdict(shown *shownVerdict, v *approval.Verdict) error {
 		end = "it holds: " + wording.Counted(len(v.Signers()), "person approves", "people approve")
 	}
 	rows := append(facts.Section(title, append(lines, shown.Changed...)), facts.Row{Text: diag.Escape(end)})
-	_, err := fmt.Fprint(a.cli.out, rows.Text(false))
-	return err
+	a.print("%s", rows.Text(false))
 }

@@ -40,9 +40,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}()
 	root := c.rootCommand()
 	root.SetArgs(append([]string{}, args...)) // nil would mean the process's own
-	err := cmp.Or(root.ExecuteContext(ctx), c.unknown)
+	err := root.ExecuteContext(ctx)
 	if faulty := new(catalogues.Faulty); errors.As(err, &faulty) {
-		err = cmp.Or(c.show(faulty.Found, "text"), error(ending(statusError)))
+		c.show(faulty.Found, "text")
+		err = ending(statusError)
+	}
+	if c.failed != nil {
+		err = c.failed
 	}
 	var ended ending
 	switch {
@@ -60,10 +64,10 @@ type cli struct {
 	in       io.Reader
 	out, err io.Writer
 	globals
-	cmd     *cobra.Command
-	unknown error // a command whose help was asked for, and which there isn't
+	cmd    *cobra.Command
+	failed error // to write the result
 
-	documents    *project.Reader      // how documents are read; nil for as the global flags say
+	documents    []*project.Reader    // how one document after the other is read; nil for as the global flags say
 	input, state map[string]any       // those that a plan gets before the flags give others
 	watch        func(steps int) bool // follows simulations, and ends one with false; nil for none
 }
@@ -78,6 +82,15 @@ func (e ending) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 func usageErr(format string, args ...any) *diag.UserError {
 	return diag.NewError(nil, format, args...)
 }
+
+// print writes a text of the result; what keeps it from that is the error of the command.
+func (c *cli) print(format string, args ...any) {
+	_, err := fmt.Fprintf(c.out, format, args...)
+	c.failed = cmp.Or(c.failed, err)
+}
+
+// json writes a value of the result as a line of JSON.
+func (c *cli) json(value any) { c.failed = cmp.Or(c.failed, diag.JSONLine(c.out, value)) }
 
 // note prints a message about the work on stderr, which -q leaves out.
 func (c *cli) note(format string, args ...any) {
@@ -126,8 +139,10 @@ func textOptions(stream any) diag.TextOptions {
 
 // newReading reads documents as the global flags say, and reports which configurations it ignores.
 func (c *cli) newReading() *project.Reader {
-	if c.documents != nil {
-		return c.documents
+	if n := len(c.documents); n > 0 {
+		r := c.documents[0]
+		c.documents = c.documents[min(1, n-1):]
+		return r
 	}
 	r := &project.Reader{
 		Limits: source.DefaultLimits(), Stdin: c.in, Trusted: trustedFolders(), Root: c.Root, Config: c.Config,
@@ -146,17 +161,10 @@ func (c *cli) passed(one workspace.Refused) {
 	fmt.Fprintf(c.err, "obelus: \"%s\" isn't read: %s\n", diag.Escape(one.Name), why)
 }
 
-// detail prints a message that only -v asks for.
-func (c *cli) detail(format string, name string) {
-	if c.Verbose {
-		c.note(format, diag.Escape(name))
-	}
-}
-
-// describe prints which settings apply.
-func (c *cli) describe(config *project.Configuration) {
-	if config.File != nil {
-		c.detail("settings: \"%s\"", config.File.Name)
+// detail prints a message about a file that only -v asks for.
+func (c *cli) detail(format string, file *source.File) {
+	if c.Verbose && file != nil {
+		c.note(format, diag.Escape(file.Name))
 	}
 }
 

@@ -65,13 +65,7 @@ func (c *cli) cobra(row *command, above string) *cobra.Command {
 		Use: row.use, Short: row.short, Long: long, Example: examples, Aliases: row.aliases, Args: row.args,
 		DisableFlagsInUseLine: true, Annotations: map[string]string{"global": row.global + everywhere},
 	}
-	if strings.Contains(row.global, "root") {
-		cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"yaml", "yml", "json", "jsonl"}, cobra.ShellCompDirectiveFilterFileExt
-		}
-	}
 	act := row.bind(cmd)
-	completeChoices(cmd, cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.cmd = cmd
 		for _, group := range row.exclusive {
@@ -111,7 +105,6 @@ func (c *cli) rootCommand() *cobra.Command {
 	}, "")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	addFlags(root.PersistentFlags(), reflect.ValueOf(&c.globals).Elem())
-	completeChoices(root, root.PersistentFlags())
 	root.PersistentPreRunE = c.begin
 	root.SetIn(c.in)
 	root.SetOut(c.out)
@@ -119,16 +112,6 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(helpCommand())
-	help := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		own := false // flags of this command
-		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { own = own || f.Changed && f.Name != "help" })
-		if names := cmd.Flags().Args(); cmd.HasSubCommands() && len(names) > 0 && !own {
-			c.unknown = unknownCommand(cmd, names[0])
-			return
-		}
-		help(cmd, args)
-	})
 	for _, g := range table() {
 		root.AddGroup(&cobra.Group{ID: g.title})
 		root.SetCompletionCommandGroupID(g.title)
@@ -217,7 +200,7 @@ func noFlag(cmd *cobra.Command, name string) error {
 	if !cmd.HasParent() {
 		owner = "there is"
 	}
-	t := usageErr("%s no flag %q", owner, "--"+name)
+	t := usageErr("%s no flag %q", owner, strings.Repeat("-", min(2, len(name)))+name)
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Name != name && (cmd.InheritedFlags().Lookup(f.Name) == nil || reads(cmd, f.Name)) {
@@ -237,9 +220,6 @@ func flagError(cmd *cobra.Command, err error) error {
 		invalid *pflag.InvalidValueError
 	)
 	switch {
-	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
-		return usageErr("%s has no flag %q", cmd.Name(), "-"+unknown.GetSpecifiedName()).
-			Advise("\"%s --help\" lists the flags", cmd.CommandPath())
 	case errors.As(err, &unknown):
 		return noFlag(cmd, unknown.GetSpecifiedName())
 	case errors.As(err, &invalid):
@@ -265,8 +245,6 @@ func counted(what string, least, most int) cobra.PositionalArgs {
 		case len(args) > most:
 			return usageErr("%s accepts no further argument %q", cmd.Name(), args[most]).
 				Advise("usage: %s", cmd.UseLine())
-		case least == 2 && args[0] == "-" && args[1] == "-":
-			return usageErr("only one of the two can be standard input")
 		}
 		return nil
 	}
@@ -276,16 +254,9 @@ func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "print help for a command", Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			if len(args) == 0 {
-				return root.Help()
-			}
-			found, rest, err := root.Find(args)
-			switch {
-			case err != nil:
-				return unknownCommand(root, args[0])
-			case len(rest) > 0:
-				return unknownCommand(found, rest[0])
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(cmd.Root(), args[len(args)-1])
 			}
 			return found.Help()
 		},

@@ -56,32 +56,29 @@ func (o *compiling) run(_ context.Context, c *cli, args []string) error {
 	return c.write(o.Output, text)
 }
 
-// digestOf is a plan's digest as it is printed, with what it is over if that is to be told.
+// digestOf is a plan's digest as it is printed, with what it is over if that is to be explained.
 func digestOf(p *plan.Plan, explain, asJSON bool) ([]byte, error) {
 	digest, err := canonical.Digest(p)
+	var parts []plan.Part
+	if err == nil && explain {
+		parts, err = p.Parts()
+	}
 	if err != nil {
 		return nil, err
 	}
-	shown := struct {
-		Kind   string      `json:"kind"`
-		Digest string      `json:"digest"`
-		Parts  []plan.Part `json:"parts,omitempty"`
-	}{Kind: "digest", Digest: digest}
-	if explain {
-		if shown.Parts, err = p.Parts(); err != nil {
-			return nil, err
-		}
-	}
 	if asJSON {
-		line, err := json.Marshal(shown)
+		line, err := json.Marshal(struct {
+			Kind   string      `json:"kind"`
+			Digest string      `json:"digest"`
+			Parts  []plan.Part `json:"parts,omitempty"`
+		}{"digest", digest, parts})
 		return append(line, '\n'), err
 	}
-	var text bytes.Buffer
-	fmt.Fprintln(&text, digest)
-	for _, part := range shown.Parts {
-		fmt.Fprintf(&text, "  %s %s\n", part.Digest, strings.TrimPrefix(part.String(), "the "))
+	text := digest + "\n"
+	for _, part := range parts {
+		text += fmt.Sprintf("  %s %s\n", part.Digest, strings.TrimPrefix(part.String(), "the "))
 	}
-	return text.Bytes(), nil
+	return []byte(text), nil
 }
 
 // A demanded is a flag that takes a digest.
@@ -103,16 +100,15 @@ func (d *demanded) Set(value string) error {
 
 // faultyPlan shows what keeps a plan from going further, and ends the command.
 func (c *cli) faultyPlan(p *project.Program, format string, status ending) error {
-	if err := c.show(p.Findings, format); err != nil {
-		return err
-	}
+	c.show(p.Findings, format)
 	summary := diag.Summarize(1, p.Findings)
 	summary.Unjudged = p.Unjudged
-	err := error(status)
 	if format == "json" {
-		return cmp.Or(summary.JSON(c.out), err)
+		c.failed = cmp.Or(c.failed, summary.JSON(c.out))
+	} else {
+		c.failed = cmp.Or(c.failed, summary.Text(c.out, textOptions(c.out)))
 	}
-	return cmp.Or(summary.Text(c.out, textOptions(c.out)), err)
+	return status
 }
 
 // write puts a command's result where the user wants it. On a terminal a last

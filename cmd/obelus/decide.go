@@ -49,7 +49,8 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 		return err
 	}
 	if len(answer) == 0 {
-		return o.show(c, questions, chosen, call != "")
+		o.show(c, questions, chosen, call != "")
+		return nil
 	}
 	if len(chosen) > 1 && answer[0] == string(runtime.Change) {
 		return usageErr("change is for one call, and %d are asked about", len(chosen)).
@@ -73,20 +74,18 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 		}
 	}
 	again, err := questions.Decide(chosen, decision)
-	if err != nil {
-		return err
+	if err == nil {
+		o.stored(c, questions, chosen, again, decision)
 	}
-	return o.stored(c, questions, chosen, again, decision)
+	return err
 }
 
 // stored reports what becomes of an answer.
 func (o *deciding) stored(
 	c *cli, questions *session.Questions, chosen, again []*runtime.Question, d runtime.Decision,
-) error {
+) {
 	if len(again) > 0 {
-		if err := c.showQuestions(again, questions.Program, o.Format, true); err != nil {
-			return err
-		}
+		c.showQuestions(again, questions.Program, o.Format, true)
 	}
 	names := make([]string, min(len(chosen), 20))
 	for i := range names {
@@ -108,25 +107,19 @@ func (o *deciding) stored(
 		text += "; the run uses it when it is resumed"
 	}
 	c.note("stored: %s", text)
-	return nil
 }
 
 // show prints questions, one in full, and the answers that are stored for a run.
-func (o *deciding) show(c *cli, questions *session.Questions, chosen []*runtime.Question, inFull bool) error {
-	if err := c.showQuestions(chosen, questions.Program, o.Format, inFull); err != nil {
-		return err
-	}
+func (o *deciding) show(c *cli, questions *session.Questions, chosen []*runtime.Question, inFull bool) {
+	c.showQuestions(chosen, questions.Program, o.Format, inFull)
 	for _, one := range questions.Kept {
 		if inFull && !slices.Contains(chosen, one.Question) {
 			continue
 		}
 		if o.Format == "json" && !inFull {
-			if err := diag.JSONLine(c.out, one); err != nil {
-				return err
-			}
+			c.json(one)
 		}
 		c.note("the answer %s, by %s, is stored for %s; the run hasn't used it, and another answer replaces it",
 			one.Answer.Verdict, diag.Escape(one.Answer.By), named(one.Question))
 	}
-	return nil
 }

@@ -24,10 +24,12 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 	if o.Format, err = o.formOf(c, o.Format); err != nil {
 		return err
 	}
-	reading := c.newReading()
+	if args[0] == "-" && args[1] == "-" && c.documents == nil {
+		return usageErr("only one of the two can be standard input")
+	}
 	var sides [2]side
 	for i, name := range args {
-		one, err := c.compared(name, reading, o.Format)
+		one, err := c.compared(name, c.newReading(), o.Format)
 		if err != nil {
 			return err
 		}

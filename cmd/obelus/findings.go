@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -20,80 +21,91 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
+// A verdict is what was found in a document.
+type verdict struct {
+	analyzer.Judgement
+	program *project.Program
+	own     *source.File // the document, nil for a kind that others import
+}
+
 // judgeFiles reads files one after the other, judges them side by side, and shows what was
-// found in their order.
+// found in their order. What was met in a folder and is nothing of ours is passed over.
 func (r *reporter) judgeFiles(files []project.Named) error {
-	ahead, judged := 8*runtime.GOMAXPROCS(0), make([]chan func() error, 0, len(files))
+	ahead, judged := 8*runtime.GOMAXPROCS(0), make([]chan []verdict, 0, len(files))
 	if len(files) > ahead {
 		debug.SetGCPercent(300) // little stays of a file that was judged: collecting less often costs little memory
 	}
-	for i := range files {
+	errs := make([]error, len(files))
+	for i, file := range files {
 		for n := len(judged); n < min(i+ahead, len(files)); n++ {
-			judge, show := r.readFile(files[n]), make(chan func() error, 1)
-			judged = append(judged, show)
-			go func() { show <- judge() }()
+			var text []byte
+			var documents []project.Document
+			found := make(chan []verdict, 1)
+			judged = append(judged, found)
+			if filepath.Base(files[n].Name) != workspace.Settings {
+				text, documents, errs[n] = r.read(files[n])
+			}
+			go func() { found <- r.judge(text, documents, files[n].Found) }()
 		}
-		if err := (<-judged[i])(); err != nil {
-			return err
+		verdicts := <-judged[i]
+		switch isSettings := filepath.Base(file.Name) == workspace.Settings; {
+		case isSettings && !file.Found:
+			config, err := r.reading.ConfigurationAt(file.Name)
+			if errs[i] = err; err == nil {
+				r.introduce(config, config.File)
+			}
+			r.total.Files++
+		case isSettings: // it is checked where it is used
+		case len(verdicts) > 0 || !file.Found:
+			r.total.Files++
+		default:
+			r.total.Skipped++
+			r.detail("\"%s\" is skipped: it isn't a plan", &source.File{Name: file.Name})
+		}
+		if errs[i] != nil {
+			return errs[i]
+		}
+		for _, one := range verdicts {
+			r.judged(one.program, one.Judgement, one.own)
 		}
 	}
 	return nil
 }
 
-// readFile reads a file. The function judges it as what it is, and gives the one that
-// shows what was found. What was met in a folder and is nothing of ours is passed over.
-func (r *reporter) readFile(file project.Named) (judge func() (show func() error)) {
-	if filepath.Base(file.Name) == workspace.Settings {
-		return func() func() error { return func() error { return r.judgeSettings(file) } }
-	}
-	var documents []project.Document
-	text, err := r.reading.Text(file.Name)
-	if err == nil {
+func (r *reporter) read(file project.Named) (text []byte, documents []project.Document, err error) {
+	if text, err = r.reading.Text(file.Name); err == nil {
 		err = r.reading.Split(file.Name, text, func(d project.Document) error {
 			documents = append(documents, d)
 			return nil
 		})
 	}
-	return func() func() error {
-		shows := []func() error{func() error { return err }}
-		for _, d := range documents {
-			p, kind, sure := d.As()
-			if file.Found && !sure {
-				continue
-			}
-			var found []diag.Diagnostic
-			var judged analyzer.Judgement
-			switch kind {
-			case project.Recording:
-				found = recording.Judge(d.File, r.reading.Limits)
-			case project.Instances:
-				found = session.JudgeInstances(file.Name, text, r.reading.Limits)
-			case project.Policy:
-				_, found = compiler.ReadPolicy(d.File, r.reading.Limits)
-			default:
-				judged = p.Judge()
-				p.Confirm(judged.Findings)
-			}
-			shows = append(shows, func() error { return r.judged(p, kind, judged, found) })
-			if kind == project.Instances { // all of the file
-				break
-			}
+	return text, documents, err
+}
+
+// judge judges the documents of a file as what they are.
+func (r *reporter) judge(text []byte, documents []project.Document, met bool) (all []verdict) {
+	for _, d := range documents {
+		p, kind, sure := d.As()
+		if met && !sure {
+			continue
 		}
-		return func() error {
-			if len(shows) > 1 || !file.Found {
-				r.total.Files++
-			} else {
-				r.total.Skipped++
-				r.detail("\"%s\" is skipped: it isn't a plan", file.Name)
-			}
-			for _, show := range shows {
-				if err := show(); err != nil {
-					return err
-				}
-			}
-			return nil
+		one := verdict{program: p, own: d.File}
+		switch kind {
+		case project.Recording:
+			one.Findings = recording.Judge(d.File, r.reading.Limits)
+		case project.Instances: // all of the file
+			one.Findings = session.JudgeInstances(d.File.Name, text, r.reading.Limits)
+			return append(all, one)
+		case project.Policy:
+			_, one.Findings = compiler.ReadPolicy(d.File, r.reading.Limits)
+			one.own = nil
+		default:
+			one.Judgement = p.Judge()
+			p.Confirm(one.Findings)
 		}
+		all = append(all, one)
 	}
+	return all
 }
 
 // A reporter writes findings as they are made, and finally their summary.
@@ -105,50 +117,28 @@ type reporter struct {
 	plans    int
 	fails    bool            // something of the least severity that counts was shown
 	reported map[string]bool // findings that were reported for imported files
-	report   diag.Report     // for the one format that is written in the end
+	sarif    diag.Report     // for the one format that is written in the end
 	text     diag.TextOptions
 	out      io.Writer // hides Flush, which would be called after each file
 }
 
-// judgeSettings checks a configuration that was named. One that is met in a
-// folder is checked where it is used.
-func (r *reporter) judgeSettings(file project.Named) error {
-	if file.Found {
-		return nil
+// introduce shows once what is wrong with a configuration, which --fix changes only where it is named.
+func (r *reporter) introduce(config *project.Configuration, named *source.File) {
+	if !config.Noted {
+		config.Noted = true
+		r.detail("settings: \"%s\"", config.File)
+		r.report(outOfReach(config.Found, named), config)
 	}
-	r.total.Files++
-	config, err := r.reading.ConfigurationAt(file.Name)
-	if err != nil {
-		return err
-	}
-	return r.introduce(config)
-}
-
-// introduce shows once what is wrong with a configuration.
-func (r *reporter) introduce(config *project.Configuration) error {
-	if config.Noted {
-		return nil
-	}
-	config.Noted = true
-	r.describe(config)
-	return r.show(outOfReach(config.Found, r.named(config)), config)
 }
 
 // judged shows what was found in a document.
-func (r *reporter) judged(p *project.Program, kind project.Kind, j analyzer.Judgement, found []diag.Diagnostic) error {
-	config := p.Config
-	if err := r.introduce(config); err != nil {
-		return err
-	}
-	switch kind {
-	case project.Policy:
-		return r.show(r.once(found, nil), config)
-	case project.Recording, project.Instances:
-		return r.show(found, config)
-	}
-	var compiled *source.File // nil where it is of an imported kind
-	if p.Plan.Form != plan.Definitions {
-		compiled = p.File
+func (r *reporter) judged(p *project.Program, j analyzer.Judgement, own *source.File) {
+	r.introduce(p.Config, nil)
+	switch {
+	case j.Plan == nil:
+	case j.Plan.Form == plan.Definitions:
+		own = nil
+	default:
 		if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
 			r.maturity = j.Maturity
 		}
@@ -156,36 +146,24 @@ func (r *reporter) judged(p *project.Program, kind project.Kind, j analyzer.Judg
 			r.total.UnjudgedIn = append(r.total.UnjudgedIn, p.File.Name)
 		}
 	}
-	r.report.Suppressed = append(r.report.Suppressed, j.Suppressed...)
+	r.sarif.Suppressed = append(r.sarif.Suppressed, j.Suppressed...)
 	r.total.Suppressed += len(j.Suppressed)
 	slices.Sort(r.total.Unjudged)
 	r.total.Unjudged = slices.Compact(r.total.Unjudged)
-	err := r.show(outOfReach(r.once(j.Findings, compiled), p.File), config)
-	if err == nil && r.Explain && r.Format == "text" {
-		err = r.showOrder(j.Plan)
+	r.report(outOfReach(r.once(j.Findings, own), p.File), p.Config)
+	if r.Explain && r.Format == "text" && j.Plan != nil {
+		r.showOrder(j.Plan)
 	}
-	return err
 }
 
 // showOrder lists the calls that wait for others only because both may write the same place.
-func (r *reporter) showOrder(p *plan.Plan) (err error) {
+func (r *reporter) showOrder(p *plan.Plan) {
 	for _, call := range p.Calls {
 		for _, other := range call.Ordered {
-			_, err = fmt.Fprintf(r.out, "%s: %q runs after %q, as listed: they may write the same path\n\n",
+			fmt.Fprintf(r.out, "%s: %q runs after %q, as listed: they may write the same path\n\n",
 				diag.Escape(call.Node.Span().Where()), call.Name, p.Calls[other].Name)
 		}
 	}
-	return err
-}
-
-// named is the file of a configuration that --fix may fix: one that was named.
-func (r *reporter) named(config *project.Configuration) *source.File {
-	for _, arg := range r.args {
-		if config.File != nil && filepath.Clean(arg) == filepath.Clean(config.File.Name) {
-			return config.File
-		}
-	}
-	return nil
 }
 
 // outOfReach marks the fixes that --fix leaves to people because they are in
@@ -216,7 +194,8 @@ func (r *reporter) once(found []diag.Diagnostic, plan *source.File) []diag.Diagn
 	})
 }
 
-func (r *reporter) show(found []diag.Diagnostic, config *project.Configuration) error {
+// report shows findings with the severity that a configuration asks for.
+func (r *reporter) report(found []diag.Diagnostic, config *project.Configuration) {
 	more := diag.Summarize(0, found)
 	r.total.Errors += more.Errors
 	r.total.Warnings += more.Warnings
@@ -231,14 +210,14 @@ func (r *reporter) show(found []diag.Diagnostic, config *project.Configuration) 
 	r.fails = r.fails || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Severity >= least })
 	switch r.Format {
 	case "json":
-		return diag.JSON(r.out, found)
+		r.failed = cmp.Or(r.failed, diag.JSON(r.out, found))
 	case "sarif":
-		r.report.Findings = append(r.report.Findings, found...)
-		return nil
+		r.sarif.Findings = append(r.sarif.Findings, found...)
 	case "github":
-		return diag.GitHub(r.out, found, inRepository)
+		r.failed = cmp.Or(r.failed, diag.GitHub(r.out, found, inRepository))
+	default:
+		r.failed = cmp.Or(r.failed, diag.Text(r.out, found, r.text))
 	}
-	return diag.Text(r.out, found, r.text)
 }
 
 // inRepository is how services that keep repositories name a file: from the root of its
@@ -257,11 +236,11 @@ func (r *reporter) end() (err error) {
 	case "json":
 		err = r.total.JSON(r.out)
 	case "sarif":
-		r.report.Version, r.report.Page, r.report.Path = version(), rules.Page, inRepository
+		r.sarif.Version, r.sarif.Page, r.sarif.Path = version(), rules.Page, inRepository
 		for _, rule := range rules.Registered {
-			r.report.Rules = append(r.report.Rules, rule.Rule)
+			r.sarif.Rules = append(r.sarif.Rules, rule.Rule)
 		}
-		err = diag.SARIF(r.out, r.report)
+		err = diag.SARIF(r.out, r.sarif)
 	default:
 		if r.Format != "text" || !r.Quiet {
 			err = r.total.Text(r.out, r.text)
@@ -274,11 +253,12 @@ func (r *reporter) end() (err error) {
 }
 
 // show writes findings to standard output.
-func (c *cli) show(found []diag.Diagnostic, format string) error {
+func (c *cli) show(found []diag.Diagnostic, format string) {
 	if format == "json" {
-		return diag.JSON(c.out, found)
+		c.failed = cmp.Or(c.failed, diag.JSON(c.out, found))
+	} else {
+		c.failed = cmp.Or(c.failed, diag.Text(c.out, found, textOptions(c.out)))
 	}
-	return diag.Text(c.out, found, textOptions(c.out))
 }
 
 // prepared reads, compiles and analyzes the one plan that a command works on.
@@ -288,6 +268,6 @@ func (c *cli) prepared(name string, reading *project.Reader) (*project.Program, 
 		return nil, err
 	}
 	p := d.Check()
-	c.describe(p.Config)
+	c.detail("settings: \"%s\"", p.Config.File)
 	return p, nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -110,24 +109,11 @@ func addFlag(to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
 	if field.IsZero() || field.Kind() == reflect.Slice {
 		flag.DefValue = ""
 	}
-	if word == "DIR" {
-		_ = to.SetAnnotation(name, cobra.BashCompSubdirsInDir, []string{})
-	}
 	for _, old := range strings.Fields(tag.Get("was")) {
 		alias := *flag
 		alias.Name, alias.Shorthand, alias.Hidden = old, "", true
 		to.AddFlag(&alias)
 	}
-}
-
-// completeChoices has the shell complete the flags whose value is one of a few words.
-func completeChoices(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		if words := strings.Split(f.Value.Type(), "|"); len(words) > 1 {
-			complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)
-		}
-	})
 }
 
 // changed reports whether a flag is on the command line, also by an old name.

@@ -62,7 +62,7 @@ func TestMCPListens(t *testing.T) {
 		if text, _, failed := called(t, s, "check", map[string]any{"plan": badPlan}); failed || !strings.Contains(text, nowhere) {
 			t.Error(text)
 		}
-		if text, _, failed := called(t, s, "simulate", map[string]any{"path": "plan.yaml", "branches": true}); failed || !strings.Contains(text, "done after") {
+		if text, _, failed := called(t, s, "simulate", map[string]any{"path": "plan.yaml", "branches": true}); failed || !strings.Contains(text, `"status":"done"`) {
 			t.Error(text)
 		}
 	}

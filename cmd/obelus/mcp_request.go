@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +18,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
-	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/spf13/pflag"
 )
 
@@ -28,7 +28,6 @@ type request struct {
 	named  map[string]json.RawMessage // all arguments
 	server *serving
 	row    *command
-	status ending
 	output bytes.Buffer // what the command writes
 	notes  bytes.Buffer // and what it says of its work
 }
@@ -56,17 +55,14 @@ func (s *serving) serve(ctx context.Context, row *command, call *mcp.CallToolReq
 		in: strings.NewReader(""), out: &r.output, err: &r.notes, globals: globals{Runs: s.cli.Runs},
 		watch: func(int) bool { return ctx.Err() == nil },
 	}
-	answer, err := r.answer(ctx, call.Params.Arguments)
-	switch {
-	case ctx.Err() != nil:
+	answer, text, failed := r.reply(r.invoke(ctx, cmp.Or(string(call.Params.Arguments), "{}")))
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
-	case err != nil:
-		answer.text = r.why(err)
 	}
-	content := []mcp.Content{&mcp.TextContent{Text: wording.Cut(answer.text, 2*mostAnswer)}}
-	result := &mcp.CallToolResult{Content: content, IsError: err != nil}
-	if answer.value != nil {
-		result.StructuredContent = answer.value
+	content := []mcp.Content{&mcp.TextContent{Text: wording.Cut(text, 2*mostAnswer)}}
+	result := &mcp.CallToolResult{Content: content, IsError: failed}
+	if answer != nil {
+		result.StructuredContent = answer
 	}
 	return result, nil
 }
@@ -77,34 +73,6 @@ func report(ctx context.Context, client *mcp.ServerSession, progress mcp.Progres
 	_ = client.NotifyProgress(ctx, &progress) // a client that doesn't listen misses it
 	timer := time.AfterFunc(time.Second, func() { report(ctx, client, progress) })
 	context.AfterFunc(ctx, func() { timer.Stop() })
-}
-
-// answer runs the command with the arguments of the request.
-func (r *request) answer(ctx context.Context, arguments json.RawMessage) (answer reply, err error) {
-	defer func() {
-		if bug := recover(); bug != nil {
-			r.notes.Reset()
-			r.reportPanic(bug)
-			answer, err = reply{}, ending(statusError)
-		}
-	}()
-	if arguments == nil {
-		arguments = json.RawMessage("{}")
-	}
-	err = errors.Join(json.Unmarshal(arguments, &r.named), json.Unmarshal(arguments, &r.toolArguments))
-	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-		return reply{}, usageErr("%q can't be of the type %s: expected %s",
-			strings.TrimPrefix(wrong.Field, "planArgument."),
-			wrong.Value, jsonTypes[wrong.Type.Kind().String()])
-	}
-	err = unknownArgument(r.row.name(), r.named, slices.Sorted(maps.Keys(r.row.argumentSchemas())))
-	if err == nil && r.row.tool != diffTool {
-		err = r.invoke(ctx)
-	}
-	if err != nil && (!errors.As(err, &r.status) || r.status == statusError) {
-		return reply{}, err
-	}
-	return r.row.tool.answer(r)
 }
 
 // unknownArgument refuses an argument that a tool, or a plan among its arguments, doesn't have.
@@ -118,8 +86,24 @@ func unknownArgument(owner string, given map[string]json.RawMessage, known []str
 }
 
 // invoke runs the command line that the arguments amount to.
-func (r *request) invoke(ctx context.Context) (err error) {
+func (r *request) invoke(ctx context.Context, arguments string) (err error) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			r.notes.Reset()
+			r.reportPanic(bug)
+			err = ending(statusError)
+		}
+	}()
+	err = errors.Join(json.Unmarshal([]byte(arguments), &r.named), json.Unmarshal([]byte(arguments), &r.toolArguments))
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
+		return usageErr("%q can't be of the type %s: expected %s", strings.TrimPrefix(wrong.Field, "planArgument."),
+			wrong.Value, jsonTypes[wrong.Type.Kind().String()])
+	}
 	args := append([]string{r.row.name()}, strings.Fields(r.row.tool.fixed)...)
+	err = unknownArgument(args[0], r.named, slices.Sorted(maps.Keys(r.row.argumentSchemas())))
+	if err != nil {
+		return err
+	}
 	root := r.rootCommand()
 	cmd, _, err := root.Find(args[:1])
 	r.server.cli.cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -129,7 +113,7 @@ func (r *request) invoke(ctx context.Context) (err error) {
 		}
 	})
 	for _, name := range strings.Fields(r.row.tool.flags) {
-		value, isGiven := r.named[argumentOf(name)]
+		value, isGiven := r.named[name]
 		var list []json.RawMessage
 		if isGiven && json.Unmarshal(value, &list) != nil {
 			list = []json.RawMessage{value}
@@ -140,18 +124,28 @@ func (r *request) invoke(ctx context.Context) (err error) {
 			args = append(args, "--"+name+"="+text)
 		}
 	}
-	name := r.Code
+	args = append(args, "--")
 	switch r.row.tool {
 	case explainTool:
-		args = append(args, "--", name)
+		args = append(args, r.Code)
+	case diffTool:
+		for _, name := range []string{"old", "new"} {
+			var given map[string]json.RawMessage
+			_ = json.Unmarshal(r.named[name], &given) // it is read as a plan, too
+			err = cmp.Or(err, unknownArgument(name, given, []string{"plan", "path", "files"}))
+		}
+		for _, given := range []planArgument{r.Old, r.New} {
+			if err == nil {
+				err = r.document(given, &args)
+			}
+		}
 	default:
-		if r.documents, name, err = r.document(r.planArgument); err == nil {
+		if err = r.document(r.planArgument, &args); err == nil {
 			r.input, err = r.values("input", r.Input)
 		}
 		if err == nil {
 			r.state, err = r.values("state", r.State)
 		}
-		args = append(args, "--", name)
 	}
 	if err != nil {
 		return err
@@ -168,36 +162,35 @@ func (r *request) values(name string, value json.RawMessage) (map[string]any, er
 	return valuesOf("\""+name+"\"", source.NewFile(name+".json", value), r.server.reading.Limits)
 }
 
-// document is how the documents of a plan are read, and the plan's name among them.
-func (r *request) document(given planArgument) (reading *project.Reader, name string, err error) {
-	own := *r.server.reading
+// document adds how the documents of a plan are read, and the plan's name among them.
+func (r *request) document(given planArgument, args *[]string) (err error) {
+	own, name := *r.server.reading, "-"
 	own.Stdin, own.Texts, own.Passed = strings.NewReader(given.Plan), map[string]string{}, r.passed
 	for _, named := range slices.Sorted(maps.Keys(given.Files)) {
 		clean := path.Clean(filepath.ToSlash(named))
 		switch {
 		case !filepath.IsLocal(clean) || clean == ".":
-			return nil, "", usageErr("\"files\" has %q, which isn't a path below the workspace's root", named).
+			return usageErr("\"files\" has %q, which isn't a path below the workspace's root", named).
 				Advise("name it as the plan does, from the root")
 		case slices.Contains([]string{workspace.Settings, policy.File}, path.Base(clean)):
-			return nil, "", usageErr("\"files\" can't have %q: what says who is trusted is the workspace's own", named).
+			return usageErr("\"files\" can't have %q: what says who is trusted is the workspace's own", named).
 				Advise("leave it out; the workspace's is read")
 		}
 		own.Texts[clean] = given.Files[named]
 	}
 	switch {
 	case given.Path != "" && given.Plan != "":
-		err = usageErr("\"plan\" and \"path\" can't be given together: the one is a text, the other names a file")
+		return usageErr("\"plan\" and \"path\" can't be given together: the one is a text, the other names a file")
 	case given.Path != "" && !filepath.IsLocal(filepath.FromSlash(given.Path)):
-		err = usageErr("%q isn't a path below the workspace's root", given.Path).
+		return usageErr("%q isn't a path below the workspace's root", given.Path).
 			Advise("name a file by its path from the root, or give its text as \"plan\"")
 	case given.Path != "":
 		name = filepath.Join(own.Root, filepath.FromSlash(given.Path))
 		_, err = own.Text(name) // before anything else is looked at
 	case given.Plan == "":
-		err = usageErr("there is no plan").
+		return usageErr("there is no plan").
 			Advise("name a file of the workspace as \"path\", or, except for run, give a text as \"plan\"")
-	default:
-		name = "-"
 	}
-	return &own, name, err
+	r.documents, *args = append(r.documents, &own), append(*args, name)
+	return err
 }

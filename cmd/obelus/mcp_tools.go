@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,8 +18,7 @@ type tool struct {
 	arguments string // those of [toolArguments] that replace the command's
 	flags     string // the flags that agents set
 	fixed     string // flags with a value that agents can't change
-	fields    string // that every answer has
-	answer    func(r *request) (reply, error)
+	fields    string // of an answer: a text, or the command's lines and what is the last of them
 }
 
 // planArgument is a plan, as text or as a file.
@@ -47,36 +45,36 @@ var (
 	checkTool = &tool{
 		about: "Find faults in a plan before it runs: what it can't mean, reads that nobody writes, values that " +
 			"don't fit, calls that write over each other. Nothing is run.",
-		arguments: "plan path files first most", flags: "strict-protocol", fixed: "--format=json",
-		fields: "findings summary", answer: (*request).checked,
+		arguments: "plan path files first most", fixed: "--format=json",
+		fields: "findings summary",
 	}
 	explainTool = &tool{
 		about:     "Print what a finding means, with a failing and a fixed plan.",
-		arguments: "code", fields: "page", answer: (*request).explained,
+		arguments: "code", fields: "page",
 	}
 	graphTool = &tool{
 		about: "Draw which call of a plan waits for which, and the paths that data takes, as text, Mermaid or " +
 			"another format. Plans with errors are drawn, too.",
 		arguments: "plan path files", flags: "format focus between depth detail", fixed: "--format=text",
-		fields: "format drawing", answer: (*request).drawn,
+		fields: "drawing",
 	}
 	diffTool = &tool{
 		about: "Compare what two plans do, whatever their layout: calls, where values come from, what waits for " +
 			"what, what leaves the machine, and worst cases.",
-		arguments: "old new first most", fields: "differences summary", answer: (*request).compared,
+		arguments: "old new first most", fixed: "--format=json", fields: "differences summary",
 	}
 	simulateTool = &tool{
 		about: "Simulate a plan on a virtual clock, with results made up from what its tools declare: the order, " +
 			"what runs in parallel, the time and the cost, the final state, what is skipped and why. Nothing is run " +
 			"but expressions.",
 		arguments: "plan path files first most input state", flags: "parallel fail branches schedules seed",
-		fixed: "--format=json", fields: "scenario summary", answer: (*request).simulated,
+		fixed: "--format=json", fields: "scenarios summary",
 	}
 	runTool = &tool{
 		about: "Run a plan of the workspace that people have approved, exactly as it was approved. Anything else " +
 			"stops it, and nobody is asked.",
 		arguments: "path first most input state", flags: "parallel digest", fixed: "--format=json --require-approval",
-		fields: "events end", answer: (*request).ran,
+		fields: "events end",
 	}
 )
 
@@ -108,17 +106,10 @@ func (row *command) argumentSchemas() map[string]any {
 	row.bind(cmd)
 	for _, name := range strings.Fields(row.tool.flags) {
 		flag := cmd.Flags().Lookup(name)
-		add(argumentOf(name), typeOf(flag), flag.Usage)
+		add(name, typeOf(flag), flag.Usage)
 	}
 	return properties
 }
-
-// argumentOf is the name of a flag as an argument: strictProtocol for strict-protocol.
-func argumentOf(flag string) string {
-	return capital.ReplaceAllStringFunc(flag, func(text string) string { return strings.ToUpper(text[1:]) })
-}
-
-var capital = regexp.MustCompile("-[a-z]")
 
 // addTools adds the commands that agents are offered.
 func (s *serving) addTools(to *mcp.Server) {

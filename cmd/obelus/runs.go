@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -21,7 +20,7 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 		return err
 	}
 	if len(all) == 0 && o.Format == "text" {
-		_, err = fmt.Fprintf(c.out, "there are no runs in %s\n", diag.Escape(folder))
+		c.print("there are no runs in %s\n", diag.Escape(folder))
 	}
 	style, names := terminal.StyleFor(c.out), 0
 	for _, one := range all {
@@ -31,20 +30,16 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 		"stopped": style.Yellow, "killed": style.Yellow}
 	for _, one := range all {
 		if o.Format == "json" {
-			err = diag.JSONLine(c.out, one)
-		} else {
-			status := terminal.Pad(one.Status, 10)
-			if color := paint[one.Status]; color != nil {
-				status = color(status)
-			}
-			_, err = fmt.Fprintf(c.out, "%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), status,
-				diag.Escape(describeRun(one)))
+			c.json(one)
+			continue
 		}
-		if err != nil {
-			return err
+		status := terminal.Pad(one.Status, 10)
+		if color := paint[one.Status]; color != nil {
+			status = color(status)
 		}
+		c.print("%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), status, diag.Escape(describeRun(one)))
 	}
-	return err
+	return nil
 }
 
 // describeRun is how far a run came, what models used, and why it ended.

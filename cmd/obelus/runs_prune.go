@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -50,12 +49,12 @@ func (o *pruning) run(_ context.Context, c *cli, _ []string) error {
 				return err
 			}
 		}
-		fmt.Fprintf(c.out, "%s  %s\n", diag.Escape(one.Run), one.Status)
+		c.print("%s  %s\n", diag.Escape(one.Run), one.Status)
 	}
 	word := "removed"
 	if o.DryRun {
 		word = "would be removed"
 	}
-	_, err = fmt.Fprintf(c.out, "%s %s\n", wording.Count(len(ended), "run"), word)
-	return err
+	c.print("%s %s\n", wording.Count(len(ended), "run"), word)
+	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -29,32 +28,33 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 		return err
 	}
 	if o.State {
-		return c.showState(r.Look.Replay.Machine.Stands(), o.Format)
+		showState(c, r.Look.Replay.Machine.Stands(), o.Format)
+		return nil
 	}
 	if o.Format == "json" {
 		return r.Show(lines{session.NewEvents(c.out, path)})
 	}
 	m := r.Look.Manifest
-	fmt.Fprintf(c.out, "%s  %s\n  begun %s", diag.Escape(r.Look.Run), r.Look.Status,
+	c.print("%s  %s\n  begun %s", diag.Escape(r.Look.Run), r.Look.Status,
 		m.Started.Local().Format(time.DateTime))
 	if who := m.Planner + m.Model; who != "" {
-		fmt.Fprintf(c.out, ", with %s", diag.Escape(who))
+		c.print(", with %s", diag.Escape(who))
 	}
 	if m.Approval != nil {
-		fmt.Fprintf(c.out, ", approved by %s", diag.Escape(wording.And(m.Approval.Signers)))
+		c.print(", approved by %s", diag.Escape(wording.And(m.Approval.Signers)))
 	}
 	if m.Forked != nil {
-		fmt.Fprintf(c.out, ", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
+		c.print(", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
 	}
-	fmt.Fprint(c.out, "\n\n")
+	c.print("\n\n")
 	show := terminal.NewRecorded(c.out, terminal.Run{Plan: r.Look.Program.Plan, Planned: m.Options.Planned,
 		Journal: path})
 	r.ShowEvents(show)
 	for i, line := range decisions(r) {
 		if i == 0 {
-			fmt.Fprint(c.out, "\n  decided:\n")
+			c.print("\n  decided:\n")
 		}
-		fmt.Fprintf(c.out, "  %s\n", diag.Escape(line))
+		c.print("  %s\n", diag.Escape(line))
 	}
 	return show.End(r.Outcome())
 }
@@ -86,7 +86,7 @@ func decisions(r *pages.Recorded) (lines []string) {
 	return lines
 }
 
-func (c *cli) showState(o *runtime.Outcome, format string) error {
+func showState(c *cli, o *runtime.Outcome, format string) {
 	state := session.LastState(o.State)
 	if all := session.ResultsOf(o); all != nil {
 		states := map[string]any{}
@@ -96,8 +96,8 @@ func (c *cli) showState(o *runtime.Outcome, format string) error {
 		state = states
 	}
 	if format == "json" {
-		return diag.JSONLine(c.out, state)
+		c.json(state)
+	} else {
+		c.print("%s\n", terminal.Display(state))
 	}
-	_, err := fmt.Fprintf(c.out, "%s\n", terminal.Display(state))
-	return err
 }

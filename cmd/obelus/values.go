@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -135,17 +136,13 @@ func unreadInputs(p *plan.Plan, input map[string]any) error {
 			known[read.Ref.Path[0].Key] = true
 		}
 	}
-	names := slices.Sorted(maps.Keys(known))
 	for _, key := range slices.Sorted(maps.Keys(input)) {
 		if known[key] || p.InputSchema != nil && p.InputSchema.At([]schema.Step{schema.Key(key)}).Named {
 			continue // a pattern or "additionalProperties" may declare it
 		}
-		err := usageErr("the plan doesn't read the input %q", key)
-		if len(names) == 0 {
-			return err.Advise("take it out: the plan reads no input")
-		}
-		return err.Advise("take it out, or give one of those that it reads: %s", strings.Join(names, ", ")).Suggest(key,
-			names)
+		names := slices.Sorted(maps.Keys(known))
+		return usageErr("the plan doesn't read the input %q", key).
+			Advise("take it out; the plan reads %s", cmp.Or(strings.Join(names, ", "), "no input")).Suggest(key, names)
 	}
 	return nil
 }

@@ -31,7 +31,6 @@ type instancesFile struct {
 	joined []string
 	fault  error        // what the next answer must say
 	taken  atomic.Int64 // instances handed out
-	ended  atomic.Bool  // the file has no more
 }
 
 // openInstances opens a file of instances. Those of the plan come first, and
@@ -87,7 +86,6 @@ func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err 
 		one, err := f.read()
 		switch {
 		case errors.Is(err, io.EOF):
-			f.ended.Store(true)
 			f.taken.Add(int64(len(next)))
 			return next, true, nil
 		case err != nil && len(next) == 0:

@@ -409,13 +409,12 @@ func (s *Session) Planned() bool { return s.options.Planned }
 // Resumed is where a resumed run stood; nil for one that begins.
 func (s *Session) Resumed() *Replay { return s.replay }
 
-// Taken reports how many instances of the file have been handed out, and whether it has
-// more. It may be called during the run.
-func (s *Session) Taken() (taken int, more bool) {
+// Taken reports how many instances of the file have been handed out. It may be called during the run.
+func (s *Session) Taken() int {
 	if s.source == nil {
-		return 0, false
+		return 0
 	}
-	return int(s.source.taken.Load()), !s.source.ended.Load()
+	return int(s.source.taken.Load())
 }
 
 // Ended reports whether the run had ended, and nothing of it is run again.

@@ -13,9 +13,9 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -28,10 +28,10 @@ const MostSessions, mostFrame = 64, 16 << 20
 
 // Converse serves the client at standard input and output.
 func Converse(ctx context.Context, server *mcp.Server, in io.Reader, to io.Writer) error {
-	out := unmarked{to, &sync.Mutex{}}
-	lines := &messages{lines: source.NewLineReader("-", in, mostFrame), out: out}
-	transport := &mcp.IOTransport{Reader: lines, Writer: out, MaxLineLength: mostFrame + 1}
-	err := server.Run(ctx, answeringTransport{transport})
+	err := server.Run(ctx, &lines{
+		in: source.NewLineReader("-", in, mostFrame), out: to, arrived: make(chan jsonrpc.Message),
+		closed: make(chan struct{}),
+	})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil
 	}
@@ -64,7 +64,7 @@ func Listen(ctx context.Context, server *mcp.Server, address string, hosts []str
 		at.Also = []string{"localhost:" + port}
 	}
 	web := &http.Server{
-		Handler: at.OrBearer(handler(server)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: at.Admit(handler(server)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 16 << 10,
 	}
 	served := make(chan error, 1)
@@ -87,7 +87,7 @@ func Listen(ctx context.Context, server *mcp.Server, address string, hosts []str
 
 // handler speaks streamable HTTP.
 func handler(server *mcp.Server) http.Handler {
-	stream := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
 		if len(slices.Collect(server.Sessions())) >= MostSessions {
 			return nil // which the client receives
 		}
@@ -96,5 +96,4 @@ func handler(server *mcp.Server) http.Handler {
 		SessionTimeout: 30 * time.Minute, MaxRequestBodyBytes: mostFrame, PropagateRequestCancellation: true,
 		DisableLocalhostProtection: true, // the door checks the host of every request
 	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { stream.ServeHTTP(unmarkedResponse{w}, r) })
 }

@@ -1,11 +1,8 @@
 package agents
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"io"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,102 +16,88 @@ import (
 // lastAnswers is how long requests may still be answered once the input has ended.
 const lastAnswers = 10 * time.Second
 
-// An answeringTransport answers all requests before its connection ends, so that they can come
-// from a file or a pipe. The SDK drops them when its input ends.
-type answeringTransport struct{ mcp.Transport }
-
-func (t answeringTransport) Connect(ctx context.Context) (mcp.Connection, error) {
-	inner, err := t.Transport.Connect(ctx)
-	return &answering{Connection: inner}, err
+// lines is a connection with a message a line. Otherwise than the SDK's it answers a line that is no message by an
+// error, and all requests before it ends, so that they can come from a file or a pipe.
+type lines struct {
+	in      *source.LineReader
+	out     io.Writer
+	writing sync.Mutex
+	open    atomic.Int64 // requests without an answer
+	arrived chan jsonrpc.Message
+	end     error // of the input, once arrived is closed
+	once    sync.Once
+	closed  chan struct{}
 }
 
-type answering struct {
-	mcp.Connection
-	open atomic.Int64 // requests without an answer
+// Connect begins to read.
+func (l *lines) Connect(context.Context) (mcp.Connection, error) {
+	go l.receive()
+	return l, nil
 }
 
-func (a *answering) Read(ctx context.Context) (jsonrpc.Message, error) {
-	message, err := a.Connection.Read(ctx)
-	if request, ok := message.(*jsonrpc.Request); ok && request.IsCall() {
-		a.open.Add(1)
-	}
-	if errors.Is(err, io.EOF) {
-		late, cancel := context.WithTimeout(ctx, lastAnswers)
-		defer cancel()
-		for a.open.Load() > 0 && late.Err() == nil {
-			time.Sleep(time.Millisecond)
+const noMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no message"}}`
+
+func (l *lines) receive() {
+	defer close(l.arrived)
+	for l.end == nil {
+		var line *source.File
+		if line, l.end = l.in.Next(); l.end != nil {
+			break
+		}
+		message, err := jsonrpc.DecodeMessage(line.Text)
+		if err != nil {
+			l.end = l.send([]byte(noMessage))
+			continue
+		}
+		if request, ok := message.(*jsonrpc.Request); ok && request.IsCall() {
+			l.open.Add(1)
+		}
+		select {
+		case l.arrived <- message:
+		case <-l.closed:
+			return
 		}
 	}
-	return message, err
+	for late := time.Now().Add(lastAnswers); l.open.Load() > 0 && time.Now().Before(late); {
+		time.Sleep(time.Millisecond)
+	}
 }
 
-func (a *answering) Write(ctx context.Context, message jsonrpc.Message) error {
-	err := a.Connection.Write(ctx, message)
+func (l *lines) Read(context.Context) (jsonrpc.Message, error) {
+	select {
+	case message, ok := <-l.arrived:
+		if ok {
+			return message, nil
+		}
+		return nil, l.end
+	case <-l.closed:
+		return nil, io.EOF
+	}
+}
+
+func (l *lines) Write(_ context.Context, message jsonrpc.Message) error {
+	text, err := jsonrpc.EncodeMessage(message)
+	if err != nil {
+		return err
+	}
+	err = l.send(text)
 	if _, ok := message.(*jsonrpc.Response); ok {
-		a.open.Add(-1)
+		l.open.Add(-1)
 	}
 	return err
 }
 
-const noMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no message"}}` + "\n"
-
-// messages reads a message a line. A line that is none is answered by an error, for the SDK would end.
-type messages struct {
-	lines *source.LineReader
-	out   io.Writer
-	rest  []byte // of the last line
+// send writes JSON without characters that could act on what shows it.
+func (l *lines) send(text []byte) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	_, err := l.out.Write(append(diag.EscapeJSON(text), '\n'))
+	return err
 }
 
-func (m *messages) Read(to []byte) (int, error) {
-	for len(m.rest) == 0 {
-		line, err := m.lines.Next()
-		if err != nil {
-			return 0, err
-		}
-		if _, err := jsonrpc.DecodeMessage(line.Text); err == nil {
-			m.rest = append(bytes.TrimSpace(line.Text), '\n')
-			continue
-		}
-		if _, err := io.WriteString(m.out, noMessage); err != nil {
-			return 0, err
-		}
-	}
-	n := copy(to, m.rest)
-	m.rest = m.rest[n:]
-	return n, nil
+func (l *lines) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
 }
 
-func (m *messages) Close() error { return nil }
-
-// unmarked writes JSON without characters that could act on what shows it.
-type unmarked struct {
-	io.Writer
-	*sync.Mutex // held for each message
-}
-
-func (unmarked) Close() error { return nil }
-
-func (u unmarked) Write(text []byte) (int, error) {
-	var all []byte
-	for line := range bytes.Lines(text) {
-		all = append(all, diag.EscapeJSON(bytes.TrimSuffix(line, []byte("\n")))...)
-		if bytes.HasSuffix(line, []byte("\n")) {
-			all = append(all, '\n')
-		}
-	}
-	u.Lock()
-	defer u.Unlock()
-	if _, err := u.Writer.Write(all); err != nil {
-		return 0, err
-	}
-	return len(text), nil
-}
-
-type unmarkedResponse struct{ http.ResponseWriter }
-
-func (u unmarkedResponse) Write(text []byte) (int, error) {
-	return unmarked{u.ResponseWriter, &sync.Mutex{}}.Write(text)
-}
-
-// Unwrap is for [http.ResponseController].
-func (u unmarkedResponse) Unwrap() http.ResponseWriter { return u.ResponseWriter }
+func (l *lines) SessionID() string { return "" }

@@ -18,22 +18,17 @@ type Door struct {
 // Address is the secret address.
 func (d *Door) Address() string { return "http://" + d.Host + "/" + d.Token + "/" }
 
-// OrBearer serves those who have the address, and those who send the token of it in a header.
-func (d *Door) OrBearer(next http.Handler) http.Handler {
-	return d.served(next, func(r *http.Request) bool {
-		sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		return startsWith(r.URL.Path, "/"+d.Token+"/") || len(sent) == len(d.Token) && startsWith(sent, d.Token)
-	})
-}
-
 // startsWith takes as long for every text of some length.
 func startsWith(text, secret string) bool {
 	return len(text) >= len(secret) && subtle.ConstantTimeCompare([]byte(text[:len(secret)]), []byte(secret)) == 1
 }
 
-func (d *Door) served(next http.Handler, knows func(*http.Request) bool) http.Handler {
+// Admit serves those who have the address, and those who send the token of it in a header.
+func (d *Door) Admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !d.fromHere(r) || !knows(r) {
+		sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		knows := startsWith(r.URL.Path, "/"+d.Token+"/") || len(sent) == len(d.Token) && startsWith(sent, d.Token)
+		if !d.fromHere(r) || !knows {
 			http.Error(w, "there is nothing here", http.StatusNotFound)
 			return
 		}

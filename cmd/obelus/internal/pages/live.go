@@ -88,9 +88,7 @@ func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 	routes.HandleFunc("GET /"+l.Token+"/{$}", l.show)
 	routes.HandleFunc("GET /"+l.Token+"/events", l.stream)
 	routes.HandleFunc("POST /"+l.Token+"/answer", l.take)
-	known := func(r *http.Request) bool { return startsWith(r.URL.Path, "/"+l.Token+"/") }
-	l.server = &http.Server{Handler: l.served(routes, known), ReadHeaderTimeout: 10 * time.Second,
-		MaxHeaderBytes: 16 << 10}
+	l.server = &http.Server{Handler: l.Admit(routes), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 	go l.server.Serve(listener) // until it is closed
 	return l, nil
 }

@@ -14,10 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-const (
-	maxCombinations = 2_000 // are simulated one by one; of more there is a sample
-	maxUnreached    = 12    // branches that weren't reached are shown
-)
+const maxCombinations = 2_000 // are simulated one by one; of more there is a sample
 
 type (
 	branchProblem struct {
@@ -51,19 +48,17 @@ func (s *Simulation) explore() (isFine bool, err error) {
 	if err := s.hasFailing(found.Usual); err != nil {
 		return false, err
 	}
-	if s.Format != "json" {
+	if s.Format == "json" {
+		s.writeBranches(found)
+	} else {
 		s.reportBranches(found)
-	} else if err := s.writeBranches(found); err != nil {
-		return false, err
 	}
 	return len(found.Problems) == 0, nil
 }
 
 // writeBranches writes the usual scenario, one for each problem, and the summary.
-func (s *Simulation) writeBranches(found *simulate.Exploration) error {
-	if err := s.show(found.Usual); err != nil {
-		return err
-	}
+func (s *Simulation) writeBranches(found *simulate.Exploration) {
+	s.show(found.Usual)
 	branches := &branchSummary{
 		Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete,
 		LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}, Open: found.ValuesLeft,
@@ -76,13 +71,11 @@ func (s *Simulation) writeBranches(found *simulate.Exploration) error {
 		e.Problem = &branchProblem{p.Kind, diag.OrNull(p.Call), p.Message}
 		e.Branch, e.Seen = diag.Listed(p.Path), p.Seen
 		branches.Problems[string(p.Kind)]++
-		if err := s.writeEvent(e); err != nil {
-			return err
-		}
+		s.writeEvent(e)
 	}
 	summary := summaryOf(&comparison{first: found.Usual, played: 1 + len(found.Problems)}, false)
 	summary.Stuck, summary.Branches = found.Stuck, branches
-	return s.writeEvent(summary)
+	s.writeEvent(summary)
 }
 
 // problemTitles are the kinds of problem in the order in which they are shown.
@@ -115,48 +108,34 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 		s.print("; never ran: %s", diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200)))
 	}
 	s.print("\n")
-	if found.Cut {
-		s.print("some combinations were stopped: %s; --unbounded continues to the end\n", simulate.TooLong)
+	if found.Cut || found.ValuesLeft || found.Untold > 0 {
+		s.print("there was no room for all combinations, values and causes; --unbounded leaves out none\n")
 	}
-	if found.ValuesLeft {
-		s.print("there are too many values to use all\n")
-	}
-	for i, choice := range found.Unreached[:min(len(found.Unreached), maxUnreached)] {
+	for i, choice := range found.Unreached {
 		if i == 0 {
 			s.print("\n%s %s\n", style.Yellow("!"), style.Bold("not reached"))
 		}
 		s.print("  %s\n", diag.Escape(fmt.Sprintf("%q: %s", choice.Call, analyzer.InWords(choice))))
 	}
-	if left := len(found.Unreached) - maxUnreached; left > 0 {
-		s.print("  … and %d more; --format json has all\n", left)
-	}
 	for _, kind := range problemTitles {
 		n := 0
 		for i := range found.Problems {
-			p := &found.Problems[i]
-			if p.Kind != kind.kind {
-				continue
-			}
-			if n++; n == 1 {
-				s.print("\n%s %s\n", style.Red("✗"), style.Bold(kind.title))
-			}
-			if n <= maxTimeline {
-				s.problem(p, found.Played, style)
+			if p := &found.Problems[i]; p.Kind == kind.kind {
+				if n++; n == 1 {
+					s.print("\n%s %s\n", style.Red("✗"), style.Bold(kind.title))
+				}
+				if n <= maxTimeline {
+					s.problem(p, found.Played, style)
+				}
 			}
 		}
 		if n > maxTimeline {
 			s.print("  … and %s; --format json has all\n", wording.Count(n-maxTimeline, "more branch"))
 		}
 	}
-	if found.Untold > 0 {
-		s.print("\n%s left out: there was no room to follow them all; --unbounded does\n",
-			wording.Count(found.Untold, "more cause"))
-	}
 	if len(found.Problems) == 0 {
-		s.print(
-			"\n%s no simulated branch gets stuck, ends without output, at a limit or "+
-				"with a failure that nothing handles\n",
-			style.Green("✓"))
+		s.print("\n%s no simulated branch gets stuck, ends without output, at a limit or with a failure that "+
+			"nothing handles\n", style.Green("✓"))
 	}
 }
 

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -76,7 +77,7 @@ type (
 	}
 )
 
-func (s *Simulation) writeEvent(event any) error { return diag.JSONLine(s.Out, event) }
+func (s *Simulation) writeEvent(event any) { s.failed = cmp.Or(s.failed, diag.JSONLine(s.Out, event)) }
 
 func scenarioEventOf(s *simulate.Scenario, generated simulate.MadeUp) scenarioEvent {
 	e := scenarioEvent{

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +24,10 @@ const (
 	maxTimeline = 60
 )
 
-func (s *Simulation) print(format string, args ...any) { fmt.Fprintf(s.Out, format, args...) }
+func (s *Simulation) print(format string, args ...any) {
+	_, err := fmt.Fprintf(s.Out, format, args...)
+	s.failed = cmp.Or(s.failed, err)
+}
 
 // title names what is reported.
 func (s *Simulation) title(what string, seed uint64) string {
@@ -48,7 +50,7 @@ func (s *Simulation) head(style terminal.Style, title string) {
 }
 
 // report prints one simulation: its timeline, and what a run prints at its end.
-func (s *Simulation) report(one *simulate.Scenario) error {
+func (s *Simulation) report(one *simulate.Scenario) {
 	style := terminal.StyleFor(s.Out)
 	title := s.title("simulation", one.Seed) + ", " + wording.Count(len(one.Calls), "call")
 	if one.Schedule > 0 || s.Orders != nil {
@@ -73,11 +75,10 @@ func (s *Simulation) report(one *simulate.Scenario) error {
 	if one.Outcome.Output != nil && one.Outcome.Status != runtime.RunStopped {
 		s.print("%s\n", style.Bold("output"))
 	}
-	if err := ending.End(one.Outcome); err != nil {
-		return err
-	}
-	s.print("  %s; lower bound %s; %s of work\n", s.together(one), terminal.Duration(one.LowerBound),
-		terminal.Duration(one.Work))
+	s.failed = cmp.Or(s.failed, ending.End(one.Outcome))
+	s.print("  %d at once, of at most %d; lower bound %s; %s of work\n", one.Peak,
+		cmp.Or(s.Options.Parallel,
+			s.Plan.Limits.Together()), terminal.Duration(one.LowerBound), terminal.Duration(one.Work))
 	if len(one.CriticalPath) > 0 {
 		of := ""
 		if id := CriticalInstance(one); id != nil {
@@ -89,12 +90,6 @@ func (s *Simulation) report(one *simulate.Scenario) error {
 	if one.Cost > 0 {
 		s.print("  cost: %.4g\n", one.Cost)
 	}
-	return nil
-}
-
-// together is how many activities a simulation had at work at once, and how many may be.
-func (s *Simulation) together(one *simulate.Scenario) string {
-	return fmt.Sprintf("%d at once, of at most %d", one.Peak, cmp.Or(s.Options.Parallel, s.Plan.Limits.Together()))
 }
 
 // bars draws when each call was at work, in the order of their starts.
@@ -166,9 +161,10 @@ func inTime(s *simulate.Scenario) (order []int, critical map[int]bool) {
 }
 
 // conclude reports what the simulations together show.
-func (s *Simulation) conclude(all *comparison) error {
+func (s *Simulation) conclude(all *comparison) {
 	if s.Format == "json" {
-		return s.writeEvent(summaryOf(all, s.Seeds > 0))
+		s.writeEvent(summaryOf(all, s.Seeds > 0))
+		return
 	}
 	style := terminal.StyleFor(s.Out)
 	left := func(what string) {
@@ -187,7 +183,6 @@ func (s *Simulation) conclude(all *comparison) error {
 			wording.Counted(all.played-1, "other schedule ends", "other schedules end"))
 		left("more schedule")
 	}
-	return nil
 }
 
 // A divergence is two orders of the same work that end differently.
@@ -199,7 +194,7 @@ type divergence struct {
 // A different value is one in which two orders end.
 type different struct {
 	Instance string `json:"instance,omitzero"`
-	At       string `json:"at"`     // †state.x[0], or †output
+	At       string `json:"at"`     // †state.x, or †output
 	Values   [2]any `json:"values"` // null where there is nothing
 }
 
@@ -212,12 +207,17 @@ func (s *Simulation) diverge(a, b *simulate.Scenario) *divergence {
 		y = map[string]session.InstanceResult{"": {State: b.Outcome.State, Output: b.Outcome.Output}}
 	}
 	for _, id := range slices.Sorted(maps.Keys(x)) {
-		d.First = differentValue("state", nil, session.LastState(x[id].State), session.LastState(y[id].State))
-		if d.First == nil {
-			d.First = differentValue("output", nil, x[id].Output, y[id].Output)
+		before, _ := x[id].State.(map[string]any)
+		after, _ := y[id].State.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(session.Over(before, after))) {
+			if !schema.Equal(before[key], after[key]) {
+				at := expression.Reference{Kind: "state", Path: []expression.Segment{{Key: key}}}
+				d.First = &different{id, at.String(), [2]any{before[key], after[key]}}
+				return d
+			}
 		}
-		if d.First != nil {
-			d.First.Instance = id
+		if !schema.Equal(x[id].Output, y[id].Output) {
+			d.First = &different{id, "†output", [2]any{x[id].Output, y[id].Output}}
 			return d
 		}
 	}
@@ -226,34 +226,6 @@ func (s *Simulation) diverge(a, b *simulate.Scenario) *divergence {
 		return nil
 	}
 	return d
-}
-
-// differentValue is the first place at which two values differ, by names and positions; nil for none.
-func differentValue(kind string, path []expression.Segment, a, b any) *different {
-	x, isObject := a.(map[string]any)
-	if y, both := b.(map[string]any); isObject && both {
-		for _, key := range slices.Sorted(maps.Keys(session.Over(x, y))) {
-			below := append(slices.Clone(path), expression.Segment{Key: key})
-			if d := differentValue(kind, below, x[key], y[key]); d != nil {
-				return d
-			}
-		}
-		return nil
-	}
-	list, isList := a.([]any)
-	if other, both := b.([]any); isList && both && len(list) == len(other) {
-		for i := range list {
-			below := append(slices.Clone(path), expression.Segment{Key: strconv.Itoa(i), IsIndex: true, Index: i})
-			if d := differentValue(kind, below, list[i], other[i]); d != nil {
-				return d
-			}
-		}
-		return nil
-	}
-	if schema.Equal(a, b) {
-		return nil
-	}
-	return &different{At: expression.Reference{Kind: kind, Path: path}.String(), Values: [2]any{a, b}}
 }
 
 // difference describes in what two simulations end differently.

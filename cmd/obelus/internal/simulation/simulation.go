@@ -3,7 +3,7 @@
 package simulation
 
 import (
-	"fmt"
+	"cmp"
 	"io"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -33,14 +33,18 @@ type Simulation struct {
 	Options   simulate.Options
 	Made      simulate.MadeUp
 	Orders    []analyzer.Schedule // of a file
+
+	failed error // to write
 }
 
 // Run simulates and reports. It isn't fine if a run isn't done, or if two orders end differently.
 func (s *Simulation) Run() (isFine bool, err error) {
 	if s.Branches {
-		return s.explore()
+		isFine, err = s.explore()
+	} else {
+		isFine, err = s.play()
 	}
-	return s.play()
+	return isFine, cmp.Or(err, s.failed)
 }
 
 // scenario simulates the plan for the nth time.
@@ -96,23 +100,20 @@ func (s *Simulation) play() (isFine bool, err error) {
 		steps += one.Steps
 		all.ends[one.Outcome.Status]++
 		if one == all.first || s.Format == "json" || s.Orders != nil {
-			if err := s.show(one); err != nil {
-				return false, err
-			}
+			s.show(one)
 		}
 	}
-	if err := s.conclude(&all); err != nil {
-		return false, err
-	}
+	s.conclude(&all)
 	return all.ends[runtime.RunDone] == all.played && all.different == nil, nil
 }
 
-func (s *Simulation) show(one *simulate.Scenario) (err error) {
+func (s *Simulation) show(one *simulate.Scenario) {
 	switch {
 	case s.Format == "json":
-		return s.writeEvent(scenarioEventOf(one, s.Made))
+		s.writeEvent(scenarioEventOf(one, s.Made))
+		return
 	case one.Schedule > 0 && s.Orders != nil:
-		fmt.Fprintln(s.Out)
+		s.print("\n")
 	}
-	return s.report(one)
+	s.report(one)
 }

@@ -22,11 +22,11 @@ import (
 // A Run is what progress shows of a run besides its events.
 type Run struct {
 	Plan             *plan.Plan
-	Planned          bool                          // a model writes what runs
-	Simulated        bool                          // its times are virtual
-	Journal, Results string                        // paths; "" for none
-	Taken            func() (taken int, more bool) // of the file of instances; nil for none
-	Resumed          *session.Replay               // the contents of its journal; nil for a new run
+	Planned          bool            // a model writes what runs
+	Simulated        bool            // its times are virtual
+	Journal, Results string          // paths; "" for none
+	Taken            func() int      // instances of the file so far; nil for none
+	Resumed          *session.Replay // the contents of its journal; nil for a new run
 }
 
 // Progress shows a run: a line for each finished call, and on a terminal the running calls below.
@@ -343,8 +343,7 @@ func (p *Progress) known() int {
 	if p.run.Taken == nil {
 		return p.instances.expected
 	}
-	taken, _ := p.run.Taken()
-	return p.instances.expected + taken
+	return p.instances.expected + p.run.Taken()
 }
 
 func (s *instanceCounts) count(end *runtime.InstanceEnd) {
@@ -358,13 +357,7 @@ func (s *instanceCounts) count(end *runtime.InstanceEnd) {
 // countInstances is how many instances are done and failed.
 func (p *Progress) countInstances() string {
 	text := numbers(number{p.instances.done, "done"}, number{p.instances.failed, "failed"})
-	text += fmt.Sprintf(", of %d", p.known())
-	if p.run.Taken != nil {
-		if _, more := p.run.Taken(); more {
-			text += " so far"
-		}
-	}
-	return text
+	return text + fmt.Sprintf(", of %d", p.known())
 }
 
 // left shows the end of an instance: of many only the first failures.

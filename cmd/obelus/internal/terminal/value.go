@@ -3,7 +3,6 @@ package terminal
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -56,12 +55,12 @@ func JSON(value any, indent string) string {
 // different values never look the same.
 func visibly(value any, indent string) string {
 	text := JSON(value, indent)
-	confusable := naming.Deceptive(text)
+	isDeceptive := len(naming.Deceptive(text)) > 0
 	var b strings.Builder
 	before := ' '
-	for i, r := range text {
+	for _, r := range text {
 		isPlain := r == '\n' || r < utf8.RuneSelf && r >= ' ' && r != 0x7f
-		if isPlain || !ambiguous(before, r) && !inside(confusable, text, i) {
+		if isPlain || !isDeceptive && !ambiguous(before, r) {
 			b.WriteRune(r)
 		} else {
 			for _, unit := range utf16.AppendRune(nil, r) {
@@ -79,15 +78,6 @@ func ambiguous(before, r rune) bool {
 	text := string(r)
 	return text == continued || diag.Escape(text) != text || unicode.IsSpace(r) || norm.NFC.String(text) != text ||
 		unicode.Is(unicode.M, r) && utf8.RuneCountInString(norm.NFC.String(string(before)+text)) == 1
-}
-
-// inside reports whether the character at i belongs to one of the words of the text.
-func inside(words []string, text string, i int) bool {
-	return slices.ContainsFunc(words, func(word string) bool {
-		first := max(0, i-len(word)+1)
-		at := strings.Index(text[first:], word)
-		return at >= 0 && first+at <= i
-	})
 }
 
 // continued ends a line that the next line continues. No value contains it.
