@@ -7,33 +7,34 @@ import (
 
 // flowCollection reads [a, b] or {a: b}. Lines inside it may be indented by any
 // number of spaces: many people put the closing bracket below the key.
-func (y *yamlReader) flowCollection(p properties) *Node {
-	a := y.open(p)
+func (y *yamlReader) flowCollection(m mark) *Node {
+	a := y.open(m)
 	start := y.i
 	y.enter(start)
 	var n *Node
 	if y.text[start] == '[' {
 		n = y.newNode(Array, Plain, start, 0)
-		mark := len(y.itemStack)
+		from := len(y.itemStack)
 		for y.flowEntry(n, ']') {
-			item := y.flowItem()
-			y.itemStack = append(y.itemStack, item)
+			d, m := y.flowDraft()
+			y.itemStack = append(y.itemStack, y.asValue(d, m))
+			if y.skip(); y.flowColon(d) {
+				y.stop(y.i, y.i+1, "close the bracket, or put the text in quotes or the pair in { }",
+					"a key and a colon in a list")
+			}
 		}
-		n.Items = y.takeItems(mark)
+		n.Items = y.takeItems(from)
 	} else {
 		n = y.newNode(Object, Plain, start, 0)
-		mark := len(y.fieldStack)
+		from := len(y.fieldStack)
 		for y.flowEntry(n, '}') {
-			y.explicitMark()
-			d, p := y.flowDraft()
-			key, value := y.flowPair(d, p)
-			y.field(key, value)
+			y.field(y.flowPair(y.flowDraft()))
 		}
-		n.Fields = y.takeFields(mark)
+		n.Fields = y.takeFields(from)
 	}
 	n.End = y.i
 	y.depth--
-	return y.close(a, p, n)
+	return y.close(a, n)
 }
 
 // flowEntry goes to the next entry of a flow collection, over the bracket or
@@ -114,48 +115,10 @@ func (y *yamlReader) flowSkip(open *Node, closer byte) {
 	y.refuseTab(y.flowParent)
 }
 
-// flowItem reads an item of a flow list. There "a: b" is a mapping of one key.
-func (y *yamlReader) flowItem() *Node {
-	start, line := y.i, y.line
-	explicit := y.explicitMark()
-	d, p := y.flowDraft()
-	y.skip()
-	colon := y.flowColon(d)
-	if !explicit && !colon {
-		return y.asValue(d, p)
-	}
-	if !explicit {
-		if y.line != line {
-			y.stop(y.i, y.i+1, "close the bracket, or put the text or the pair in quotes or { }",
-				"a colon behind text of several lines")
-		}
-		start = d.node.Start
-	}
-	pair := y.newNode(Object, Plain, start, 0)
-	y.enter(start)
-	mark := len(y.fieldStack)
-	key, value := y.flowPair(d, p)
-	y.field(key, value)
-	pair.Fields = y.takeFields(mark)
-	pair.End = max(key.End, value.End)
-	y.depth--
-	return pair
-}
-
-// explicitMark reads the ? of an explicit key.
-func (y *yamlReader) explicitMark() bool {
-	if !y.at('?') {
-		return false
-	}
-	y.i++
-	y.skip()
-	return true
-}
-
 // flowPair reads the value that belongs to a key, if there is one.
-func (y *yamlReader) flowPair(d draft, p properties) (key, value *Node) {
+func (y *yamlReader) flowPair(d draft, m mark) (key, value *Node) {
 	y.skip()
-	key = y.asKey(d, p)
+	key = y.asKey(d, m)
 	if !y.flowColon(d) {
 		if !d.full && d.node.Style == Plain && strings.Contains(key.Text, ":") {
 			y.report(codeAmbiguous, key.Start, key.End, "put a space behind the colon, or the text in quotes",
@@ -164,8 +127,7 @@ func (y *yamlReader) flowPair(d draft, p properties) (key, value *Node) {
 		return key, y.newNode(Null, Plain, key.End, key.End)
 	}
 	y.i++
-	v, vp := y.flowDraft()
-	return key, y.asValue(v, vp)
+	return key, y.asValue(y.flowDraft())
 }
 
 // flowColon reports whether the colon of a key stands next. Behind quotes and
@@ -187,26 +149,26 @@ func flowIndicator(c byte) bool {
 }
 
 // flowDraft reads a node inside a flow collection, which may be empty.
-func (y *yamlReader) flowDraft() (draft, properties) {
-	var p properties
+func (y *yamlReader) flowDraft() (draft, mark) {
+	var m mark
 	behind := y.i
 	y.skip()
-	for y.property(&p, true) {
+	for y.mark(&m) {
 		behind = y.i
 		y.skip()
 	}
 	if y.i == len(y.text) || y.atMarker() {
-		return draft{node: y.empty(behind, p), full: true}, properties{}
+		return draft{node: y.empty(behind, m), full: true}, mark{}
 	}
 	switch c := y.text[y.i]; {
 	case c == ',' || c == ']' || c == '}', c == ':' && y.flowSeparated(y.i+1):
-		return draft{node: y.empty(behind, p), full: true}, properties{}
+		return draft{node: y.empty(behind, m), full: true}, mark{}
 	case c == '[' || c == '{':
-		return draft{node: y.flowCollection(p), full: true}, properties{}
+		return draft{node: y.flowCollection(m), full: true}, mark{}
 	case c == '-' && y.flowSeparated(y.i+1):
 		y.stop(y.i, y.i+1, "separate items by commas", "a list of dashes can't stand inside brackets")
 	case c == '|' || c == '>':
 		y.stop(y.i, y.i+1, "put it in quotes", "text inside brackets can't begin with %q", string(c))
 	}
-	return y.flowAtom(), p
+	return y.flowAtom(), m
 }

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -217,34 +216,31 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 	gap := y.i
 	y.skip()
 	if y.ends(n, dash) {
-		return y.empty(gap, properties{})
+		return y.empty(gap, mark{})
 	}
 	y.flowParent = n
-	// An anchor or a tag on a line of its own belongs to the whole node; on the
-	// line of a mapping's first key it belongs to that key.
-	var above, here properties
+	// An anchor on a line of its own belongs to the whole node; on the line of a mapping's first key it belongs to
+	// that key.
+	var above, here mark
 	if y.fresh() {
 		gap = y.line
 	}
 	block := place{y.i, y.column(), gap, compact || y.fresh()}
-	for y.property(&here, false) {
+	for y.mark(&here) {
 		behind := y.i
 		y.skip()
 		if y.ends(n, dash) {
 			return y.empty(behind, y.join(above, here))
 		}
 		if y.fresh() {
-			above, here = y.join(above, here), properties{}
+			above, here = y.join(above, here), mark{}
 			block = place{y.i, y.column(), y.line, true}
 		}
 	}
 	switch c := y.text[y.i]; {
-	case y.at('-'), y.at('?'):
+	case y.at('-'):
 		y.refuseBlock(block, here)
-		if c == '-' {
-			return y.blockList(n, block.column, above)
-		}
-		return y.blockMapping(block.column, nil, above)
+		return y.blockList(n, block.column, above)
 	case y.at(':'):
 		y.stop(y.i, y.i+1, "", "expected a key before the colon")
 	case c == '|' || c == '>':
@@ -265,7 +261,7 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 		y.stop(y.i, y.i+1, "check the indentation, or put text that holds \": \" in quotes",
 			"a colon behind text of several lines")
 	}
-	y.refuseBlock(block, properties{})
+	y.refuseBlock(block, mark{})
 	return y.blockMapping(block.column, y.asKey(d, here), above)
 }
 
@@ -277,7 +273,7 @@ type place struct {
 }
 
 // refuseBlock refuses a list or mapping where none may begin.
-func (y *yamlReader) refuseBlock(p place, here properties) {
+func (y *yamlReader) refuseBlock(p place, here mark) {
 	switch {
 	case !p.allowed && y.text[y.i] == ':':
 		y.stop(y.i, y.i+1, "put text that holds \": \" in quotes, or the inner mapping on lines of its own, further in",
@@ -285,9 +281,8 @@ func (y *yamlReader) refuseBlock(p place, here properties) {
 	case !p.allowed:
 		y.stop(y.i, y.i+1, "put it in quotes if it is text, or on the next line, further in",
 			"a list or mapping can't begin on this line")
-	case here.some():
-		y.stop(here.start, here.end, "put it on the line above",
-			"an anchor or tag can't stand on the first line of a list")
+	case here.anchor != "":
+		y.stop(here.start, here.end, "put it on the line above", "an anchor can't stand on the first line of a list")
 	}
 	if k := strings.IndexByte(y.text[p.gap:p.start], '\t'); k >= 0 {
 		y.tabAt(p.gap + k)
@@ -309,8 +304,8 @@ func (y *yamlReader) colon() bool {
 }
 
 // blockList reads a list whose dashes stand at a column, in a parent at column n.
-func (y *yamlReader) blockList(n, column int, p properties) *Node {
-	a := y.open(p)
+func (y *yamlReader) blockList(n, column int, m mark) *Node {
+	a := y.open(m)
 	list := y.newNode(Array, Plain, y.i, 0)
 	y.enter(y.i)
 	mark := len(y.itemStack)
@@ -322,7 +317,7 @@ func (y *yamlReader) blockList(n, column int, p properties) *Node {
 	}
 	list.Items = y.takeItems(mark)
 	y.depth--
-	return y.close(a, p, list)
+	return y.close(a, list)
 }
 
 // atItem reports whether another item of a list follows. Only a list that stands
@@ -359,60 +354,37 @@ func (y *yamlReader) another(column int) bool {
 	return y.column() == column
 }
 
-// blockMapping reads a mapping whose keys stand at a column. Its first key, if
-// it has been read, stands before the next byte, a colon.
-func (y *yamlReader) blockMapping(column int, first *Node, p properties) *Node {
-	a := y.open(p)
-	start := y.i
-	if first != nil {
-		start = first.Start
-	}
-	m := y.newNode(Object, Plain, start, 0)
-	y.enter(start)
-	mark := len(y.fieldStack)
-	for more := true; more; more = y.another(column) {
-		var key, value *Node
-		if first == nil && y.at('?') {
-			key, value = y.explicitEntry(column)
-		} else {
-			if key, first = first, nil; key == nil {
-				key = y.blockKey()
-			}
-			y.i++
-			value = y.blockNode(column, false, true)
-		}
-		y.field(key, value)
-		m.End = max(key.End, value.End)
-	}
-	m.Fields = y.takeFields(mark)
-	y.depth--
-	return y.close(a, p, m)
-}
-
-// explicitEntry reads "? key" and, if it follows, ": value".
-func (y *yamlReader) explicitEntry(column int) (key, value *Node) {
-	y.i++
-	key = y.blockNode(column, true, false)
-	y.problems = slices.DeleteFunc(y.problems, func(p Problem) bool {
-		return p.Warning && p.Span == key.Span() // a warning about values
-	})
-	key = y.asKey(draft{node: key, full: true}, properties{})
-	if y.another(column) && y.at(':') {
+// blockMapping reads a mapping whose keys stand at a column. Its first key has been read, and stands before the next
+// byte, a colon.
+func (y *yamlReader) blockMapping(column int, key *Node, m mark) *Node {
+	a := y.open(m)
+	object := y.newNode(Object, Plain, key.Start, 0)
+	y.enter(key.Start)
+	from := len(y.fieldStack)
+	for {
 		y.i++
-		return key, y.blockNode(column, true, true)
+		value := y.blockNode(column, false, true)
+		y.field(key, value)
+		object.End = max(key.End, value.End)
+		if !y.another(column) {
+			break
+		}
+		key = y.blockKey()
 	}
-	return key, y.newNode(Null, Plain, key.End, key.End)
+	object.Fields = y.takeFields(from)
+	y.depth--
+	return y.close(a, object)
 }
 
 // blockKey reads a key and goes to its colon.
 func (y *yamlReader) blockKey() *Node {
 	start, line := y.i, y.line
-	var p properties
-	for y.property(&p, false) {
+	var m mark
+	for y.mark(&m) {
 		y.skip()
 	}
 	if y.i == len(y.text) || y.line != line {
-		y.stop(start, y.lineEnd(start), "", "expected a key behind the anchor or tag")
+		y.stop(start, y.lineEnd(start), "", "expected a key behind the anchor")
 	}
 	switch c := y.text[y.i]; {
 	case y.at('-'):
@@ -420,7 +392,7 @@ func (y *yamlReader) blockKey() *Node {
 	case y.at(':'):
 		y.stop(y.i, y.i+1, "", "expected a key before the colon")
 	case c == '[' || c == '{':
-		node := y.flowCollection(p)
+		node := y.flowCollection(m)
 		y.stop(node.Start, node.End, keyIsText, "expected a key, found %s", node.Kind)
 	}
 	d := y.atom(0, true)
@@ -437,7 +409,7 @@ func (y *yamlReader) blockKey() *Node {
 		}
 		y.stop(d.node.Start, end, help, "expected a key and a colon, found %s", quote(y.text[d.node.Start:end]))
 	}
-	return y.asKey(d, p)
+	return y.asKey(d, m)
 }
 
 // field adds an entry to the mapping that is being read.
