@@ -53,7 +53,7 @@ func (o *deciding) choose(
 		return nil, usageErr("the run asks nothing").Advise("continue with obelus resume")
 	}
 	slices.Sort(names)
-	return nil, usageErr("the run asks nothing about a call %q with these flags", call).Suggest(call, names).
+	return nil, usageErr("the run asks nothing about a call %q with these flags", call).
 		Advise("it asks about %s", wording.Names(slices.Compact(names), 5))
 }
 
@@ -76,8 +76,8 @@ func (o *deciding) decision(c *cli, q *runtime.Question, answer []string) (d run
 		}
 	case n > 0 || d.Verdict == runtime.Change || d.Verdict == runtime.Replace || !slices.Contains(verdicts, answer[0]):
 		return d, usageErr("the answer can't be %q: expected %s", strings.Join(answer, " "), wording.Or(verdicts)).
-			Suggest(answer[0], verdicts).
-			Advise("write change amount=5, or replace '{\"_tool\": \"refund\"}'; a reason is given with --reason")
+			Advise("write change amount=5, or replace '{\"_tool\": \"refund\"}'; a reason is given with --reason").
+			Suggest(answer[0], verdicts)
 	}
 	return d, err
 }

@@ -47,10 +47,7 @@ func (o *checking) run(_ context.Context, c *cli, args []string) (err error) {
 	if o.reading.Permit, err = c.permit(o.Permit); err != nil {
 		return err
 	}
-	switch {
-	case o.Diff:
-		return c.showFixes(o)
-	case o.Fix:
+	if o.Diff || o.Fix {
 		return c.fix(o)
 	}
 	return c.check(o)

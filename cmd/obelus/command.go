@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -200,17 +199,15 @@ func noFlag(cmd *cobra.Command, name string) error {
 	if !cmd.HasParent() {
 		owner = "there is"
 	}
-	t := usageErr("%s no flag %q", owner, strings.Repeat("-", min(2, len(name)))+name)
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Name != name && (cmd.InheritedFlags().Lookup(f.Name) == nil || reads(cmd, f.Name)) {
-			names = append(names, f.Name)
+			names = append(names, "--"+f.Name)
 		}
 	})
-	if near, ok := naming.Nearest(name, names); ok {
-		return t.Advise("did you mean %q?", "--"+near)
-	}
-	return t.Advise("\"%s --help\" lists the flags", cmd.CommandPath())
+	name = strings.Repeat("-", min(2, len(name))) + name
+	return usageErr("%s no flag %q", owner, name).Advise("\"%s --help\" lists the flags", cmd.CommandPath()).
+		Suggest(name, names)
 }
 
 // flagError reports in plain words what is wrong with a flag.

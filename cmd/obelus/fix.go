@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -16,52 +17,68 @@ import (
 // may show the next fault.
 const maxMendings = 10
 
-// A mending is what the safe fixes make of one file.
-type mending struct {
-	name          string
-	before, after []byte
-	made          int // fixes
+// fix writes what safe fixes make of the files, and then checks them; with --diff it prints what would change, as a
+// patch. It reports its fixes on standard error; standard output has the remaining findings, or the fixed standard
+// input.
+func (c *cli) fix(o *checking) error {
+	files, err := o.reading.Gather(o.args)
+	next, found := *c, error(nil)
+	for _, one := range files {
+		before, after, made, err := mending(o, one)
+		switch {
+		case err != nil:
+			return err
+		case o.Diff && made > 0:
+			found = ending(statusFound)
+			err = diag.Diff(c.out, one.Name, before, after, textOptions(c.out))
+		case o.Diff:
+		case one.Name == "-":
+			o.reading.Stdin, next.out = bytes.NewReader(after), c.err
+			_, err = c.out.Write(after)
+		case made > 0:
+			if err = workspace.Replace(one.Name, after); err != nil {
+				err = usageErr("can't write %q: %s", one.Name, reason(err))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if made > 0 && !o.Diff {
+			c.note("made %s in \"%s\"", wording.Counted(made, "fix", "fixes"), diag.Escape(one.Name))
+		}
+	}
+	if err != nil || o.Diff {
+		return cmp.Or(err, found)
+	}
+	o.reading.Forget() // they may be fixed as well
+	err = next.check(o)
+	c.failed = next.failed
+	return err
 }
 
-// mendings makes, in memory, the safe fixes of every document that arguments name. The result has
-// all files, changed or not.
-func (c *cli) mendings(o *checking) ([]*mending, error) {
-	files, err := o.reading.Gather(o.args)
-	if err != nil {
-		return nil, err
+// mending makes, in memory, the safe fixes of the documents of a file.
+func mending(o *checking, one project.Named) (before, after []byte, made int, err error) {
+	if before, err = o.reading.Text(one.Name); err != nil {
+		return nil, nil, 0, err
 	}
-	var all []*mending
-	for _, one := range files {
-		m := &mending{name: one.Name}
-		if m.before, err = o.reading.Text(one.Name); err != nil {
-			return nil, err
-		}
-		m.after = m.before
-		all = append(all, m)
-		if filepath.Base(m.name) == workspace.Settings {
-			file := source.NewFile(m.name, m.before)
+	if filepath.Base(one.Name) == workspace.Settings {
+		if !one.Found {
+			file := source.NewFile(one.Name, before)
 			_, found := analyzer.ReadSettings(file, o.reading.Limits)
-			if !one.Found {
-				text, made := diag.Apply(file, found, o.reading.Limits, nil)
-				m.after, m.made = text, len(made)
-			}
-			continue
+			text, fixes := diag.Apply(file, found, o.reading.Limits, nil)
+			after, made = text, len(fixes)
 		}
-		var text []byte
-		copied := 0
-		err := o.reading.Split(m.name, m.before, func(d project.Document) error {
-			mended, made := mended(d, one.Found)
-			m.made += made
-			text = append(append(text, m.before[copied:d.File.Base]...), mended...)
-			copied = d.File.Base + len(d.File.Text)
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		m.after = append(text, m.before[copied:]...)
+		return before, after, made, nil
 	}
-	return all, nil
+	copied := 0
+	err = o.reading.Split(one.Name, before, func(d project.Document) error {
+		text, n := mended(d, one.Found)
+		made += n
+		after = append(append(after, before[copied:d.File.Base]...), text...)
+		copied = d.File.Base + len(d.File.Text)
+		return nil
+	})
+	return before, append(after, before[copied:]...), made, err
 }
 
 // mended makes the safe fixes of one document until none is left.
@@ -80,50 +97,4 @@ func mended(d project.Document, found bool) (text []byte, made int) {
 		d = d.With(next)
 	}
 	return d.File.Text, made
-}
-
-// fix writes what safe fixes make of the files, and then checks them. It reports its fixes on
-// standard error; standard output has the remaining findings, or the fixed standard input.
-func (c *cli) fix(o *checking) error {
-	all, err := c.mendings(o)
-	if err != nil {
-		return err
-	}
-	next := *c
-	o.reading.Forget() // they may be fixed as well
-	for _, m := range all {
-		if m.name == "-" {
-			if _, err := c.out.Write(m.after); err != nil {
-				return err
-			}
-			o.reading.Stdin, next.out = bytes.NewReader(m.after), c.err
-		} else if m.made > 0 {
-			if err := workspace.Replace(m.name, m.after); err != nil {
-				return usageErr("can't write %q: %s", m.name, reason(err))
-			}
-		}
-		if m.made > 0 {
-			c.note("made %s in \"%s\"", wording.Counted(m.made, "fix", "fixes"), diag.Escape(m.name))
-		}
-	}
-	return next.check(o)
-}
-
-// showFixes prints what fix would change, as a patch.
-func (c *cli) showFixes(o *checking) error {
-	all, err := c.mendings(o)
-	if err != nil {
-		return err
-	}
-	var found error
-	for _, m := range all {
-		if m.made == 0 {
-			continue
-		}
-		found = ending(statusFound)
-		if err := diag.Diff(c.out, m.name, m.before, m.after, textOptions(c.out)); err != nil {
-			return err
-		}
-	}
-	return found
 }

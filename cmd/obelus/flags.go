@@ -100,7 +100,12 @@ func addFlag(to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
 	}
 	flag := to.Lookup(name)
 	if least := tag.Get("least"); least != "" {
-		check = bounds(field, least, tag.Get("most"))
+		check = func() error {
+			if low, _ := strconv.ParseInt(least, 10, 64); field.Int() < low {
+				return usageErr("expected at least %s", least)
+			}
+			return nil
+		}
 	}
 	if word == "" {
 		word = flag.Value.Type()
@@ -137,21 +142,6 @@ func (v *flagValue) Set(text string) error {
 		return err
 	}
 	return v.check()
-}
-
-// bounds checks a number or time that has a least value, and may have a largest.
-func bounds(field reflect.Value, least, most string) func() error {
-	return func() error {
-		low, _ := strconv.ParseInt(least, 10, 64)
-		high, unbounded := strconv.ParseInt(most, 10, 64)
-		switch n := field.Int(); {
-		case n < low:
-			return usageErr("expected at least %s", least)
-		case unbounded == nil && n > high:
-			return usageErr("expected at most %s", most)
-		}
-		return nil
-	}
 }
 
 // typeOf is the type of a flag's value, without the word that help shows in its place.

@@ -31,13 +31,13 @@ func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 		return err
 	}
 	o.reading = c.newReading()
-	if o.Output == "" {
-		return c.simulate(o, args[0])
-	}
 	var text bytes.Buffer
 	to := *c
-	to.out = &text
+	if o.Output != "" {
+		to.out = &text
+	}
 	err = to.simulate(o, args[0])
+	c.failed = to.failed
 	if text.Len() > 0 {
 		err = cmp.Or(c.write(o.Output, text.Bytes()), err)
 	}

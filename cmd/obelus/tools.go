@@ -25,8 +25,8 @@ type toolsFlags struct {
 
 func (o *toolsFlags) run(ctx context.Context, c *cli, args []string) error {
 	if o.Check {
-		breaks, err := catalogues.Check(ctx, append(args, ".")[0], c.newReading(), c.out)
-		if err == nil && breaks {
+		text, breaks, err := catalogues.Check(ctx, append(args, ".")[0], c.newReading(), terminal.StyleFor(c.out))
+		if c.print("%s", text); err == nil && breaks {
 			err = ending(statusFound)
 		}
 		return err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,12 +30,15 @@ func (d *drift) add(tool, format string, args ...any) {
 	d.breaks = append(d.breaks, fmt.Sprintf("  %s: %s\n", diag.Escape(tool), diag.Escape(fmt.Sprintf(format, args...))))
 }
 
-// Check reports to a writer how the sources of catalogues differ from them, and whether that breaks plans.
-func Check(ctx context.Context, name string, reading *project.Reader, to io.Writer) (breaks bool, err error) {
+// Check reports how the sources of catalogues differ from them, and whether that breaks plans.
+func Check(ctx context.Context, name string, reading *project.Reader, style terminal.Style) (
+	text string, breaks bool, err error,
+) {
 	files := []string{name}
 	info, err := os.Stat(name)
 	if err != nil {
-		return false, project.CantRead(name, err).Advise("\"obelus tools import FILE -o CATALOGUE\" makes a catalogue")
+		return "", false, project.CantRead(name, err).
+			Advise("\"obelus tools import FILE -o CATALOGUE\" makes a catalogue")
 	}
 	if info.IsDir() {
 		files, _ = filepath.Glob(filepath.Join(name, "*.y*ml"))
@@ -45,33 +47,24 @@ func Check(ctx context.Context, name string, reading *project.Reader, to io.Writ
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return false, project.CantRead(file, err)
+			return "", false, project.CantRead(file, err)
 		}
 		root, _ := source.Parse(source.NewFile(file, text), source.Limits{})
+		var some []*drift
 		if from := root.Get("x-source"); from != nil {
-			d, err := driftOfDocument(file, text, from)
-			if err != nil {
-				return false, err
-			}
-			all = append(all, d)
+			some, err = driftOfDocument(file, text, from)
 		} else if DefinesServers(file, text) {
-			some, err := driftOfServers(ctx, file, reading)
-			if err != nil {
-				return false, err
-			}
-			all = append(all, some...)
+			some, err = driftOfServers(ctx, file, reading)
 		}
+		if err != nil {
+			return "", false, err
+		}
+		all = append(all, some...)
 	}
 	if len(all) == 0 {
-		return false, diag.NewError(nil, "no catalogue in %q records what it was imported from", name).
+		return "", false, diag.NewError(nil, "no catalogue in %q records what it was imported from", name).
 			Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
 	}
-	return showDrift(to, all)
-}
-
-// showDrift prints what has changed.
-func showDrift(to io.Writer, all []*drift) (breaks bool, err error) {
-	style, text := terminal.StyleFor(to), ""
 	for _, d := range all {
 		state := "as it was"
 		if d.changed {
@@ -83,8 +76,7 @@ func showDrift(to io.Writer, all []*drift) (breaks bool, err error) {
 		slices.Sort(d.breaks)
 		text += diag.Escape(d.name) + ": " + state + "\n" + strings.Join(d.breaks, "")
 	}
-	_, err = io.WriteString(to, text)
-	return breaks, err
+	return text, breaks, nil
 }
 
 // driftOfServers asks the servers of a file for their tools. Each that isn't what is recorded breaks plans: a run
@@ -107,7 +99,7 @@ func driftOfServers(ctx context.Context, file string, reading *project.Reader) (
 }
 
 // driftOfDocument imports an OpenAPI document again and compares the tools with those of a catalogue.
-func driftOfDocument(name string, text []byte, from *source.Node) (*drift, error) {
+func driftOfDocument(name string, text []byte, from *source.Node) ([]*drift, error) {
 	d := &drift{name: filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText()))}
 	now, err := os.ReadFile(d.name)
 	if err != nil {
@@ -123,7 +115,7 @@ func driftOfDocument(name string, text []byte, from *source.Node) (*drift, error
 	}
 	api, err := o.read(d.name, now)
 	if err != nil || api.Digest(now) == from.Get("digest").AsText() {
-		return d, err
+		return []*drift{d}, err
 	}
 	d.changed = true
 	was, err := definitions(name, text)
@@ -148,7 +140,7 @@ func driftOfDocument(name string, text []byte, from *source.Node) (*drift, error
 			d.add(tool.Name, "%s", cmp.Or(refused[operation], "it isn't there any more"))
 		}
 	}
-	return d, nil
+	return []*drift{d}, nil
 }
 
 // definitions compiles a catalogue.

@@ -48,17 +48,14 @@ func (e *execution) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// LongestResult is how much of a result a page shows, in bytes of JSON.
-const LongestResult = 4 << 10
+// longestResult is how much of a result a page shows, in bytes of JSON.
+const longestResult = 4 << 10
 
 // shortened is a value, or the beginning of its text where that is long.
 func shortened(v any) any {
 	text, err := json.Marshal(v)
-	switch {
-	case err != nil:
-		return nil
-	case len(text) > LongestResult:
-		return wording.Cut(string(text), LongestResult)
+	if err == nil && len(text) > longestResult {
+		return wording.Cut(string(text), longestResult)
 	}
 	return v
 }
@@ -159,13 +156,11 @@ func (e *execution) mark(v *dot.View) {
 
 // step describes a tick that has ended.
 func (e *execution) step(tick int) string {
-	end := e.ends[tick]
-	if end == nil {
-		return ""
-	}
 	var faults []string
-	for _, fault := range end.Faults {
-		faults = append(faults, diag.Escape(wording.Cut(fault.Message, 100)))
+	if end := e.ends[tick]; end != nil {
+		for _, fault := range end.Faults {
+			faults = append(faults, diag.Escape(wording.Cut(fault.Message, 100)))
+		}
 	}
 	return strings.Join(faults, "\n")
 }

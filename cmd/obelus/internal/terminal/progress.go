@@ -38,19 +38,20 @@ type Progress struct {
 	width  int // columns of a line
 	names  int // columns for names
 
-	mu        sync.Mutex
-	started   time.Time
-	at        time.Duration // of the last command
-	tick      int           // 0 without a planner
-	usage     runtime.Usage // at the end of the last tick
-	planning  bool          // the planner has been asked
-	calls     []*callState  // that are running or have a question
-	settled   int           // calls of this tick
-	failed    map[int]int   // items of calls with many, by frame
-	instances instanceCounts
-	stop      chan struct{}
-	drawing   sync.WaitGroup
-	err       error
+	mu       sync.Mutex
+	started  time.Time
+	at       time.Duration // of the last command
+	tick     int           // 0 without a planner
+	usage    runtime.Usage // at the end of the last tick
+	planning bool          // the planner has been asked
+	calls    []*callState  // that are running or have a question
+	settled  int           // calls of this tick
+	failed   map[int]int   // items of calls with many, by frame
+	expected int           // instances of the plan, and those that had joined before
+	ends     map[runtime.RunStatus]int
+	stop     chan struct{}
+	drawing  sync.WaitGroup
+	err      error
 }
 
 // A callState is a call that has started or has a question.
@@ -60,12 +61,6 @@ type callState struct {
 	asking      bool
 	since       time.Duration // of its first start
 	attempt     int
-}
-
-// instanceCounts counts the instances of a run.
-type instanceCounts struct {
-	expected     int // those of the plan, and those that had joined before
-	done, failed int
 }
 
 const (
@@ -78,11 +73,10 @@ const (
 // NewRecorded shows a run from its journal.
 func NewRecorded(out io.Writer, run Run) *Progress {
 	p := &Progress{out: out, run: run, width: 100, stop: make(chan struct{}), style: StyleFor(out),
-		failed: map[int]int{}}
+		failed: map[int]int{}, ends: map[runtime.RunStatus]int{}, expected: len(run.Plan.Instances)}
 	for _, call := range run.Plan.Calls {
 		p.names = min(48, max(p.names, diag.Columns(diag.Escape(call.Name))))
 	}
-	p.instances.expected = len(run.Plan.Instances)
 	if run.Resumed != nil {
 		p.at = run.Resumed.At
 	}
@@ -109,9 +103,9 @@ func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 	}
 	p.print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
 	if run.Resumed != nil {
-		p.instances.expected += len(run.Resumed.Joined)
+		p.expected += len(run.Resumed.Joined)
 		for _, end := range run.Resumed.Left {
-			p.instances.count(end)
+			p.ends[end.Status]++
 		}
 	}
 	return p
@@ -312,7 +306,7 @@ func (p *Progress) lines(now time.Duration) (lines []string) {
 		text = fmt.Sprintf("tick %d, %s", p.tick, text)
 	}
 	if p.known() > fewItems {
-		lines, text = nil, p.countInstances()
+		lines, text = nil, fmt.Sprintf("%s, of %d", Ends(p.ends), p.known())
 	}
 	lines = append(lines, Duration(now)+": "+text)
 	for i, line := range lines {
@@ -341,32 +335,17 @@ func numbers(all ...number) string {
 // known is how many instances there are so far.
 func (p *Progress) known() int {
 	if p.run.Taken == nil {
-		return p.instances.expected
+		return p.expected
 	}
-	return p.instances.expected + p.run.Taken()
-}
-
-func (s *instanceCounts) count(end *runtime.InstanceEnd) {
-	if end.Status == runtime.RunFailed {
-		s.failed++
-	} else {
-		s.done++
-	}
-}
-
-// countInstances is how many instances are done and failed.
-func (p *Progress) countInstances() string {
-	text := numbers(number{p.instances.done, "done"}, number{p.instances.failed, "failed"})
-	return text + fmt.Sprintf(", of %d", p.known())
+	return p.expected + p.run.Taken()
 }
 
 // left shows the end of an instance: of many only the first failures.
 func (p *Progress) left(end *runtime.InstanceEnd) {
-	s := &p.instances
-	s.count(end)
+	p.ends[end.Status]++
 	mark, text := p.style.Green("●"), string(end.Status)
 	switch {
-	case p.known() > fewItems && (end.Status != runtime.RunFailed || s.failed > shownFailures):
+	case p.known() > fewItems && (end.Status != runtime.RunFailed || p.ends[end.Status] > shownFailures):
 		return
 	case end.Status != runtime.RunFailed:
 		if end.Output != nil {
@@ -429,7 +408,15 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	}
 	counts := ": "
 	if o.Instances != nil {
-		counts = ": " + p.tallyInstances(o) + "; calls: "
+		ends := map[runtime.RunStatus]int{}
+		for _, end := range o.Instances {
+			ends[end.Status]++
+		}
+		counts += wording.Count(len(o.Instances), "instance") + ": " + Ends(ends)
+		if p.run.Results != "" {
+			counts += "; results in " + diag.Escape(p.run.Results)
+		}
+		counts += "; calls: "
 	}
 	counts += Tally(o.Counts, o.Status)
 	if p.run.Journal != "" {
@@ -437,19 +424,6 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	}
 	p.print("%s\n", status+in+Used(o.Usage)+counts)
 	return p.err
-}
-
-// tallyInstances is how many instances ended in which way, and the file of their results.
-func (p *Progress) tallyInstances(o *runtime.Outcome) string {
-	count := map[runtime.RunStatus]int{}
-	for _, end := range o.Instances {
-		count[end.Status]++
-	}
-	text := wording.Count(len(o.Instances), "instance") + ": " + Ends(count)
-	if p.run.Results != "" {
-		text += "; results in " + diag.Escape(p.run.Results)
-	}
-	return text
 }
 
 // Ends is how many runs ended in which way.
