@@ -147,8 +147,6 @@ type Each struct {
 	List    Value `json:"list"`
 	Most    int   `json:"most"` // how many items it can have
 	Collect bool  `json:"collect,omitempty"`
-
-	bounded bool // by the plan, and not only by what any list may have
 }
 
 // An Order is a path at which it counts in which order calls write.
@@ -180,11 +178,9 @@ type Worst struct {
 
 // A Bound is an upper bound. Without a number nothing bounds it.
 type Bound struct {
-	Most    *float64 `json:"most"`
-	Because []string `json:"because,omitempty"` // what makes it so much, and what bounds it
-
-	known  float64 // of the calls that declare it
-	silent int     // how many declare nothing
+	Most   *float64 `json:"most"`
+	known  float64  // of the calls that declare it
+	silent int      // how many declare nothing
 }
 
 // A Literal is a JSON value of the plan, less its secrets.

@@ -83,8 +83,7 @@ func (g *gatherer) call(c *plan.Call) Call {
 		one.When = g.single(c.When, c)
 	}
 	if c.Each != nil {
-		one.Each = &Each{List: *g.single(c.Each.List, c), Collect: c.Each.Collect}
-		one.Each.Most, one.Each.bounded = g.most(c.Each.List)
+		one.Each = &Each{*g.single(c.Each.List, c), g.most(c.Each.List), c.Each.Collect}
 	}
 	for _, a := range c.After {
 		one.After = append(one.After, After{Call: p.Calls[a.Call].Name, Settled: a.Settled})

@@ -34,7 +34,9 @@ func (f *Facts) traceModels() {
 func (t *tracer) of(plan string, sources []Source) (all []string) {
 	for i := range sources {
 		for _, w := range sources[i].writers {
-			all = united(all, t.result(t.calls[t.first[plan]+int(w)]))
+			if all = united(all, t.result(t.calls[t.first[plan]+int(w)])); slices.Contains(all, Anything) {
+				return all
+			}
 		}
 		if sources[i].Start && plan != "" {
 			all = united(all, []string{sources[i].Path})

@@ -106,13 +106,6 @@ func (f *Facts) Details() (all Rows) {
 		section(group, by[group])
 	}
 	section("Output", s.rows("", alone.values(newSide, f.Output...)))
-	var reasons Rows
-	for _, b := range f.Worst.bounds() {
-		if b.Because != nil {
-			reasons = append(reasons, s.row(b.name, "", s.codes(b.Because)))
-		}
-	}
-	section("Bounds", reasons)
 	return all
 }
 

@@ -118,14 +118,14 @@ func readsOf(t *plan.Template) (all []int) {
 	return all
 }
 
-// most is how many items a list can have, and whether the plan itself says so.
-func (g *gatherer) most(list *plan.Template) (most int, bounded bool) {
+// most is how many items a list can have.
+func (g *gatherer) most(list *plan.Template) int {
 	switch {
 	case list.Items != nil:
-		return len(list.Items), true
+		return len(list.Items)
 	case !list.Live():
 		items, _ := list.Value.([]any)
-		return len(items), true
+		return len(items)
 	case slices.ContainsFunc(g.plan.Instances,
 		func(one plan.Instance) bool { return one.InputSchema != nil || one.StateSchema != nil }):
 	case list.Expr != nil && list.Expr.Plain():
@@ -136,18 +136,13 @@ func (g *gatherer) most(list *plan.Template) (most int, bounded bool) {
 			s, below = g.plan.InputSchema, segments[1:]
 		}
 		if s != nil {
-			if n, ok := maxItems(s.At(compiler.SchemaPath(below)).Schema.Raw()); ok {
-				return n, true
+			object, _ := s.At(compiler.SchemaPath(below)).Schema.Raw().(map[string]any)
+			if n, ok := object["maxItems"].(float64); ok && n >= 0 && n < compiler.MaxItems {
+				return int(n)
 			}
 		}
 	}
-	return compiler.MaxItems, false
-}
-
-func maxItems(raw any) (int, bool) {
-	object, _ := raw.(map[string]any)
-	n, ok := object["maxItems"].(float64)
-	return int(n), ok && n >= 0 && n < compiler.MaxItems
+	return compiler.MaxItems
 }
 
 // shown is a text of the plan without its secrets.

@@ -2,9 +2,7 @@ package facts
 
 import (
 	"cmp"
-	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -17,45 +15,18 @@ type load struct {
 	work               float64 // seconds of all tries
 	path               float64 // seconds of the longest chain of calls that wait for each other
 	attempts           float64 // the most of one call
-	unknown            [reasons]some
+	// how many calls have no known cost, how many of these models answer, and how many no time-out ends
+	unpriced, asked, untimed int
 }
 
-// Why a bound of some calls isn't known.
-const (
-	unpriced = iota
-	untimed
-	asked // a model answers, without a known cost
-	lists // they run for lists that nothing bounds
-	reasons
-)
-
-// some are calls with something in common: how many, and the first one.
-type some struct {
-	n     int
-	first string
-}
-
-func (s some) String() string {
-	text := strconv.Quote(s.first)
-	if s.n > 1 {
-		text += " and others"
-	}
-	return text
-}
-
-// add adds what calls use that run so many times, those of a delegate by the name of the call that runs it.
-func (l *load) add(o *load, times float64, runner string) {
+// add adds what calls use that run so many times.
+func (l *load) add(o *load, times float64) {
 	l.calls += times * o.calls
 	l.tries += times * o.tries
 	l.cost += times * o.cost
 	l.work += times * o.work
 	l.attempts = max(l.attempts, o.attempts)
-	for reason, s := range o.unknown {
-		if l.unknown[reason].n == 0 {
-			l.unknown[reason].first = runner + s.first
-		}
-		l.unknown[reason].n += s.n
-	}
+	l.unpriced, l.asked, l.untimed = l.unpriced+o.unpriced, l.asked+o.asked, l.untimed+o.untimed
 }
 
 // reckon works out the worst case of the plan.
@@ -97,7 +68,7 @@ func (r *reckoner) of(p *plan.Plan, f *Facts) *load {
 			times *= float64(one.Each.Most)
 		}
 		own := r.call(p, p.Calls[i], one)
-		all.add(own, times, "")
+		all.add(own, times)
 		for _, w := range p.Graph.Deps(int(i)) {
 			ends[i] = max(ends[i], ends[w])
 		}
@@ -114,17 +85,17 @@ func (r *reckoner) call(p *plan.Plan, c *plan.Call, one *Call) *load {
 	price, isPriced := price(p, c)
 	l := &load{calls: 1, tries: attempts, cost: attempts * price, work: attempts * seconds, attempts: attempts}
 	l.path = l.work + pauses(c).Seconds()
-	for reason, isUnknown := range []bool{
-		unpriced: !isPriced && one.Runs.Kind != Model && one.Runs.Plan == "", untimed: !isTimed && one.Runs.Plan == "",
-		asked: !isPriced && one.Runs.Kind == Model, lists: one.Each != nil && !one.Each.bounded,
-	} {
-		if isUnknown {
-			l.unknown[reason] = some{1, one.Name}
+	if !isPriced && one.Runs.Plan == "" {
+		if l.unpriced = 1; one.Runs.Kind == Model {
+			l.asked = 1
 		}
+	}
+	if !isTimed && one.Runs.Plan == "" {
+		l.untimed = 1
 	}
 	if one.Runs.Plan != "" {
 		d := r.load(one.Runs.Plan)
-		l.add(d, attempts, one.Name+"/")
+		l.add(d, attempts)
 		l.path += attempts * d.path
 	}
 	return l
@@ -183,13 +154,7 @@ func worst(p *plan.Plan, l *load, planned, outermost bool) Worst {
 	if outermost {
 		limits = p.Limits
 	}
-	w, unknown := Worst{}, &l.unknown
-	w.Calls, w.Tries, w.Ticks, w.Cost = most(l.calls), most(l.tries), most(0), most(l.cost)
-	for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost} {
-		if unknown[lists].n > 0 && (b != &w.Cost || l.cost > 0) {
-			b.because("nothing but the %d items of any list bounds the list of %s", compiler.MaxItems, unknown[lists])
-		}
-	}
+	w := Worst{Calls: most(l.calls), Tries: most(l.tries), Ticks: most(0), Cost: most(l.cost)}
 	parallel := float64(limits.Together())
 	seconds := l.path
 	if l.calls > parallel {
@@ -197,42 +162,29 @@ func worst(p *plan.Plan, l *load, planned, outermost bool) Worst {
 		// continues (Graham 1969).
 		seconds += l.work / parallel
 	}
-	if w.Time = most(seconds); unknown[untimed].n > 0 {
-		w.Time.unbounded("no time-out ends %s", unknown[untimed])
-		w.Time.known, w.Time.silent = seconds, unknown[untimed].n
+	if w.Time = most(seconds); l.untimed > 0 {
+		w.Time = Bound{known: seconds, silent: l.untimed}
 	}
 	switch {
-	case unknown[unpriced].n > 0:
-		w.Cost.unbounded("no tool declares the cost of %s", unknown[unpriced])
-	case (unknown[asked].n > 0 || len(p.Advisors) > 0) && limits.Cost > 0:
-		w.Cost = most(l.cost + limits.Cost)
-		w.Cost.because("limits.cost bounds what models cost, up to the answer with which it is reached")
-	case unknown[asked].n > 0:
-		w.Cost.unbounded("the cost of the model that answers %s is unknown", unknown[asked])
-	case len(p.Advisors) > 0:
-		w.Cost.unbounded("the cost of advisors is unknown")
+	case l.unpriced == l.asked && (l.asked > 0 || len(p.Advisors) > 0) && limits.Cost > 0:
+		w.Cost = most(l.cost + limits.Cost) // it bounds what models cost, up to the answer with which it is reached
+	case l.unpriced > 0 || len(p.Advisors) > 0:
+		w.Cost = Bound{known: l.cost, silent: l.unpriced}
 	}
-	w.Cost.known, w.Cost.silent = l.cost, unknown[unpriced].n+unknown[asked].n
-	for _, b := range []*Bound{&w.Calls, &w.Tries, &w.Cost, &w.Time} {
-		if outermost && p.AwaitsInstances {
-			b.unbounded("the instances come with the run")
-		}
-		if planned {
-			b.unbounded("a model writes the calls")
-		}
+	if outermost && p.AwaitsInstances || planned { // instances come with the run, or calls of a model
+		w.Calls, w.Tries, w.Cost, w.Time = Bound{}, Bound{}, Bound{}, Bound{}
 	}
 	if planned {
 		w.Ticks = most(plan.DefaultTicks)
 		if limits.Ticks > 0 {
-			w.Ticks.Most = nil
-			w.Ticks.limit(float64(limits.Ticks), "limits.ticks")
+			w.Ticks = most(float64(limits.Ticks))
 		}
 	}
-	w.Calls.limit(float64(limits.Calls), "limits.calls")
+	w.Calls.limit(float64(limits.Calls))
 	if limits.Calls > 0 && !planned {
-		w.Tries.limit(float64(limits.Calls)*l.attempts, "limits.calls")
+		w.Tries.limit(float64(limits.Calls) * l.attempts)
 	}
-	w.Time.limit(limits.Time.Seconds(), "limits.time")
+	w.Time.limit(limits.Time.Seconds())
 	return w
 }
 
@@ -243,19 +195,9 @@ func most(n float64) Bound {
 	return Bound{Most: &n}
 }
 
-func (b *Bound) because(format string, args ...any) {
-	b.Because = append(b.Because, fmt.Sprintf(format, args...))
-}
-
-func (b *Bound) unbounded(format string, args ...any) {
-	b.Most, b.silent = nil, 0
-	b.because(format, args...)
-}
-
 // limit is what a limit of the plan makes of it, 0 is none.
-func (b *Bound) limit(n float64, name string) {
+func (b *Bound) limit(n float64) {
 	if n > 0 && (b.Most == nil || *b.Most > n) {
 		b.Most = &n
-		b.because("%s bounds it", name)
 	}
 }

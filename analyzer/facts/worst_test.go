@@ -41,7 +41,7 @@ func TestWorstIsTheWorst(t *testing.T) {
 			const rounding = 1e-6
 			switch {
 			case b.bound.Most == nil:
-				t.Fatalf("seed %d: the %s has no bound: %v\n%s", seed, b.what, b.bound.Because, text)
+				t.Fatalf("seed %d: the %s has no bound\n%s", seed, b.what, text)
 			case b.came > *b.bound.Most+rounding:
 				t.Fatalf("seed %d: the %s came to %v and was to be at most %v\n%s\n%v", seed, b.what, b.came, *b.bound.Most, text, files)
 			case b.came > *b.bound.Most-rounding && b.came > 0:

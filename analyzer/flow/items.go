@@ -28,7 +28,7 @@ func (f *Facts) OfItem(r *plan.Read) []Variant {
 			return unknown()
 		}
 		_, most := f.Lengths(call)
-		return []Variant{{Schema: Once(f.indexes, most, func() *schema.Schema {
+		return []Variant{{Schema: Once[any](f.made, most, func() *schema.Schema {
 			raw := map[string]any{"type": "integer", "minimum": 0.0, "maximum": float64(max(0, most-1))}
 			return schema.New(raw, schema.Options{})
 		})}}
@@ -140,7 +140,7 @@ func (f *Facts) Listing(call *plan.Call) Listing {
 		how.holes = made.Hole != nil
 	}
 	if !unbounded || how.holes {
-		made.Output = Once(f.lists, how, func() *schema.Schema {
+		made.Output = Once[any](f.made, how, func() *schema.Schema {
 			item := how.of.At(FirstItem).Schema
 			if how.holes {
 				item = schema.AnyOf(item, schema.OfKinds(schema.Null))

@@ -15,20 +15,16 @@ import (
 // Schemas keep what was worked out of schemas. What is asked again gets the very same schema, so that what is known of
 // one is worked out once, too, however many calls, of however many plans, pass values of it.
 type Schemas struct {
-	places     map[place]schema.Place
-	literals   map[any]*schema.Schema // by value, floats by their bits
-	meets      map[[2]*schema.Schema]*schema.Schema
-	bare       map[*schema.Schema]*schema.Schema // less null
-	declared   map[description]*schema.Schema
-	verdicts   map[[2]*schema.Schema]schema.Verdict
-	types      map[description]*expression.Type
-	likes      map[*expression.Type]*schema.Schema
-	sendable   map[sending]*schema.Schema
-	lists      map[listed]*schema.Schema
-	counts     map[[2]int]*schema.Schema // of so many items
-	indexes    map[int]*schema.Schema    // of the index of an item among so many
-	containing map[place]*schema.Schema  // something at a path
-	Steps      int                       // of reasoning that may still be done
+	places   map[place]schema.Place
+	literals map[any]*schema.Schema // by value, floats by their bits
+	meets    map[[2]*schema.Schema]*schema.Schema
+	bare     map[*schema.Schema]*schema.Schema // less null
+	declared map[description]*schema.Schema
+	verdicts map[[2]*schema.Schema]schema.Verdict
+	types    map[description]*expression.Type
+	likes    map[*expression.Type]*schema.Schema
+	made     map[any]*schema.Schema // of few words: lists, lengths, indexes, what a request can be made of
+	Steps    int                    // of reasoning that may still be done
 }
 
 // MaxReasoning bounds the reasoning about all values of a plan, in steps of containment: about a second's worth.
@@ -41,8 +37,7 @@ func NewSchemas() *Schemas {
 		meets: map[[2]*schema.Schema]*schema.Schema{}, bare: map[*schema.Schema]*schema.Schema{},
 		declared: map[description]*schema.Schema{}, verdicts: map[[2]*schema.Schema]schema.Verdict{},
 		types: map[description]*expression.Type{}, likes: map[*expression.Type]*schema.Schema{},
-		sendable: map[sending]*schema.Schema{}, lists: map[listed]*schema.Schema{}, counts: map[[2]int]*schema.Schema{},
-		indexes: map[int]*schema.Schema{}, containing: map[place]*schema.Schema{}, Steps: MaxReasoning,
+		made: map[any]*schema.Schema{}, Steps: MaxReasoning,
 	}
 }
 
@@ -81,7 +76,7 @@ func (t *Schemas) At(s *schema.Schema, path []expression.Segment) schema.Place {
 
 // containingAt is the schema of all values that have something at a path.
 func (t *Schemas) containingAt(path []expression.Segment) *schema.Schema {
-	return Once(t.containing, placeIn(nil, path), func() *schema.Schema {
+	return Once[any](t.made, placeIn(nil, path), func() *schema.Schema {
 		return schema.Containing(compiler.SchemaPath(path), nil)
 	})
 }
@@ -175,7 +170,7 @@ func (v *Variant) example() any { return v.Schema.Raw().(map[string]any)["enum"]
 
 // ofLengths is the schema of all values but lists of other lengths.
 func (t *Schemas) ofLengths(least, most int) *schema.Schema {
-	return Once(t.counts, [2]int{least, most}, func() *schema.Schema {
+	return Once[any](t.made, [2]int{least, most}, func() *schema.Schema {
 		raw := map[string]any{"minItems": float64(least)}
 		if most >= 0 && most < expression.AnyLength {
 			raw["maxItems"] = float64(most)
@@ -297,7 +292,7 @@ func (t *Schemas) Sendable(a *plan.Activity, name string) *schema.Schema {
 	if a == nil || a.HTTP == nil {
 		return nil
 	}
-	return Once(t.sendable, sending{a, name}, func() *schema.Schema {
+	return Once[any](t.made, sending{a, name}, func() *schema.Schema {
 		raw := kinds.HTTPParameter(a.HTTP, name)
 		if raw == nil {
 			return nil

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"math"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
@@ -31,10 +30,7 @@ func overBudget(p *Pass) {
 	if worst.Most == nil || *worst.Most <= p.Plan.Limits.Cost*(1+rounding) {
 		return
 	}
-	f := p.Report(budget.Span(), "at worst the calls of the plan cost %s, and its budget is %s",
-		analysis.Brief(math.Round(*worst.Most/rounding)*rounding), analysis.Brief(p.Plan.Limits.Cost))
-	if len(worst.Because) > 0 {
-		f.Message += ": " + strings.Join(worst.Because, "; ")
-	}
-	f.Advise("raise the budget, or let there be fewer calls, tries and items (\"maxItems\")")
+	p.Report(budget.Span(), "at worst the calls of the plan cost %s, and its budget is %s",
+		analysis.Brief(math.Round(*worst.Most/rounding)*rounding), analysis.Brief(p.Plan.Limits.Cost)).
+		Advise("raise the budget, or let there be fewer calls, tries and items (\"maxItems\")")
 }

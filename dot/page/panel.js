@@ -175,7 +175,7 @@ function fromModels() {
 }
 
 function howLong(p) {
-  const bound = (name, b, show) => name + (b.most == null ? ': unbounded' : ': at most ' + show(b.most)) + (b.because ? ' (' + b.because.join('; ') + ')' : '');
+  const bound = (name, b, show) => name + (b.most == null ? ': unbounded' : ': at most ' + show(b.most));
   const path = p ? p.path() : [], plain = n => +n.toPrecision(6);
   return items([
     p ? (data.kind === 'simulation' ? 'simulated without failures: ' : 'took ') + duration(p.length) + (p.cost ? ', cost ' + plain(p.cost) : '') + (p.status ? ', ' + p.status : '') : '',
