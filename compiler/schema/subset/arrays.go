@@ -58,37 +58,34 @@ func (g *arrayGoal) accept(s *state, r *ast.ArrayRules) bool {
 	return g.Min <= g.Max && !(g.unique && g.twins)
 }
 
-type (
-	itemAt     struct{ itemGoal }
-	itemFrom   struct{ itemGoal }
-	equalItems struct{} // which only a try shows: items that are asked the same are the same
-)
-
-func (g itemAt) apply(p *Prover, s *state) bool {
-	s.array.here = append(s.array.here, g.itemGoal)
-	return atLeast(g.index+1).apply(p, s)
+// want is the goal that an item, the one at an index or also any after it, is as literals say.
+func (g itemGoal) want(after bool) goal {
+	return demand(func(s *state) bool {
+		if after {
+			s.array.somewhere = append(s.array.somewhere, g)
+		} else {
+			s.array.here = append(s.array.here, g)
+		}
+		return s.array.Narrow(ast.Size{Min: g.index + 1, Max: ast.MaxCount})
+	})
 }
 
-func (g itemFrom) apply(p *Prover, s *state) bool {
-	s.array.somewhere = append(s.array.somewhere, g.itemGoal)
-	return atLeast(g.index+1).apply(p, s)
-}
-
-func (equalItems) apply(p *Prover, s *state) bool {
+// equalItems is the goal that two items are equal, which only a try shows: items that are asked the same are the same.
+func equalItems(s *state) bool {
 	s.array.twins = true
 	s.leaveOut("uniqueItems")
-	return !s.array.unique && atLeast(2).apply(p, s)
+	return !s.array.unique && s.array.Narrow(ast.Size{Min: 2, Max: ast.MaxCount})
 }
 
 func arrayRefusals(r *ast.ArrayRules) []goal {
 	options := sizeRefusals(r.Size)
 	for i, x := range r.Prefix {
 		if x.Verdict != ast.Always {
-			options = append(options, itemAt{itemGoal{i, []literal{{x, true}}}})
+			options = append(options, itemGoal{i, []literal{{x, true}}}.want(false))
 		}
 	}
 	if r.Rest != nil && r.Rest.Verdict != ast.Always {
-		options = append(options, itemFrom{itemGoal{len(r.Prefix), []literal{{r.Rest, true}}}})
+		options = append(options, itemGoal{len(r.Prefix), []literal{{r.Rest, true}}}.want(true))
 	}
 	switch {
 	case r.Contains == nil:
@@ -103,7 +100,7 @@ func arrayRefusals(r *ast.ArrayRules) []goal {
 		options = append(options, skip("unevaluatedItems"))
 	}
 	if r.Unique {
-		options = append(options, equalItems{})
+		options = append(options, demand(equalItems))
 	}
 	return options
 }

@@ -21,7 +21,6 @@ type state struct {
 	choices  []choice
 	finite   []any  // the value is one of these
 	opaque   string // the first keyword that was left out
-	pruned   int    // how much was accepted when refusals were last looked at one by one
 
 	number numberGoal
 	text   textGoal
@@ -32,7 +31,7 @@ type state struct {
 // A choice is a set of goals. A value has to fulfil one.
 type choice struct {
 	options []goal
-	origin  *ast.Node // the node whose refusal it is, or nil
+	refusal bool // the ways in which a node can refuse
 }
 
 func newState(kind ast.Kinds, literals []literal) *state {
@@ -62,8 +61,17 @@ type (
 	accept struct{ node *ast.Node } // the node accepts the value
 	refuse struct{ node *ast.Node } // the node refuses it
 	every  []goal                   // all of them
-	skip   string                   // true for all that is known: a keyword that isn't modelled
+
+	// A demand is a goal for values of one kind.
+	demand func(s *state) bool
 )
+
+func (g demand) apply(_ *Prover, s *state) bool { return g(s) }
+
+// skip is true for all that is known: a keyword that isn't modelled.
+func skip(keyword string) goal {
+	return demand(func(s *state) bool { s.leaveOut(keyword); return true })
+}
 
 func (g every) apply(p *Prover, s *state) bool {
 	for _, x := range g {
@@ -71,11 +79,6 @@ func (g every) apply(p *Prover, s *state) bool {
 			return false
 		}
 	}
-	return true
-}
-
-func (g skip) apply(p *Prover, s *state) bool {
-	s.leaveOut(string(g))
 	return true
 }
 
@@ -182,7 +185,7 @@ func (g refuse) apply(p *Prover, s *state) bool {
 		return true
 	}
 	s.refused = append(s.refused, known{n, p.id(n)})
-	return s.choose(p, choice{options: refusals(n, s.kind), origin: n})
+	return s.choose(p, choice{refusals(n, s.kind), true})
 }
 
 // refusals are the ways in which a node can refuse a value of one kind: each
@@ -285,16 +288,9 @@ func (p *Prover) outlook(s *state, g goal) outlook {
 	case refuse:
 		return [...]outlook{open: open, sure: hopeless, hopeless: sure}[p.outlook(s, accept(g))]
 	case every:
-		all := sure
-		for _, x := range g {
-			switch p.outlook(s, x) {
-			case hopeless:
-				return hopeless
-			case open:
-				all = open
-			}
+		if slices.ContainsFunc(g, func(x goal) bool { return p.outlook(s, x) == hopeless }) {
+			return hopeless
 		}
-		return all
 	}
 	return open
 }
@@ -335,47 +331,30 @@ const seenPerStep = 64
 
 // settle takes the choices that are none any more; false is a contradiction.
 func (p *Prover) settle(s *state) bool {
-	for {
-		changed, seen := false, 0
-		kept := make([]choice, 0, len(s.choices))
-		pending := s.choices
-		s.choices = nil
-		for _, c := range pending {
-			options := make([]goal, 0, len(c.options))
-			done := false
-			if seen += len(c.options) * (8 + len(s.accepted) + len(s.refused)); seen > seenPerStep {
-				p.spend(seen / seenPerStep)
-				seen %= seenPerStep
-			}
-			if p.Out {
-				return true
-			}
-			for _, g := range c.options {
-				switch p.outlook(s, g) {
-				case sure:
-					done = true
-				case open:
-					options = append(options, g)
-				}
-			}
-			switch {
-			case done:
-			case len(options) == 0:
-				return false
-			case len(options) == 1:
-				if !options[0].apply(p, s) {
-					return false
-				}
-				changed = true
-			default:
-				kept = append(kept, choice{options, c.origin})
-			}
+	seen, pending := 0, s.choices
+	s.choices = nil
+	for _, c := range pending {
+		if seen += len(c.options) * (8 + len(s.accepted) + len(s.refused)); seen > seenPerStep {
+			p.spend(seen / seenPerStep)
+			seen %= seenPerStep
 		}
-		s.choices = append(kept, s.choices...)
-		if !changed || s.finite != nil || !p.spend(1) {
+		if p.Out {
 			return true
 		}
+		options, done := make([]goal, 0, len(c.options)), false
+		for _, g := range c.options {
+			switch p.outlook(s, g) {
+			case sure:
+				done = true
+			case open:
+				options = append(options, g)
+			}
+		}
+		if !done && !s.choose(p, choice{options, c.refusal}) {
+			return false
+		}
 	}
+	return true
 }
 
 // search branches over the choices of a state until none is left, and hands
@@ -384,23 +363,15 @@ func (p *Prover) search(s *state) finding {
 	if !p.spend(1+len(s.choices)/seenPerStep) || s.finite == nil && !p.settle(s) || p.Out {
 		return none()
 	}
-	if s.finite != nil {
+	switch {
+	case s.finite != nil:
 		return p.among(s.finite, s.literals)
-	}
-	refusal := func(c choice) bool { return c.origin != nil }
-	alternative := slices.ContainsFunc(s.choices, func(c choice) bool { return !refusal(c) })
-	if !alternative && len(s.choices) > 1 && s.pruned != len(s.accepted) {
-		s.pruned = len(s.accepted)
-		if p.prune(s) {
-			return none()
-		}
-	}
-	if len(s.choices) == 0 {
+	case len(s.choices) == 0:
 		return p.solve(s)
 	}
-	best := -1
+	best := 0
 	for i, c := range s.choices { // refusals last
-		if refusal(c) != alternative && (best < 0 || len(c.options) < len(s.choices[best].options)) {
+		if b := s.choices[best]; c.refusal == b.refusal && len(c.options) < len(b.options) || b.refusal && !c.refusal {
 			best = i
 		}
 	}
@@ -418,59 +389,6 @@ func (p *Prover) search(s *state) finding {
 	}
 	return result
 }
-
-// prune looks at several refusals one by one before they multiply: a node that
-// can't accept anyway needn't be refused, and one that can't be refused ends
-// the search. Discriminated unions fall apart here.
-func (p *Prover) prune(s *state) (refuted bool) {
-	context := make([]literal, 0, len(s.accepted)+2)
-	context = append(context, literal{kindNodes[s.kind], false})
-	for _, k := range s.accepted {
-		context = append(context, literal{p.bare(k.node), false})
-	}
-	impossible := func(n *ast.Node, deny bool) bool {
-		f := p.inhabit(append(slices.Clip(context), literal{n, deny}))
-		return f.Status == Empty && f.low == unconditional
-	}
-	s.choices = slices.DeleteFunc(slices.Clone(s.choices), func(c choice) bool { return impossible(c.origin, false) })
-	return len(s.choices) > 1 &&
-		slices.ContainsFunc(s.choices, func(c choice) bool { return impossible(c.origin, true) })
-}
-
-// bare is a node without what it applies to the value itself. A refusal that
-// follows from a node must not be dropped because that node implies it.
-func (p *Prover) bare(n *ast.Node) *ast.Node {
-	if b, ok := p.bares[n]; ok {
-		return b
-	}
-	b := n
-	applies := n.Objects != nil && (n.Objects.Needs != nil || n.Objects.Unevaluated != nil) ||
-		n.Arrays != nil && n.Arrays.Unevaluated != nil
-	n.InPlace(func(*ast.Node) { applies = true })
-	if applies {
-		b = &ast.Node{Unit: ast.Detached, Kinds: n.Kinds, Values: n.Values, Numbers: n.Numbers, Strings: n.Strings}
-		if n.Objects != nil {
-			o := *n.Objects
-			o.Needs, o.Unevaluated = nil, nil
-			b.Objects = &o
-		}
-		if n.Arrays != nil {
-			a := *n.Arrays
-			a.Unevaluated = nil
-			b.Arrays = &a
-		}
-	}
-	p.bares[n] = b
-	return b
-}
-
-var kindNodes = func() map[ast.Kinds]*ast.Node {
-	m := map[ast.Kinds]*ast.Node{}
-	for k := ast.Null; k <= ast.Object; k <<= 1 {
-		m[k] = &ast.Node{Unit: ast.Detached, Kinds: k}
-	}
-	return m
-}()
 
 // solve finds a value for a state without choices. What was left out is made
 // good by trying the value.
@@ -500,19 +418,16 @@ func differsFrom(v any) goal {
 	case []any, map[string]any:
 		return skip("enum")
 	case string:
-		return notText(v)
+		return demand(func(s *state) bool { s.text.not = append(s.text.not, v); return true })
 	}
 	f, _ := ast.Float(v)
-	return notNumber(f)
+	return demand(func(s *state) bool { s.number.not = append(s.number.not, f); return true })
 }
 
 // sized is the goal of being of a size.
-type sized ast.Size
-
-func (g sized) apply(_ *Prover, s *state) bool { return s.size().Narrow(ast.Size(g)) }
-
-func atLeast(n int) sized { return sized{n, ast.MaxCount} }
-func atMost(n int) sized  { return sized{0, n} }
+func sized(z ast.Size) goal {
+	return demand(func(s *state) bool { return s.size().Narrow(z) })
+}
 
 // size is that of the state's kind.
 func (s *state) size() *ast.Size {
@@ -529,10 +444,10 @@ func (s *state) size() *ast.Size {
 func sizeRefusals(z ast.Size) []goal {
 	var options []goal
 	if z.Min > 0 {
-		options = append(options, atMost(z.Min-1))
+		options = append(options, sized(ast.Size{Max: z.Min - 1}))
 	}
 	if z.Max < ast.MaxCount {
-		options = append(options, atLeast(z.Max+1))
+		options = append(options, sized(ast.Size{Min: z.Max + 1, Max: ast.MaxCount}))
 	}
 	return options
 }

@@ -21,18 +21,6 @@ func (g *numberGoal) clip() {
 	g.multiples, g.unlikely, g.not = slices.Clip(g.multiples), slices.Clip(g.unlikely), slices.Clip(g.not)
 }
 
-func (g *numberGoal) atLeast(f *float64, open bool) {
-	if f != nil && (g.low == nil || *f > *g.low || *f == *g.low && open) {
-		g.low, g.lowOpen = f, open
-	}
-}
-
-func (g *numberGoal) atMost(f *float64, open bool) {
-	if f != nil && (g.high == nil || *f < *g.high || *f == *g.high && open) {
-		g.high, g.highOpen = f, open
-	}
-}
-
 // sound reports whether the interval has a number in it.
 func (g *numberGoal) sound() bool {
 	return g.low == nil || g.high == nil || *g.low < *g.high || *g.low == *g.high && !g.lowOpen && !g.highOpen
@@ -40,7 +28,7 @@ func (g *numberGoal) sound() bool {
 
 func (g *numberGoal) accept(r *ast.NumberRules) bool {
 	for _, b := range boundsOf(r) {
-		b.narrow(g)
+		g.narrow(b)
 	}
 	if r.Multiple != nil && !slices.Contains(g.multiples, *r.Multiple) {
 		g.multiples = append(g.multiples, *r.Multiple)
@@ -48,56 +36,41 @@ func (g *numberGoal) accept(r *ast.NumberRules) bool {
 	return g.sound()
 }
 
-type (
-	// A bound is one from below, or from above, and open where the number itself
-	// is beyond it; without a number it is none.
-	bound struct {
-		f           *float64
-		open, above bool
-	}
-	noMultiple float64
-	notNumber  float64
-)
+// A bound is one from below, or from above, and open where the number itself is beyond it; without a number it is none.
+type bound struct {
+	f           *float64
+	open, above bool
+}
 
 func boundsOf(r *ast.NumberRules) [4]bound {
 	return [4]bound{{r.Min, false, false}, {r.Above, true, false}, {r.Max, false, true}, {r.Below, true, true}}
 }
 
-func (g bound) narrow(n *numberGoal) {
-	if g.above {
-		n.atMost(g.f, g.open)
-	} else {
-		n.atLeast(g.f, g.open)
+func (g *numberGoal) narrow(b bound) {
+	switch {
+	case b.f == nil:
+	case b.above && (g.high == nil || *b.f < *g.high || *b.f == *g.high && b.open):
+		g.high, g.highOpen = b.f, b.open
+	case !b.above && (g.low == nil || *b.f > *g.low || *b.f == *g.low && b.open):
+		g.low, g.lowOpen = b.f, b.open
 	}
-}
-
-func (g bound) apply(_ *Prover, s *state) bool {
-	g.narrow(&s.number)
-	return s.number.sound()
-}
-
-func (g noMultiple) apply(_ *Prover, s *state) bool {
-	if slices.Contains(s.number.multiples, float64(g)) {
-		return false
-	}
-	s.number.unlikely = append(s.number.unlikely, float64(g))
-	return true
-}
-
-func (g notNumber) apply(_ *Prover, s *state) bool {
-	s.number.not = append(s.number.not, float64(g))
-	return true
 }
 
 func numberRefusals(r *ast.NumberRules) []goal {
 	var options []goal
 	for _, b := range boundsOf(r) {
 		if b.f != nil { // what is beyond it
-			options = append(options, bound{b.f, !b.open, !b.above})
+			options = append(options, demand(func(s *state) bool {
+				s.number.narrow(bound{b.f, !b.open, !b.above})
+				return s.number.sound()
+			}))
 		}
 	}
-	if r.Multiple != nil {
-		options = append(options, noMultiple(*r.Multiple))
+	if of := r.Multiple; of != nil {
+		options = append(options, demand(func(s *state) bool {
+			s.number.unlikely = append(s.number.unlikely, *of)
+			return !slices.Contains(s.number.multiples, *of)
+		}))
 	}
 	return options
 }

@@ -49,77 +49,69 @@ func (g *objectGoal) accept(p *Prover, s *state, r *ast.ObjectRules) bool {
 		s.leaveOut("unevaluatedProperties")
 	}
 	for _, name := range r.Required {
-		if !(present(name)).apply(p, s) {
+		if !g.present(name) {
 			return false
 		}
 	}
 	for _, d := range r.Needs {
 		then := every{}
 		for _, name := range d.Names {
-			then = append(then, present(name))
+			then = append(then, there(name, true))
 		}
 		if d.Node != nil {
 			then = append(then, accept{d.Node})
 		}
-		if !s.choose(p, choice{options: []goal{missing(d.Name), every{present(d.Name), then}}}) {
+		if !s.choose(p, choice{options: []goal{there(d.Name, false), every{there(d.Name, true), then}}}) {
 			return false
 		}
 	}
 	return g.Min <= g.Max
 }
 
-type (
-	present string // the property is there
-	missing string // it isn't
-)
-
-func (g present) apply(_ *Prover, s *state) bool {
-	o := &s.object
-	if slices.Contains(o.lacks, string(g)) {
-		return false
-	}
-	if !slices.Contains(o.has, string(g)) {
-		o.has = append(o.has, string(g))
-		o.Min = max(o.Min, len(o.has))
-	}
-	return o.Min <= o.Max
+// there is the goal that a property is there, or that it isn't.
+func there(name string, is bool) goal {
+	return demand(func(s *state) bool {
+		if is {
+			return s.object.present(name)
+		}
+		s.object.lacks = append(s.object.lacks, name)
+		return !slices.Contains(s.object.has, name)
+	})
 }
 
-func (g missing) apply(_ *Prover, s *state) bool {
-	o := &s.object
-	if slices.Contains(o.has, string(g)) {
-		return false
+func (g *objectGoal) present(name string) bool {
+	if !slices.Contains(g.has, name) {
+		g.has = append(g.has, name)
+		g.Min = max(g.Min, len(g.has))
 	}
-	if !slices.Contains(o.lacks, string(g)) {
-		o.lacks = append(o.lacks, string(g))
-	}
-	return true
+	return g.Min <= g.Max && !slices.Contains(g.lacks, name)
 }
 
-func (g valueGoal) apply(p *Prover, s *state) bool {
-	s.object.values = append(s.object.values, g)
-	return present(g.name).apply(p, s)
-}
-
-func (g someGoal) apply(p *Prover, s *state) bool {
-	s.object.somewhere = append(s.object.somewhere, g)
-	return atLeast(1).apply(p, s)
+// some is the goal that there is such a property.
+func (g someGoal) some() goal {
+	return demand(func(s *state) bool {
+		s.object.somewhere = append(s.object.somewhere, g)
+		return s.object.Narrow(ast.Size{Min: 1, Max: ast.MaxCount})
+	})
 }
 
 func objectRefusals(r *ast.ObjectRules) []goal {
 	var options []goal
 	for _, name := range r.Required {
-		options = append(options, missing(name))
+		options = append(options, there(name, false))
 	}
 	options = append(options, sizeRefusals(r.Size)...)
 	for _, name := range r.Names {
 		if x := r.Properties[name]; x.Verdict != ast.Always {
-			options = append(options, valueGoal{name, []literal{{x, true}}})
+			options = append(options, demand(func(s *state) bool {
+				s.object.values = append(s.object.values, valueGoal{name, []literal{{x, true}}})
+				return s.object.present(name)
+			}))
 		}
 	}
 	for _, x := range r.Patterns {
 		if x.Node.Verdict != ast.Always {
-			options = append(options, someGoal{matches: []*regex.Pattern{x.Pattern}, value: []literal{{x.Node, true}}})
+			options = append(options, someGoal{matches: []*regex.Pattern{x.Pattern}, value: []literal{{x.Node, true}}}.some())
 		}
 	}
 	if r.Additional.Limits() {
@@ -127,7 +119,7 @@ func objectRefusals(r *ast.ObjectRules) []goal {
 		for _, x := range r.Patterns {
 			other.misses = append(other.misses, x.Pattern)
 		}
-		options = append(options, other)
+		options = append(options, other.some())
 	}
 	if r.PropertyNames != nil {
 		options = append(options, skip("propertyNames"))
@@ -137,10 +129,10 @@ func objectRefusals(r *ast.ObjectRules) []goal {
 	}
 	for _, d := range r.Needs {
 		for _, name := range d.Names {
-			options = append(options, every{present(d.Name), missing(name)})
+			options = append(options, every{there(d.Name, true), there(name, false)})
 		}
 		if d.Node != nil {
-			options = append(options, every{present(d.Name), refuse{d.Node}})
+			options = append(options, every{there(d.Name, true), refuse{d.Node}})
 		}
 	}
 	return options

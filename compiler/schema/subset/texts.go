@@ -41,37 +41,19 @@ func (g *textGoal) accept(r *ast.StringRules) bool {
 		!slices.ContainsFunc(g.checks, func(x string) bool { return slices.Contains(g.failures, x) })
 }
 
-type (
-	misses  struct{ pattern *regex.Pattern }
-	fails   string // a format
-	notText string
-)
-
-func (g misses) apply(_ *Prover, s *state) bool {
-	if slices.ContainsFunc(s.text.matches, g.pattern.Same) {
-		return false
-	}
-	s.text.misses = append(s.text.misses, g.pattern)
-	return true
-}
-
-func (g fails) apply(_ *Prover, s *state) bool {
-	s.text.failures = append(s.text.failures, string(g))
-	return !slices.Contains(s.text.checks, string(g))
-}
-
-func (g notText) apply(_ *Prover, s *state) bool {
-	s.text.not = append(s.text.not, string(g))
-	return true
-}
-
 func textRefusals(r *ast.StringRules) []goal {
 	options := sizeRefusals(r.Size)
 	if r.Pattern != nil {
-		options = append(options, misses{r.Pattern})
+		options = append(options, demand(func(s *state) bool {
+			s.text.misses = append(s.text.misses, r.Pattern)
+			return !slices.ContainsFunc(s.text.matches, r.Pattern.Same)
+		}))
 	}
 	if r.Valid != nil {
-		options = append(options, fails(r.Format))
+		options = append(options, demand(func(s *state) bool {
+			s.text.failures = append(s.text.failures, r.Format)
+			return !slices.Contains(s.text.checks, r.Format)
+		}))
 	}
 	return options
 }

@@ -81,10 +81,10 @@ func TestNumber(t *testing.T) {
 	for i := range cases {
 		g := numberGoal{}
 		if r.IntN(3) > 0 {
-			g.atLeast(choose(), r.IntN(2) == 0)
+			g.narrow(bound{choose(), r.IntN(2) == 0, false})
 		}
 		if r.IntN(3) > 0 {
-			g.atMost(choose(), r.IntN(2) == 0)
+			g.narrow(bound{choose(), r.IntN(2) == 0, true})
 		}
 		for range r.IntN(3) {
 			if m := *choose(); m > 0 {
