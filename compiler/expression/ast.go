@@ -27,14 +27,13 @@ const (
 	OpObject             // Args[2i] is a key, Args[2i+1] its value
 	OpMember             // Args[0][Args[1]], also written with a dot; soft: null of null
 	OpSlice              // Args[0][Args[1]:Args[2]], where a bound may be nil; soft: null of null
-	OpChain              // comparisons that all hold; each has the second operand of the one before as its first
 	OpCall               // the function or method Name of the operands
 	OpText               // the operands one after the other, as text
 	OpNot
 	OpNegate
 	OpPlus
 	OpOr
-	OpAnd
+	OpAnd // of a < b < c, which is a < b and b < c, the Name is the second operator
 	OpEqual
 	OpUnequal
 	OpLess
@@ -93,8 +92,8 @@ func (n *Node) Open() bool { return n.item || n.local != noLocal }
 // IsPresence reports whether a node chooses by whether its operands have a value.
 func (n *Node) IsPresence() bool { return n.Op == OpFallback || n.Op == OpGate }
 
-// All is the node and every node below it, each before its operands. The operand that two comparisons of a chain share
-// occurs twice.
+// All is the node and every node below it, each before its operands. The operand in the middle of a < b < c occurs
+// twice.
 func (n *Node) All() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) { n.walk(yield) }
 }
@@ -202,20 +201,16 @@ func (e *Expr) Alternatives() (yes, literal bool) {
 
 // Deciding calls f with the references that only decide by their presence whether there is a value: those in the
 // operands of a gate but its last.
-func (e *Expr) Deciding(f func(ref int)) {
-	decides := func(n *Node, operand int) bool { return n.Op == OpGate && operand < len(n.Args)-1 }
-	e.root.within(decides, false, f)
-}
+func (e *Expr) Deciding(f func(ref int)) { e.root.deciding(false, f) }
 
-// within calls f with the references in operands that are of some sort.
-func (n *Node) within(sort func(n *Node, operand int) bool, inside bool, f func(ref int)) {
+func (n *Node) deciding(inside bool, f func(ref int)) {
 	switch {
 	case n == nil:
 	case n.Op == OpRef && inside:
 		f(n.Index)
 	default:
 		for i, operand := range n.Args {
-			operand.within(sort, inside || sort(n, i), f)
+			operand.deciding(inside || n.Op == OpGate && i < len(n.Args)-1, f)
 		}
 	}
 }

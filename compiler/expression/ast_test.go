@@ -74,7 +74,7 @@ func TestWalk(t *testing.T) {
 		ops = append(ops, n.Op)
 	}
 	fallback := []Op{OpFallback, OpRef, OpLiteral}
-	want := append([]Op{OpCond, OpChain, OpLess, OpLiteral}, fallback...)
+	want := append([]Op{OpCond, OpAnd, OpLess, OpLiteral}, fallback...)
 	want = append(append(append(want, OpLess), fallback...), OpLiteral)
 	want = append(want, OpMember, OpRef, OpLiteral, OpSlice, OpRef, OpLiteral)
 	if !reflect.DeepEqual(ops, want) {

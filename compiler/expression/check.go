@@ -220,16 +220,6 @@ func (c *checker) check(n *Node) *Type {
 		if name, ok := n.key(); ok {
 			return c.field(n, name)
 		}
-	case OpChain:
-		left := c.check(n.Args[0].Args[0])
-		for _, comparison := range n.Args {
-			right := c.check(comparison.Args[1])
-			if c.err == nil {
-				c.apply(comparison, []*Type{left, right})
-			}
-			left = right
-		}
-		return aBool
 	}
 	return c.call(n)
 }

@@ -374,12 +374,16 @@ func (l *lowering) unary(n *ast.UnaryNode, t token, depth int) *Node {
 }
 
 func (l *lowering) binary(n *ast.BinaryNode, t token, depth int) *Node {
-	if n.Operator == "&&" && l.written(n) != "&&" {
-		return l.chain(n, depth)
+	name := n.Operator
+	if name == "&&" && l.written(n) != "&&" { // a < b < c, which the parser gives as a < b && b < c
+		name = "and"
 	}
-	out := l.operator(n.Operator)
+	out := l.operator(name)
 	if out == nil {
 		return l.fail(t, "there is no operator "+quote(l.written(n)), "")
+	}
+	if name != n.Operator {
+		out.Name = l.written(n)
 	}
 	if out.Op == OpFallback {
 		l.fallbacks++
@@ -428,31 +432,6 @@ func (l *lowering) endsInside(n *Node) bool {
 		return false
 	}
 	return slices.ContainsFunc(n.Args, func(a *Node) bool { return a.Op == OpLiteral && a.Value == nil })
-}
-
-// chain lowers a < b < c, which the parser gives as a < b && b < c with one and the same node for both b.
-func (l *lowering) chain(n *ast.BinaryNode, depth int) *Node {
-	var links []*ast.BinaryNode
-	for {
-		links = append(links, n.Right.(*ast.BinaryNode))
-		left := n.Left.(*ast.BinaryNode)
-		if left.Operator != "&&" || l.written(left) == "&&" {
-			links = append(links, left)
-			break
-		}
-		n = left
-	}
-	out := &Node{Op: OpChain}
-	left := l.lower(links[len(links)-1].Left, depth)
-	for _, link := range slices.Backward(links) {
-		right := l.lower(link.Right, depth+1)
-		comparison := l.operator(link.Operator)
-		comparison.Args = []*Node{left, right}
-		l.place(comparison, l.token(link), left, right)
-		out.Args = append(out.Args, comparison)
-		left = right
-	}
-	return out
 }
 
 func (l *lowering) written(n ast.Node) string {

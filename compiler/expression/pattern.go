@@ -20,19 +20,17 @@ func compilePattern(source string) (*pattern, string) {
 	if len(source) > maxPattern {
 		return nil, "a pattern is at most " + itoa(maxPattern) + " characters long"
 	}
-	parsed, err := syntax.Parse(source, syntax.Perl)
-	if err != nil {
-		return nil, "the pattern can't be read: " + err.Error()
-	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, "the pattern can't be read: " + err.Error()
-	}
 	compiled, err := regexp.Compile(source)
 	if err != nil {
 		return nil, "the pattern can't be read: " + err.Error()
 	}
-	return &pattern{source, compiled, len(program.Inst)}, ""
+	size := 0
+	if parsed, err := syntax.Parse(source, syntax.Perl); err == nil {
+		if program, err := syntax.Compile(parsed.Simplify()); err == nil {
+			size = len(program.Inst)
+		}
+	}
+	return &pattern{source, compiled, size}, ""
 }
 
 func matches(c invocation, where, what string) bool {

@@ -40,12 +40,13 @@ func (n *Node) bind() int {
 	switch n.Op {
 	case OpLet:
 		return bindLet
-	case OpChain:
-		return bindCompare
 	case OpLiteral:
 		if v, ok := n.Value.(float64); ok && v < 0 { // the zero below 0 is written 0
 			return bindSign
 		}
+	}
+	if n.isChain() {
+		return bindCompare
 	}
 	if n.fn != nil && n.fn.bind > 0 {
 		return n.fn.bind
@@ -111,12 +112,6 @@ func (p *printer) bare(n *Node) {
 	case OpSlice:
 		p.base(n.Args[0], false)
 		p.list("[", n.Args[1:], ":", "]")
-	case OpChain:
-		p.print(n.Args[0].Args[0], bindRange)
-		for _, comparison := range n.Args {
-			p.text(" " + comparison.Name + " ")
-			p.print(comparison.Args[1], bindRange)
-		}
 	case OpCall:
 		args := n.Args
 		if strings.HasPrefix(n.fn.name, ".") {
@@ -144,15 +139,24 @@ func (p *printer) list(open string, nodes []*Node, between, closing string) {
 	p.text(closing)
 }
 
+// isChain reports whether a node is a chain of comparisons such as a < b < c.
+func (n *Node) isChain() bool { return n.Op == OpAnd && n.Name != "and" }
+
 // binary writes operands with their operator between them.
 func (p *printer) binary(n *Node) {
+	if n.isChain() {
+		p.print(n.Args[0], bindCompare)
+		p.text(" " + n.Name + " ")
+		p.print(n.Args[1].Args[1], bindRange)
+		return
+	}
 	for i, a := range n.Args {
 		least := n.fn.bind + 1
 		if (i == 0) != (n.Op == OpPower) { // the side to which it associates
 			least--
 		}
 		// What compares by size chains with what follows it, and a fallback may end in its own parentheses.
-		if i == 0 && (n.Op.Orders() && (a.Op.Orders() || a.Op == OpChain) || n.Op == OpFallback && a.Op == OpFallback) {
+		if i == 0 && (n.Op.Orders() && (a.Op.Orders() || a.isChain()) || n.Op == OpFallback && a.Op == OpFallback) {
 			least++
 		}
 		if i > 0 {

@@ -56,8 +56,6 @@ func (m *evaluation) run(n *Node) any {
 		return m.object(n)
 	case OpMember:
 		return m.member(n)
-	case OpChain:
-		return m.chain(n)
 	}
 	base := len(m.stack)
 	for i, a := range n.Args {
@@ -229,18 +227,6 @@ func (m *evaluation) object(n *Node) any {
 }
 
 const aKey = "a key" // in messages
-
-func (m *evaluation) chain(n *Node) any {
-	left := m.run(n.Args[0].Args[0])
-	for _, comparison := range n.Args {
-		right := m.run(comparison.Args[1])
-		if m.apply(comparison, []any{left, right}) == false {
-			return false
-		}
-		left = right
-	}
-	return true
-}
 
 func (m *evaluation) member(n *Node) any {
 	base := m.run(n.Args[0])

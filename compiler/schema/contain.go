@@ -29,7 +29,7 @@ func (r Relation) String() string { return [...]string{"unknown", "fits", "may-n
 type Verdict struct {
 	Relation Relation
 	// Witness is a value that the producer accepts and the consumer refuses, as
-	// both validators confirm (beside an Alarm: one that they don't).
+	// the validators confirm that can read the schemas (beside an Alarm: one that they don't).
 	Witness any
 	// Keyword and Reason say why a verdict is unknown: the keyword that isn't
 	// modelled, or "budget".
@@ -76,16 +76,11 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 	p.Allow(steps / 2)
 	before := p.Steps
 	ours := p.Confirms(accept, refuse, found.Value)
-	confirmed, able := true, true
-	if p.Steps-before <= steps/16 { // what is more than that may cost isn't known
-		confirmed, able = ordinarily(producer, consumer, found.Value)
-	}
+	cheap := p.Steps-before <= steps/16 // what is more than that may cost isn't known
 	switch {
 	case p.Out:
 		v = Verdict{Keyword: "budget", Reason: reasonFor("budget")}
-	case ours && !able:
-		v = Verdict{Keyword: "pattern", Reason: "one of the schemas says what only one validator understands"}
-	case !ours || !confirmed:
+	case !ours || cheap && !ordinarily(producer, consumer, found.Value):
 		v.Relation, v.Alarm, v.Reason = Unknown, true, "the reasoning and the validators disagree"
 	default:
 		p.Allow(steps / 2)
@@ -134,11 +129,7 @@ func reasonFor(why string) string {
 
 // ordinarily asks the ordinary validator to confirm a witness. It has no memory for what it has seen, and compares
 // items one by one, so large values are left to our own.
-func ordinarily(producer, consumer *Schema, witness any) (confirmed, able bool) {
-	if text, err := json.Marshal(witness); err != nil || len(text) > 4_000 {
-		return true, true
-	}
-	accepted, understood := producer.confirms(witness, true)
-	refused, read := consumer.confirms(witness, false)
-	return accepted && refused, understood && read
+func ordinarily(producer, consumer *Schema, witness any) bool {
+	text, err := json.Marshal(witness)
+	return err != nil || len(text) > 4_000 || producer.confirms(witness, true) && consumer.confirms(witness, false)
 }

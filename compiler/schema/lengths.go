@@ -19,44 +19,27 @@ func lengths(n *ast.Node, depth int) ast.Size {
 	if depth == 0 || n.Verdict != ast.Depends {
 		return z
 	}
-	if n.Values != nil {
-		z = across(n.Values, func(v any) (ast.Size, bool) {
-			list, ok := v.([]any)
-			return ast.Size{Min: len(list), Max: len(list)}, ok
-		})
-	}
 	if a := n.Arrays; a != nil {
 		z.Narrow(a.Size)
 		if a.Rest != nil && a.Rest.Verdict == ast.Never {
 			z.Narrow(ast.Size{Min: 0, Max: len(a.Prefix)})
 		}
 	}
-	if n.Ref != nil {
-		z.Narrow(lengths(n.Ref, depth-1))
-	}
-	for _, x := range n.AllOf {
-		z.Narrow(lengths(x, depth-1))
-	}
-	for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
-		if list != nil {
-			z.Narrow(across(list, func(x *ast.Node) (ast.Size, bool) {
-				return lengths(x, depth-1), x.Possible()&Array != 0
-			}))
+	if n.Values != nil {
+		hull := ast.Size{Min: ast.MaxCount}
+		for _, v := range n.Values {
+			if list, ok := v.([]any); ok {
+				hull = wider(hull, ast.Size{Min: len(list), Max: len(list)})
+			}
+		}
+		if hull.Min <= hull.Max {
+			z.Narrow(hull)
 		}
 	}
-	return z
+	narrower := func(a, b ast.Size) ast.Size { a.Narrow(b); return a }
+	return ast.Combined(n, z, narrower, wider, func(x *ast.Node) (ast.Size, bool) {
+		return lengths(x, depth-1), x.Possible()&Array != 0
+	})
 }
 
-// across are the sizes of those of several that have one.
-func across[T any](all []T, of func(T) (ast.Size, bool)) ast.Size {
-	hull, some := ast.Size{Min: ast.MaxCount}, false
-	for _, one := range all {
-		if z, ok := of(one); ok {
-			hull, some = ast.Size{Min: min(hull.Min, z.Min), Max: max(hull.Max, z.Max)}, true
-		}
-	}
-	if !some {
-		return ast.AnySize
-	}
-	return hull
-}
+func wider(a, b ast.Size) ast.Size { return ast.Size{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max)} }

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/schema/ast"
-	"github.com/obelus-dev/obelus/compiler/schema/regex"
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
@@ -26,17 +25,14 @@ func (s *Schema) Ordinary() (*ordinary.Schema, error) {
 	return s.compiled, s.broken
 }
 
-// confirms reports whether the ordinary validator, too, gives this answer. It isn't
-// able to where it can't read the schema (the patterns of some).
-func (s *Schema) confirms(v any, accepted bool) (confirmed, able bool) {
+// confirms reports whether the ordinary validator, too, gives this answer. What it can't read, look-around and
+// back-references, is ours alone to tell.
+func (s *Schema) confirms(v any, accepted bool) bool {
 	if s == nil {
-		return accepted, true
+		return accepted
 	}
 	compiled, err := s.Ordinary()
-	if err != nil {
-		return false, false
-	}
-	return (compiled.Validate(v) == nil) == accepted, true
+	return err != nil || (compiled.Validate(v) == nil) == accepted
 }
 
 func newCompiler() *ordinary.Compiler {
@@ -45,26 +41,7 @@ func newCompiler() *ordinary.Compiler {
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s is outside of this document", url)
 	}
-	c.RegisterExtension(ast.IrregularPattern, nil, irregular{})
 	return c
-}
-
-type irregular struct{ *regex.Pattern }
-
-func (irregular) Compile(_ ordinary.CompilerContext, m map[string]any) (ordinary.ExtSchema, error) {
-	source, ok := m[ast.IrregularPattern].(string)
-	if !ok {
-		return nil, nil
-	}
-	p, _, err := regex.Compile(source)
-	return irregular{p}, err
-}
-
-func (p irregular) Validate(c ordinary.ValidationContext, v any) error {
-	if text, ok := v.(string); ok && !p.Match(text) {
-		return c.Error(ast.IrregularPattern, "the pattern doesn't match")
-	}
-	return nil
 }
 
 // An exporter writes nodes as texts of draft 2020-12, each that is referred to as one of its own.
@@ -113,9 +90,9 @@ func (x *exporter) text(n *ast.Node) any {
 	case n.Verdict == ast.Never || n.Values != nil && len(n.Values) == 0: // the library takes an empty enum for none
 		return false
 	}
-	if n.Objects != nil &&
+	if n.Strings != nil && n.Strings.Pattern != nil && !n.Strings.Pattern.Regular() || n.Objects != nil &&
 		slices.ContainsFunc(n.Objects.Patterns, func(p ast.PatternRule) bool { return !p.Pattern.Regular() }) {
-		x.err = errors.New("the ordinary validator can't compile patterns of names with look-around or back-references")
+		x.err = errors.New("the ordinary validator can't compile look-around or back-references")
 	}
 	return n.Print(x.text, x.url)
 }

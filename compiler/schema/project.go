@@ -346,33 +346,19 @@ func (s *Schema) Required() []string {
 
 func neededBy(n *ast.Node) map[string]bool {
 	names := map[string]bool{}
-	join := func(more map[string]bool) { maps.Copy(names, more) }
 	if n.Objects != nil {
 		for _, name := range n.Objects.Required {
 			names[name] = true
 		}
 	}
-	if n.Ref != nil {
-		join(neededBy(n.Ref))
+	both := func(a, b map[string]bool) map[string]bool { maps.Copy(a, b); return a }
+	either := func(a, b map[string]bool) map[string]bool {
+		maps.DeleteFunc(a, func(name string, _ bool) bool { return !b[name] })
+		return a
 	}
-	for _, x := range n.AllOf {
-		join(neededBy(x))
-	}
-	for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
-		var common map[string]bool
-		for _, x := range list {
-			if x.Possible()&n.Kinds&Object == 0 {
-				continue
-			}
-			more := neededBy(x)
-			if common == nil {
-				common = more
-			}
-			maps.DeleteFunc(common, func(name string, _ bool) bool { return !more[name] })
-		}
-		join(common)
-	}
-	return names
+	return ast.Combined(n, names, both, either, func(x *ast.Node) (map[string]bool, bool) {
+		return neededBy(x), x.Possible()&n.Kinds&Object != 0
+	})
 }
 
 // Closed reports whether an accepted object can have no properties but the
@@ -392,14 +378,7 @@ func isClosed(n *ast.Node) bool {
 			return true
 		}
 	}
-	if n.Values != nil || n.Ref != nil && isClosed(n.Ref) || slices.ContainsFunc(n.AllOf, isClosed) {
-		return true
-	}
-	for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
-		if list != nil && !slices.ContainsFunc(list,
-			func(x *ast.Node) bool { return x.Possible()&n.Kinds&Object != 0 && !isClosed(x) }) {
-			return true
-		}
-	}
-	return false
+	return ast.Combined(n, n.Values != nil, func(a, b bool) bool { return a || b },
+		func(a, b bool) bool { return a && b },
+		func(x *ast.Node) (bool, bool) { return isClosed(x), x.Possible()&n.Kinds&Object != 0 })
 }

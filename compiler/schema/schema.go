@@ -17,7 +17,6 @@
 //     $id that the schema itself declares) and the document's named schemas
 //     ("#/schemas/Name", and on into them). Nothing else is ever read, no file and
 //     no URL. Inside a named schema "#" is that schema.
-//   - a $dynamicRef is a $ref; where it could be something else it is refused.
 //   - numbers mean what is written: 0.3 is a multiple of 0.1, and 1.0 is an
 //     integer.
 //

@@ -47,7 +47,7 @@ func TestCompileTellsTheFault(t *testing.T) {
 		{`{"$ref":"#/$defs/none"}`, "", "$ref", `"#/$defs/none" leads to nothing`, ""},
 		{`{"$ref":"http://json-schema.org/draft-07/schema#"}`, "", "$ref", `is outside of this document`, "no URL"},
 		{`{"$recursiveRef":"#"}`, "", "$recursiveRef", `isn't understood`, "$ref"},
-		{`{"$dynamicRef":"#n","$defs":{"a":{"$dynamicAnchor":"n"},"b":{"$id":"b","$dynamicAnchor":"n"}}}`, "", "$dynamicRef", `several schemas have the $dynamicAnchor "n"`, "$ref"},
+		{`{"$dynamicRef":"#n","$defs":{"a":{"$dynamicAnchor":"n"},"b":{"$id":"b","$dynamicAnchor":"n"}}}`, "", "$dynamicRef", `isn't understood`, "$ref"},
 		{`{"$ref":"#/schemas/None"}`, "", "$ref", `the document has no schema "None"`, "there are Fine, Order"},
 		{`{"$ref":"Fine"}`, "", "$ref", `"Fine" is outside of this document`, `write "#/schemas/Fine"`},
 		{`{"$ref":"file:///etc/passwd"}`, "", "$ref", `"file:///etc/passwd" is outside of this document`, "no file and no URL"},
@@ -198,7 +198,6 @@ func TestReferences(t *testing.T) {
 		{`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true}`, `2`, `1`},
 		{`{"items":[{"type":"string"}],"additionalItems":{"type":"null"}}`, `["a",null]`, `["a","b"]`},
 		{`{"dependencies":{"a":["b"],"c":{"required":["d"]}}}`, `{"a":1,"b":2}`, `{"c":1}`},
-		{`{"$defs":{"tree":{"$dynamicAnchor":"node","properties":{"kids":{"items":{"$dynamicRef":"#node"}}}}},"$ref":"#/$defs/tree","type":"object"}`, `{"kids":[{"kids":[1]}]}`, `[]`},
 		{`{"x":{"y":[{"type":"string"}]},"$ref":"#/x/y/0"}`, `"s"`, `1`},
 	} {
 		s := New(decode(t, c.schema), Options{Defs: defs})

@@ -147,7 +147,7 @@ func (f *formula) value(t *expression.Node) valued {
 // isBoolean reports whether an operation that is no predicate on a value gives true or false.
 func isBoolean(op expression.Op) bool {
 	switch op {
-	case expression.OpNot, expression.OpAnd, expression.OpOr, expression.OpChain:
+	case expression.OpNot, expression.OpAnd, expression.OpOr:
 		return true
 	}
 	return op.Compares()
@@ -178,7 +178,7 @@ func (f *formula) truth(t *expression.Node) truth {
 		one := f.truth(t.Args[0])
 		h = truth{one.no, one.yes}
 	// a or b is not (not a and not b)
-	case t.Op == expression.OpAnd, t.Op == expression.OpChain, t.Op == expression.OpOr:
+	case t.Op == expression.OpAnd, t.Op == expression.OpOr:
 		or := t.Op == expression.OpOr
 		h.yes = logic.True
 		for _, a := range t.Args {

@@ -22,7 +22,7 @@ func Implied(t *expression.Node, holds bool, below func(ref int) (part []schema.
 	switch t.Op {
 	case expression.OpNot:
 		return Implied(t.Args[0], !holds, below)
-	case expression.OpAnd, expression.OpChain, expression.OpOr:
+	case expression.OpAnd, expression.OpOr:
 		all = (t.Op != expression.OpOr) == holds
 	case expression.OpFallback:
 	case expression.OpGate:

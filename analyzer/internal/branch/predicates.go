@@ -68,8 +68,7 @@ func (e *variables) predicatesIn(t *plan.Template, term *expression.Node) {
 		return
 	}
 	switch term.Op {
-	case expression.OpNot, expression.OpAnd, expression.OpChain, expression.OpOr, expression.OpFallback,
-		expression.OpGate,
+	case expression.OpNot, expression.OpAnd, expression.OpOr, expression.OpFallback, expression.OpGate,
 		expression.OpCond:
 		for _, a := range term.Args {
 			e.predicatesIn(t, a)

@@ -71,12 +71,14 @@ func (p *parser) general(k string, v any) bool {
 		if _, beside := p.all["enum"]; p.finite(k, v) && !beside {
 			n.Values = []any{v}
 		}
-	case "$ref", "$dynamicRef":
-		if text, ok := p.string(k, v); ok && (k == "$ref" || !p.overruled) {
-			p.reader.refs = append(p.reader.refs, pendingRef{n, k, text})
+	case "$ref":
+		if text, ok := p.string(k, v); ok {
+			p.reader.refs = append(p.reader.refs, pendingRef{n, text})
 		}
-	case "$recursiveRef":
-		p.fail(k, `write "$ref"`, "%s isn't understood", k)
+	case "$dynamicRef", "$recursiveRef":
+		if !p.overruled {
+			p.fail(k, `write "$ref"`, "%s isn't understood", k)
+		}
 	case "definitions", "$defs":
 		p.schemaMap(k, v)
 	case "allOf":

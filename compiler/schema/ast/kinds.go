@@ -119,47 +119,11 @@ func Float(v any) (float64, bool) {
 }
 
 // Equal reports whether two JSON values are the same value: 1 and 1.0 are, and
-// the order of keys doesn't count. It looks at most maxDepth levels deep;
-// deeper values are never equal.
-func Equal(a, b any) bool { return equal(a, b, maxDepth) }
-
-func equal(a, b any, depth int) bool {
-	if depth < 0 {
-		return false
-	}
-	switch a := a.(type) {
-	case nil, bool, string:
-		return a == b
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !equal(a[i], b[i], depth-1) {
-				return false
-			}
-		}
-		return true
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for k, x := range a {
-			y, ok := b[k]
-			if !ok || !equal(x, y, depth-1) {
-				return false
-			}
-		}
-		return true
-	}
-	x, ok := Float(a)
-	if !ok {
-		return false
-	}
-	y, ok := Float(b)
-	return ok && x == y
+// the order of keys doesn't count. Values of more than maxDepth levels are never equal.
+func Equal(a, b any) bool {
+	x, ok := key(a, maxDepth)
+	y, both := key(b, maxDepth)
+	return ok && both && x == y
 }
 
 // key is the same for equal values, and for no others, and can be the key of a map. It is none for values that are too

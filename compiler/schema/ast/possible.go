@@ -9,21 +9,8 @@ func (n *Node) Possible() Kinds {
 	if n.Values != nil {
 		k &= kindsOf(n.Values)
 	}
-	if n.Ref != nil {
-		k &= n.Ref.Possible()
-	}
-	for _, x := range n.AllOf {
-		k &= x.Possible()
-	}
-	for _, list := range [][]*Node{n.AnyOf, n.OneOf} {
-		if list != nil {
-			var of Kinds
-			for _, x := range list {
-				of |= x.Possible()
-			}
-			k &= of
-		}
-	}
+	k = Combined(n, k, func(a, b Kinds) Kinds { return a & b }, func(a, b Kinds) Kinds { return a | b },
+		func(x *Node) (Kinds, bool) { return x.Possible(), true })
 	if n.Not != nil {
 		k &^= n.Not.FullKinds()
 	}
@@ -38,6 +25,36 @@ func (n *Node) Possible() Kinds {
 		k &= then | other
 	}
 	return k
+}
+
+// Combined is what a node says of a value, and the nodes that it applies to the same: a reference and all of allOf with
+// each other, and of anyOf and oneOf what one of those that count says.
+func Combined[T any](n *Node, own T, both, either func(a, b T) T, of func(*Node) (T, bool)) T {
+	for _, x := range n.AllOf {
+		said, _ := of(x)
+		own = both(own, said)
+	}
+	if n.Ref != nil {
+		said, _ := of(n.Ref)
+		own = both(own, said)
+	}
+	for _, list := range [][]*Node{n.AnyOf, n.OneOf} {
+		var all *T
+		for _, x := range list {
+			said, counts := of(x)
+			switch {
+			case !counts:
+			case all == nil:
+				all = &said
+			default:
+				*all = either(*all, said)
+			}
+		}
+		if all != nil {
+			own = both(own, *all)
+		}
+	}
+	return own
 }
 
 // FullKinds are kinds whose values the node accepts, all of them; the set can be too

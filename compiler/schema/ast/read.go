@@ -14,7 +14,7 @@ import (
 // refers to. Nothing is read twice, and nothing that no reference reaches.
 func Read(raw any, o Options) (*Node, *SchemaError) {
 	f := &family{options: o, units: map[string]*unit{}}
-	r := &reader{family: f, dynamic: map[string]int{}}
+	r := &reader{family: f}
 	if o.Keywords != nil {
 		if *o.Keywords <= 0 {
 			return nil, &SchemaError{Message: together, Help: lessTogether}
@@ -26,7 +26,6 @@ func Read(raw any, o Options) (*Node, *SchemaError) {
 		r.resolve(r.refs[i])
 	}
 	if r.err == nil {
-		r.checkDynamic()
 		r.checkLoops(u.root)
 	}
 	if r.err != nil {
@@ -51,13 +50,11 @@ type reader struct {
 	keywords int
 	besides  int // what costs besides, in keywords: each schema one more, and patterns
 	refs     []pendingRef
-	dynamic  map[string]int // how many schemas have a $dynamicAnchor
 }
 
 type pendingRef struct {
-	node    *Node
-	keyword string // $ref or $dynamicRef
-	ref     string
+	node *Node
+	ref  string
 }
 
 const (
@@ -176,24 +173,9 @@ func (r *reader) identify(n *Node, m map[string]any) {
 		enter(n.base)
 	}
 	anchor, _ := m["$anchor"].(string)
-	dynamic, _ := m["$dynamicAnchor"].(string)
-	for _, name := range []string{fragment, anchor, dynamic} {
+	for _, name := range []string{fragment, anchor} {
 		if name != "" {
 			enter(n.base + "#" + name)
-		}
-	}
-	if dynamic != "" {
-		r.dynamic[dynamic]++
-	}
-}
-
-// checkDynamic refuses references whose meaning depends on how their schema was reached.
-func (r *reader) checkDynamic() {
-	for _, p := range r.refs {
-		_, anchor, _ := strings.Cut(p.ref, "#")
-		if p.keyword == "$dynamicRef" && r.dynamic[anchor] > 1 {
-			r.fail(p.node, []string{p.keyword}, `write "$ref"`,
-				"several schemas have the $dynamicAnchor %q, which isn't understood", anchor)
 		}
 	}
 }

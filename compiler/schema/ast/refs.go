@@ -12,18 +12,12 @@ import (
 // resolve finds what a reference means.
 func (r *reader) resolve(p pendingRef) {
 	target, fault, help := r.target(p.node, p.ref)
-	beside, _ := p.node.Raw.(map[string]any)
-	switch n := p.node; {
+	switch {
 	case r.full:
 	case fault != "":
-		r.fail(n, []string{p.keyword}, help, "%s", fault)
-	case p.keyword == "$ref" || beside["$ref"] == nil:
-		n.Ref = target
+		r.fail(p.node, []string{"$ref"}, help, "%s", fault)
 	default:
-		raw := map[string]any{p.keyword: p.ref}
-		second := &Node{Unit: n.Unit, parent: n, keyword: p.keyword, Raw: raw, Kinds: Anything,
-			base: n.base, Ref: target}
-		n.AllOf, n.Children = append(n.AllOf, second), append(n.Children, second)
+		p.node.Ref = target
 	}
 }
 

@@ -5,171 +5,131 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-
-	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
-
-// each calls put for every keyword that the node has, in the words of draft 2020-12, with its value: numbers, texts,
-// values, kinds, nodes, lists of nodes, and nodes by name.
-func (n *Node) each(put func(keyword string, v any)) {
-	one := func(keyword string, x *Node) {
-		if x != nil {
-			put(keyword, x)
-		}
-	}
-	list := func(keyword string, all []*Node) {
-		if all != nil {
-			put(keyword, all)
-		}
-	}
-	if n.Kinds != Anything {
-		put("type", n.Kinds)
-	}
-	if n.Values != nil {
-		put("enum", n.Values)
-	}
-	one("$ref", n.Ref)
-	list("allOf", n.AllOf)
-	list("anyOf", n.AnyOf)
-	list("oneOf", n.OneOf)
-	one("not", n.Not)
-	one("if", n.Cond)
-	one("then", n.Then)
-	one("else", n.Other)
-	if r := n.Numbers; r != nil {
-		for i, bound := range [...]*float64{r.Min, r.Max, r.Above, r.Below, r.Multiple} {
-			if bound != nil {
-				put([...]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}[i], *bound)
-			}
-		}
-	}
-	if r := n.Strings; r != nil {
-		r.Size.each("minLength", "maxLength", put)
-		if r.Pattern != nil {
-			put("pattern", r.Pattern)
-		}
-		if r.Valid != nil {
-			put("format", r.Format)
-		}
-	}
-	if r := n.Arrays; r != nil {
-		list("prefixItems", r.Prefix)
-		one("items", r.Rest)
-		r.Size.each("minItems", "maxItems", put)
-		if r.Unique {
-			put("uniqueItems", true)
-		}
-		if r.Contains != nil {
-			put("contains", r.Contains)
-			put("minContains", r.Least)
-			put("maxContains", r.Most)
-		}
-		one("unevaluatedItems", r.Unevaluated)
-	}
-	if n.Objects != nil {
-		n.Objects.each(put)
-	}
-}
-
-func (z Size) each(least, most string, put func(keyword string, v any)) {
-	if z.Min > 0 {
-		put(least, z.Min)
-	}
-	if z.Max < MaxCount {
-		put(most, z.Max)
-	}
-}
-
-func (r *ObjectRules) each(put func(keyword string, v any)) {
-	if len(r.Names) > 0 {
-		put("properties", r.Properties)
-	}
-	if r.Patterns != nil {
-		put("patternProperties", r.Patterns)
-	}
-	for i, x := range [...]*Node{r.Additional, r.PropertyNames, r.Unevaluated} {
-		if x != nil {
-			put([...]string{"additionalProperties", "propertyNames", "unevaluatedProperties"}[i], x)
-		}
-	}
-	if r.Required != nil {
-		put("required", r.Required)
-	}
-	r.Size.each("minProperties", "maxProperties", put)
-	if r.Needs != nil {
-		put("dependentSchemas", r.Needs)
-	}
-}
 
 // Print is the node as a JSON value in draft 2020-12: part is the text of one of its parts, and refer the reference to
 // one that it refers to.
 func (n *Node) Print(part func(*Node) any, refer func(*Node) string) map[string]any {
-	m := map[string]any{}
-	parts := func(nodes []*Node) []any {
-		all := make([]any, len(nodes))
-		for i, x := range nodes {
-			all[i] = part(x)
-		}
-		return all
+	m := page{map[string]any{}, part}
+	if n.Kinds != Anything {
+		m.text["type"] = n.Kinds.names()
 	}
-	n.each(func(keyword string, v any) {
-		m[keyword] = v
-		switch v := v.(type) {
-		case Kinds:
-			m[keyword] = v.names()
-		case int:
-			m[keyword] = float64(v)
-		case []string:
-			m[keyword] = anyOfStrings(v)
-		case *Node:
-			if keyword == "$ref" {
-				m[keyword] = refer(v)
-			} else {
-				m[keyword] = part(v)
+	if n.Values != nil {
+		m.text["enum"] = n.Values
+	}
+	if n.Ref != nil {
+		m.text["$ref"] = refer(n.Ref)
+	}
+	m.list("allOf", n.AllOf)
+	m.list("anyOf", n.AnyOf)
+	m.list("oneOf", n.OneOf)
+	m.node("not", n.Not)
+	m.node("if", n.Cond)
+	m.node("then", n.Then)
+	m.node("else", n.Other)
+	if r := n.Numbers; r != nil {
+		for i, bound := range [...]*float64{r.Min, r.Max, r.Above, r.Below, r.Multiple} {
+			if bound != nil {
+				m.text[[...]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}[i]] =
+					*bound
 			}
-		case []*Node:
-			m[keyword] = parts(v)
-		case *regex.Pattern:
-			if m[keyword] = v.Text(); !v.Regular() {
-				delete(m, keyword)
-				m[IrregularPattern] = v.Source
-			}
-		case map[string]*Node:
-			all := map[string]any{}
-			// Parts of a loop are distinguished by where it was entered.
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				all[name] = part(v[name])
-			}
-			m[keyword] = all
-		case []PatternRule:
-			same := map[string][]any{} // patterns that Go reads alike
-			for _, p := range v {
-				text := cmp.Or(p.Pattern.Text(), p.Pattern.Source)
-				same[text] = append(same[text], part(p.Node))
-			}
-			all := map[string]any{}
-			for pattern, nodes := range same {
-				all[pattern] = map[string]any{"allOf": nodes}
-			}
-			m[keyword] = all
-		case []dependency:
-			all := map[string]any{}
-			for _, d := range v {
-				then := map[string]any{"required": anyOfStrings(d.Names)}
-				if before := all[d.Name]; before != nil {
-					then["anyOf"] = []any{before}
-				}
-				if d.Node != nil {
-					then["allOf"] = parts([]*Node{d.Node})
-				}
-				all[d.Name] = then
-			}
-			m[keyword] = all
 		}
-	})
-	return m
+	}
+	if r := n.Strings; r != nil {
+		m.size("minLength", "maxLength", r.Size)
+		if r.Pattern != nil {
+			m.text["pattern"] = cmp.Or(r.Pattern.Text(), r.Pattern.Source)
+		}
+		if r.Valid != nil {
+			m.text["format"] = r.Format
+		}
+	}
+	if r := n.Arrays; r != nil {
+		m.list("prefixItems", r.Prefix)
+		m.node("items", r.Rest)
+		m.size("minItems", "maxItems", r.Size)
+		if r.Unique {
+			m.text["uniqueItems"] = true
+		}
+		if m.node("contains", r.Contains); r.Contains != nil {
+			m.text["minContains"], m.text["maxContains"] = float64(r.Least), float64(r.Most)
+		}
+		m.node("unevaluatedItems", r.Unevaluated)
+	}
+	if n.Objects != nil {
+		m.object(n.Objects)
+	}
+	return m.text
+}
+
+// A page is the text of a node, being written.
+type page struct {
+	text map[string]any
+	part func(*Node) any
+}
+
+func (m page) node(keyword string, n *Node) {
+	if n != nil {
+		m.text[keyword] = m.part(n)
+	}
+}
+
+func (m page) list(keyword string, nodes []*Node) {
+	if nodes == nil {
+		return
+	}
+	all := make([]any, len(nodes))
+	for i, x := range nodes {
+		all[i] = m.part(x)
+	}
+	m.text[keyword] = all
+}
+
+func (m page) size(least, most string, z Size) {
+	if z.Min > 0 {
+		m.text[least] = float64(z.Min)
+	}
+	if z.Max < MaxCount {
+		m.text[most] = float64(z.Max)
+	}
+}
+
+func (m page) object(r *ObjectRules) {
+	properties, patterns, needs := map[string]any{}, map[string]any{}, map[string]any{}
+	for _, name := range r.Names { // in order: parts of a loop are distinguished by where it was entered
+		properties[name] = m.part(r.Properties[name])
+	}
+	for _, p := range r.Patterns { // Go may read some alike
+		text := cmp.Or(p.Pattern.Text(), p.Pattern.Source)
+		nodes, _ := patterns[text].([]any)
+		patterns[text] = append(nodes, m.part(p.Node))
+	}
+	for text, nodes := range patterns {
+		patterns[text] = map[string]any{"allOf": nodes}
+	}
+	for _, d := range r.Needs {
+		then := page{map[string]any{"required": anyOfStrings(d.Names)}, m.part}
+		if before := needs[d.Name]; before != nil {
+			then.text["anyOf"] = []any{before}
+		}
+		if d.Node != nil {
+			then.list("allOf", []*Node{d.Node})
+		}
+		needs[d.Name] = then.text
+	}
+	for keyword, all := range map[string]map[string]any{
+		"properties": properties, "patternProperties": patterns, "dependentSchemas": needs} {
+		if len(all) > 0 {
+			m.text[keyword] = all
+		}
+	}
+	m.node("additionalProperties", r.Additional)
+	m.node("propertyNames", r.PropertyNames)
+	m.node("unevaluatedProperties", r.Unevaluated)
+	if r.Required != nil {
+		m.text["required"] = anyOfStrings(r.Required)
+	}
+	m.size("minProperties", "maxProperties", r.Size)
 }
 
 // Identity is the same for nodes that say the same of values, whatever else they say, and for no others: it is a digest
@@ -210,7 +170,3 @@ func anyOfStrings(list []string) []any {
 	}
 	return out
 }
-
-// IrregularPattern replaces the keyword pattern where Go's expressions can't say what it says. Of patternProperties
-// there is no such thing: the library can't read those.
-const IrregularPattern = "x-irregular-pattern"

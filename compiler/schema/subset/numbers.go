@@ -159,31 +159,22 @@ func (g *numberGoal) onGrid(p *Prover, grids []float64, kind ast.Kinds) finding 
 	if last != nil && last.Sign() < 0 {
 		k.Set(last)
 	}
-	const most = 1_000
 	inside := func(x *big.Int) bool {
 		return (first == nil || x.Cmp(first) >= 0) && (last == nil || x.Cmp(last) <= 0)
 	}
-	upOver, downOver := false, false
-	for i := int64(0); i < most; i++ {
+	for i := range int64(1_000) {
 		if !p.spend(1) {
 			return unknown("budget")
 		}
-		for _, d := range []int64{i, -i} {
-			if i == 0 && d < 0 {
-				continue
-			}
-			x := new(big.Int).Add(k, big.NewInt(d))
-			if !inside(x) {
-				upOver, downOver = upOver || d >= 0, downOver || d < 0
-				continue
-			}
+		up, down := new(big.Int).Add(k, big.NewInt(i)), new(big.Int).Sub(k, big.NewInt(i))
+		for _, x := range []*big.Int{up, down} {
 			value := new(big.Rat).Mul(step, new(big.Rat).SetInt(x))
 			f, _ := value.Float64()
-			if f-f == 0 && ast.Rational(f).Cmp(value) == 0 && ast.KindOfFloat(f) == kind && g.fits(f) {
+			if inside(x) && f-f == 0 && ast.Rational(f).Cmp(value) == 0 && ast.KindOfFloat(f) == kind && g.fits(f) {
 				return some(f)
 			}
 		}
-		if upOver && downOver {
+		if !inside(up) && !inside(down) {
 			return none() // what float64 can't hold is no number here
 		}
 	}

@@ -111,7 +111,8 @@ func objectRefusals(r *ast.ObjectRules) []goal {
 	}
 	for _, x := range r.Patterns {
 		if x.Node.Verdict != ast.Always {
-			options = append(options, someGoal{matches: []*regex.Pattern{x.Pattern}, value: []literal{{x.Node, true}}}.some())
+			options = append(options,
+				someGoal{matches: []*regex.Pattern{x.Pattern}, value: []literal{{x.Node, true}}}.some())
 		}
 	}
 	if r.Additional.Limits() {
@@ -273,39 +274,31 @@ func (o *objectSearch) place(i int) bool {
 		return false
 	}
 	d := o.goal.somewhere[i]
-	for _, name := range slices.Clone(o.names) {
-		if !o.named(d, name) {
+	for _, name := range slices.Concat(o.names, o.optional()) {
+		old, isThere := o.literals[name]
+		literals, ok := old, true
+		if !isThere {
+			literals, ok = o.valueLiterals(name)
+			ok = ok && len(o.names) < o.goal.Max
+		}
+		if !ok || !o.named(d, name) {
 			continue
 		}
-		old := o.literals[name]
-		o.literals[name] = append(slices.Clip(old), d.value...)
-		if o.ask(o.literals[name]).Status != Empty && o.place(i+1) {
-			return true
-		}
-		o.literals[name] = old
-	}
-	if len(o.names) >= o.goal.Max {
-		return false
-	}
-	for _, name := range o.optional() {
-		if !o.named(d, name) {
+		if literals = append(slices.Clip(literals), d.value...); o.ask(literals).Status == Empty {
 			continue
 		}
-		literals, ok := o.valueLiterals(name)
-		if !ok {
-			continue
+		before := len(o.names)
+		if o.literals[name] = literals; !isThere {
+			o.names = append(o.names, name)
 		}
-		literals = append(literals, d.value...)
-		if o.ask(literals).Status == Empty {
-			continue
-		}
-		o.put(name, literals)
 		if o.place(i + 1) {
 			return true
 		}
-		o.cut(len(o.names) - 1)
+		if o.cut(before); isThere {
+			o.literals[name] = old
+		}
 	}
-	return o.fresh(d, func() bool { return o.place(i + 1) })
+	return len(o.names) < o.goal.Max && o.fresh(d, func() bool { return o.place(i + 1) })
 }
 
 // optional are the names that are spoken of and may be there but aren't yet.
@@ -313,7 +306,7 @@ func (o *objectSearch) optional() []string {
 	o.gather()
 	var list []string
 	for _, name := range o.explicit {
-		if o.literals[name] == nil && !slices.Contains(o.names, name) && !slices.Contains(o.goal.lacks, name) {
+		if _, isThere := o.literals[name]; !isThere && !slices.Contains(o.goal.lacks, name) {
 			list = append(list, name)
 		}
 	}

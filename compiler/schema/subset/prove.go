@@ -335,23 +335,20 @@ func (p *Prover) Allow(steps int) { p.limit, p.Out = p.Steps+steps, false }
 
 // Find finds a value that some nodes accept and others refuse. It is asked about the value itself.
 func (p *Prover) Find(accept, refuse []*ast.Node) finding {
-	var literals []literal
-	for _, n := range accept {
-		literals = append(literals, literal{n, false})
-	}
-	for _, n := range refuse {
-		literals = append(literals, literal{n, true})
-	}
-	return p.inhabit(literals)
+	return p.inhabit(literalsOf(accept, refuse))
 }
 
 // Confirms reports whether a value is what was to be found; false also when the steps don't last to tell.
 func (p *Prover) Confirms(accept, refuse []*ast.Node, v any) bool {
-	accepts := func(n *ast.Node) bool { return p.accepts(n, v) }
+	return p.holds(literalsOf(accept, refuse), v)
+}
+
+func literalsOf(accept, refuse []*ast.Node) (all []literal) {
 	for _, n := range accept {
-		if !accepts(n) {
-			return false
-		}
+		all = append(all, literal{n, false})
 	}
-	return !slices.ContainsFunc(refuse, accepts) && !p.Out
+	for _, n := range refuse {
+		all = append(all, literal{n, true})
+	}
+	return all
 }
