@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -62,7 +63,11 @@ func (s *serving) serve(ctx context.Context, row *command, call *mcp.CallToolReq
 	content := []mcp.Content{&mcp.TextContent{Text: wording.Cut(text, 2*mostAnswer)}}
 	result := &mcp.CallToolResult{Content: content, IsError: failed}
 	if answer != nil {
-		result.StructuredContent = answer
+		value, err := diag.Encode(answer, "")
+		if err != nil {
+			return nil, err
+		}
+		result.StructuredContent = json.RawMessage(diag.EscapeJSON(value))
 	}
 	return result, nil
 }

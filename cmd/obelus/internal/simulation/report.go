@@ -94,11 +94,11 @@ func (s *Simulation) report(one *simulate.Scenario) {
 
 // bars draws when each call was at work, in the order of their starts.
 func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
-	columns := 0
+	columns, order := 0, make([]int, len(one.Calls))
 	for i := range one.Calls {
-		columns = min(48, max(columns, diag.Columns(nameOf(&one.Calls[i]))))
+		order[i], columns = i, min(48, max(columns, diag.Columns(nameOf(&one.Calls[i]))))
 	}
-	order, critical := inTime(one)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(one.Calls[a].From, one.Calls[b].From) })
 	lines, left := 0, 0
 	for _, i := range order {
 		call := &one.Calls[i]
@@ -113,7 +113,7 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 			to := min(barWidth, max(along(call.To), along(call.From)+1))
 			from := min(along(call.From), to-1)
 			drawn := "━"
-			if critical[i] {
+			if slices.Contains(one.CriticalPath, i) {
 				drawn = "█"
 			}
 			bar = strings.Repeat(" ", from) + strings.Repeat(drawn, to-from) + strings.Repeat(" ", barWidth-to)
@@ -145,19 +145,6 @@ func (s *Simulation) settlement(call *simulate.CallReport, style terminal.Style)
 		text = strings.TrimSuffix(fmt.Sprintf("%d attempts: %s", call.Attempts, text), ": ")
 	}
 	return mark, text
-}
-
-// inTime are the calls in the order of their starts, and which are on the critical path.
-func inTime(s *simulate.Scenario) (order []int, critical map[int]bool) {
-	critical = map[int]bool{}
-	for i := range s.Calls {
-		order = append(order, i)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Calls[a].From, s.Calls[b].From) })
-	for _, call := range s.CriticalPath {
-		critical[call] = true
-	}
-	return order, critical
 }
 
 // conclude reports what the simulations together show.
