@@ -29,6 +29,8 @@ type Options struct {
 	// Flat draws no calls of delegates. Otherwise all of them are drawn where the
 	// drawing has no more than 30 calls then.
 	Flat bool
+	// Scheme marks neither findings nor the edges of cycles: nobody is going to run what is drawn.
+	Scheme bool
 }
 
 // maxSources is how many paths that nothing writes, and how many kinds of data, are drawn one by one.
@@ -44,6 +46,9 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	}
 	if o.MaxEdges <= 0 {
 		o.MaxEdges = mermaidEdges
+	}
+	if o.Scheme {
+		findings = nil
 	}
 	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), graph: planGraph(p)}
 	d.layer = layers(d.graph)
@@ -153,7 +158,7 @@ func (d *drawing) draw(l level) (v View, fits bool) {
 
 	v = d.b.view()
 	if l.whose == "" {
-		v = v.frameCycles()
+		v = v.frameCycles(!d.options.Scheme)
 	} else {
 		v.Notes = append(v.Notes, fmt.Sprintf("%d calls: those of %s are drawn as one", len(d.plan.Calls), l.whose))
 	}

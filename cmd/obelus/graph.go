@@ -21,11 +21,13 @@ type graphing struct {
 	Between string `flag:"--between A,B: draw only the calls on the ways from A to B"`
 	Depth   int    `least:"1" flag:"--depth N: with --focus, how many calls away to draw"`
 	Detail  bool   `flag:"--detail: show what is otherwise shown on hover, and parameters"`
+	Scheme  bool   `flag:"--scheme: draw without findings what isn't meant to run, such as cycles"`
 }
 
 func (o *graphing) options() dot.Options {
 	from, to, _ := strings.Cut(o.Between, ",")
-	return dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: o.Depth, Detail: o.Detail}
+	return dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: o.Depth, Detail: o.Detail,
+		Scheme: o.Scheme}
 }
 
 func (o *graphing) run(_ context.Context, c *cli, args []string) error {
@@ -63,10 +65,12 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	}
 	one := &page.Page{View: dot.FromPlan(p.Plan, p.Findings, options)}
 	if form == "html" {
-		one, err = pages.OfPlan(p, one.View)
-	}
-	if err != nil {
-		return err
+		if one, err = pages.OfPlan(p, one.View); err != nil {
+			return err
+		}
+		if o.Scheme {
+			one.Parts[0].Findings = nil
+		}
 	}
 	if form != "html" && o.Focus+o.Between == "" && !diag.HasErrors(p.Findings) {
 		one.View.Card(facts.Of(p.Plan, facts.Options{}))
