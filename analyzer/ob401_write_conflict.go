@@ -207,7 +207,10 @@ func reportConflict(p *Pass, pairs []plan.Unordered, with []int, says string) *d
 		u := pairs[k]
 		f.Note(u.PathA.Span(), "%q writes %q here", p.Plan.Calls[u.A].Name, p.Path(u.PathA.ID))
 	}
-	return f.Advise(
-		"let one read the other's result or name it in \"_after\", write to two paths, or use \"writes: once\" " +
-			"to keep the first")
+	help := "let one read the other's result or name it in \"_after\", or write to two paths"
+	if p.Plan.Form != plan.Replan { // which can't set it
+		help = "let one read the other's result or name it in \"_after\", write to two paths, or use \"writes: once\" " +
+			"to keep the first"
+	}
+	return f.Advise("%s", help)
 }

@@ -47,8 +47,27 @@ type Options struct {
 	Instances bool
 	// Definitions says that the document is no plan but a file of definitions for others to import.
 	Definitions bool
+	// Override takes the place of the document's own settings.
+	Override Override
 	// Limits bound the reading; the zero value means the defaults.
 	Limits source.Limits
+}
+
+// An Override is settings that whoever runs a plan chooses; "" leaves that of the plan.
+type Override struct {
+	Writes    string         `json:"writes,omitempty"` // "last" or "once"
+	Terminate plan.Terminate `json:"terminate,omitempty"`
+	Mode      plan.Mode      `json:"mode,omitempty"`
+}
+
+func (o Override) apply(to *plan.Settings) {
+	switch o.Writes {
+	case "once":
+		to.Writes = plan.Once
+	case "last":
+		to.Writes = plan.Last
+	}
+	to.Terminate, to.Mode = cmp.Or(o.Terminate, to.Terminate), cmp.Or(o.Mode, to.Mode)
 }
 
 // A PolicyFile is a policy, and whether it may make anything less strict: one that the
@@ -181,6 +200,9 @@ func compile(file *source.File, o Options, all *delegation) (*plan.Plan, []diag.
 		defs.lowerDefinitions(c.plan.Root)
 	default:
 		c.lower(c.plan.Root)
+		if len(all.chain) == 1 { // delegates keep theirs
+			o.Override.apply(&c.plan.Settings)
+		}
 	}
 	defs.takeCatalogues() // where the document defines nothing itself
 	for _, extra := range o.Activities {

@@ -255,8 +255,8 @@ func (c contextReader) lowerMessage(m *source.Node, kind string) {
 		c.Mapping(m, "a message of type plan", &p.Settings, messageKeys(m, "plan", "confirm"))
 		p.Advice.HasThreshold = m.Get("advice").Get("threshold") != nil
 		p.PlanMessage = m
-		if p.CallsNode = m.Get("plan"); p.CallsNode == nil {
-			c.Report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\"")
+		if p.CallsNode = m.Get("plan"); p.CallsNode == nil && len(m.Fields) == 1 {
+			c.Report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\", or a setting")
 		}
 		if n := m.Get("confirm"); n != nil && n.Kind != source.Array {
 			c.Expects(n, "\"confirm\"", "a list of names of tools")

@@ -122,7 +122,7 @@ func ConfirmedTools(p *plan.Plan) []string {
 func CarriesStrategy(p *plan.Plan) bool {
 	switch p.Form {
 	case plan.Context, plan.ProcessRecord, plan.Solution:
-		return p.PlanMessage != nil || p.Solution == nil && p.CallsNode != nil
+		return p.PlanMessage.Get("plan") != nil || p.Solution == nil && p.CallsNode != nil
 	}
 	return true
 }

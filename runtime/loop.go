@@ -66,7 +66,7 @@ func newLoop(m *Machine, base *plan.Plan) *loop {
 		return l
 	}
 	switch {
-	case base.PlanMessage != nil && base.CallsNode == nil: // of the record of a tick
+	case base.PlanMessage.Get("plan") != nil && base.CallsNode == nil: // of the record of a tick
 		for _, call := range base.PlanMessage.Get("plan").Items {
 			l.carried = append(l.carried, request.Standing{Call: call})
 		}

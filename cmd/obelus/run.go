@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -23,6 +24,8 @@ type starting struct {
 	Record    string   `flag:"--record DIR: write the model's answers (solutions.json) and each tick (tick-N.json)"`
 	Instances string   `flag:"--instances FILE.jsonl: further instances: {\"id\", \"state\"?, \"input\"?} a line"`
 	Out       string   `flag:"--out FILE.jsonl: write the result of each instance, one a line"`
+	Writes    string   `flag:"--writes last|once: which writes of a path count, in place of what the plan says"`
+	Terminate string   `flag:"--terminate output|calls: what a planned run ends with, in place of what the plan says"`
 	Continue  bool     `flag:"--continue: skip calls whose output is in the initial state"`
 	Digest    demanded `flag:"--digest sha256:…: run only this plan, and compare its files before each start"`
 	Approved  bool     `flag:"--require-approval: run the plan only as it was approved (obelus approve)"`
@@ -43,6 +46,12 @@ func (o *starting) run(ctx context.Context, c *cli, args []string) error {
 // start prepares a run of a plan.
 func (o *starting) start(c *cli, name string, reading *project.Reader) (*session.Session, error) {
 	reading.Machine, reading.Instances = project.ThisMachine, o.Instances != ""
+	if c.changed("writes") {
+		reading.Override.Writes = o.Writes
+	}
+	if c.changed("terminate") {
+		reading.Override.Terminate = plan.Terminate(o.Terminate)
+	}
 	var err error
 	if reading.Permit, err = c.permit(o.Permit); err != nil {
 		return nil, err

@@ -80,6 +80,9 @@ func (p *Program) Demand(digest string) error {
 	}
 	is, err := canonical.Digest(p.Plan)
 	switch {
+	case p.Document.Options.Override != (compiler.Override{}):
+		return diag.NewError(ErrOther, "the plan is demanded with its own settings, and the run has others").
+			Advise("write them in the plan, and have that approved")
 	case err != nil:
 		return diag.NewError(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).
 			From(err).Advise(DigestHelp)

@@ -24,6 +24,7 @@ type Reader struct {
 	Policies   []string              // files that say what plans may do, in the place of the workspace's
 	Functions  []string              // activities that the program registers
 	Hints      map[string]plan.Hints // what these do to the world
+	Override   compiler.Override     // settings in the place of the documents' own
 	Limits     source.Limits
 	Config     string // the configuration's file; "" looks for one
 	// Trust has the word of workspaces count where they say that something is harmless, and Trusted
@@ -278,7 +279,7 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 	}
 	limits := r.limits()
 	o = compiler.Options{
-		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances,
+		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances, Override: r.Override,
 		Functions: r.Functions, Hints: r.Hints,
 		Open:  workspace.Folder{Dir: root, Limit: limits.Bytes, Texts: r.Texts}.Open,
 		Files: workspace.Folder{Dir: root, Texts: r.Texts},

@@ -87,8 +87,11 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 	for _, one := range s.Instances {
 		history(one.ID, one.History)
 	}
-	if s.Carries {
+	switch {
+	case s.Carries:
 		context = append(context, append(s.planMessage(), s.settings()...))
+	case s.Plan.PlanMessage != nil || s.Plan.Writes != plan.Last || s.Plan.Terminate != plan.TerminateOutput:
+		context = append(context, append(Object{{"type", "plan"}, {"mode", string(s.Plan.Mode)}}, s.settings()...))
 	}
 	for _, advisor := range s.Plan.Advisors {
 		own := Of(advisor.Node).(Object)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"github.com/obelus-dev/obelus/compiler/canonical"
@@ -72,7 +73,7 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 		return nil, err
 	}
 	digest, err := canonical.Digest(p.Plan)
-	return &Approved{digest, verdict.Signers(), string(a.Text)}, err
+	return &Approved{digest, verdict.Signers(), string(a.Text)}, cmp.Or(err, p.Demand(digest))
 }
 
 // file is that of the plan.

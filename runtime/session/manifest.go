@@ -46,6 +46,8 @@ type Manifest struct {
 	Digest   string   `json:"digest,omitempty"`
 	Programs recorded `json:"programs,omitempty"`
 
+	Override compiler.Override `json:"override,omitzero"`
+
 	Options runtime.Options `json:"options"`
 	Planner string          `json:"planner,omitempty"`
 	Model   string          `json:"model,omitempty"`
@@ -112,6 +114,7 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 			Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened,
 		},
 		Limits: options.Limits, Functions: options.Functions, Options: o.Options, Hosts: p.Hosts,
+		Override: options.Override,
 		Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
 	}
 	if m.Digest = o.Digest; m.Digest != "" || canonical.Compiled(p.Plan) {
@@ -180,6 +183,7 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]plan
 		Config: &project.Configuration{},
 		Options: compiler.Options{
 			Name: m.Name, Limits: m.Limits, Trusted: !m.Untrusted, Instances: m.Instances != "",
+			Override:  m.Override,
 			Functions: m.Functions, Hints: hints,
 			Open: func(name string) ([]byte, error) {
 				if text, ok := m.Imports[name]; ok {
