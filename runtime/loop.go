@@ -226,6 +226,8 @@ func (l *loop) closed(e Event) {
 		l.skipAll("an advisor's opinion is missing or isn't valid, and no call starts without it")
 	case l.base.Mode == plan.Lazy && l.refused:
 		l.skipAll("the solution has errors, and in lazy mode none of it is run then")
+	case l.options.PlanOnly:
+		l.skipAll("only the plan is asked for")
 	}
 }
 
@@ -402,6 +404,10 @@ func (l *loop) settled(f *frame, i int32, s *Settlement) {
 // endTick decides, when every call of a solution has settled, whether it has reached its goal, and else asks for the
 // next. The goal is reached when it is in every instance.
 func (l *loop) endTick() {
+	if l.options.PlanOnly && !l.refused {
+		l.finish(l.outcome(RunDone, ""))
+		return
+	}
 	l.leaveLabels()
 	reached := true
 	var outputs []any

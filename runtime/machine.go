@@ -27,6 +27,8 @@ type Options struct {
 	Parallel int `json:"parallel,omitzero"`
 	// Planned says that a planner writes what is run, tick after tick; the plan's own calls are then its first draft.
 	Planned bool `json:"planned,omitzero"`
+	// PlanOnly ends a planned run with the first solution that has no error: none of its calls starts.
+	PlanOnly bool `json:"planOnly,omitzero"`
 	// Confirm says which calls a person is asked about before they start.
 	Confirm Confirm `json:"confirm,omitzero"`
 	// Joining says that instances come from outside, after the plan's own: the machine asks for them with [Join].

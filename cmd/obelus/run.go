@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
@@ -19,6 +20,8 @@ type starting struct {
 	running
 	given
 	concurrencyFlag
+	PlanOnly bool `flag:"--plan-only: write the plan that the planner makes, and run none of it"`
+	outputFlag
 	Planner   string   `flag:"--planner PLANNER: who writes calls: none, replay:FILE, openai:MODEL, anthropic:MODEL"`
 	Model     string   `flag:"--model MODEL: who answers latent calls: replay:FILE, openai:MODEL, anthropic:MODEL"`
 	Record    string   `flag:"--record DIR: write the model's answers (solutions.json) and each tick (tick-N.json)"`
@@ -33,9 +36,14 @@ type starting struct {
 	Permit    string   `flag:"--permit FILE: limit the run to what FILE permits" was:"envelope"`
 	Unbounded bool     `flag:"--unbounded: don't limit what expressions compute"`
 	NoJournal bool     `flag:"--no-journal: keep no journal; the run can't be resumed"`
+
+	draft recording.Draft // of --plan-only
 }
 
 func (o *starting) run(ctx context.Context, c *cli, args []string) error {
+	if o.PlanOnly || o.Output != "" {
+		return o.plan(ctx, c, args[0])
+	}
 	s, err := o.start(c, args[0], c.newReading())
 	if err != nil {
 		return err
@@ -45,9 +53,14 @@ func (o *starting) run(ctx context.Context, c *cli, args []string) error {
 
 // start prepares a run of a plan.
 func (o *starting) start(c *cli, name string, reading *project.Reader) (*session.Session, error) {
-	reading.Machine, reading.Instances = project.ThisMachine, o.Instances != ""
+	if reading.Instances = o.Instances != ""; !o.PlanOnly {
+		reading.Machine = project.ThisMachine
+	}
 	if c.changed("writes") {
 		reading.Override.Writes = o.Writes
+	}
+	if o.PlanOnly {
+		reading.Override.Mode = plan.Lazy
 	}
 	if c.changed("terminate") {
 		reading.Override.Terminate = plan.Terminate(o.Terminate)
@@ -90,6 +103,10 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	}
 	if o.Planner != "none" {
 		options.PlannerName = o.Planner
+	}
+	if o.PlanOnly {
+		options.Draft = &o.draft
+		return session.Begin(p, options)
 	}
 	if options.Approval, err = o.required(p, reading, o.Approved, o.Approval); err != nil {
 		return nil, err

@@ -38,6 +38,8 @@ type Options struct {
 	Model string
 	// Record is a folder for what the planner answers; "" for none.
 	Record string
+	// Draft, if given, keeps the plan that the planner makes, and nothing of it is run.
+	Draft *recording.Draft
 	// Instances is a file of further instances, a JSON object {id, state?, input?} a
 	// line, and Results the file for the result of each; "" for none.
 	Instances, Results string
@@ -198,6 +200,7 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 		}
 		o.Digest, o.Signed = under.Digest, true
 	}
+	o.PlanOnly = o.Draft != nil
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
 	if o.Planned && o.Model != "" {
 		return nil, diag.NewError(ErrNoPlanner,
@@ -322,7 +325,11 @@ func (s *Session) open() (err error) {
 	if o.Digest != "" {
 		options.Unchanged = s.program.Unchanged(activity.Of)
 	}
-	s.set, err = activity.Open(s.program.Activities(activity.Of), o.Functions, options)
+	activities := s.program.Activities(activity.Of)
+	if o.Draft != nil {
+		activities = nil
+	}
+	s.set, err = activity.Open(activities, o.Functions, options)
 	switch {
 	case errors.Is(err, canonical.ErrOther):
 		return diag.NewError(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err).
@@ -363,6 +370,10 @@ func (s *Session) openPlanner() (err error) {
 			planner.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Notice: s.wait}); err != nil {
 			return diag.NewError(ErrNoPlanner, "%v", err).From(err)
 		}
+	}
+	if o.Draft != nil {
+		o.Draft.Planner = s.planner
+		s.planner = o.Draft
 	}
 	if o.Record == "" {
 		return nil

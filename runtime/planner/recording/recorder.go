@@ -3,6 +3,7 @@
 package recording
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,7 +107,8 @@ func (r *Recorder) keep(q *request.Request, text string, usage request.Usage, er
 		return
 	}
 	tick.solution = given
-	r.err = errors.Join(r.save(), r.saveTick(q, text))
+	record := Record(q, text, r.folder, r.Workspace, r.Date)
+	r.err = errors.Join(r.save(), workspace.Replace(r.tickFile(q.Tick), record))
 }
 
 // begin looks at what the folder holds already: the earlier ticks of a run that
@@ -233,30 +235,47 @@ func (r *Recorder) tickFile(n int) string {
 	return filepath.Join(r.folder, fmt.Sprintf("tick-%d.json", n))
 }
 
-func (r *Recorder) saveTick(q *request.Request, answer string) error {
+// Record is the process record of a tick with its answer, for a file in a folder.
+func Record(q *request.Request, answer, folder, workspace string, date func(time.Duration) time.Time) []byte {
 	key, value := "solution", asValue(answer)
 	if value[0] != '{' {
 		key = "x-answer"
 	}
 	record := []byte("{")
-	if r.Workspace != "" {
-		record = fmt.Appendf(record, "\n\"workspace\": %s,", request.JSON(r.workspace()))
+	if workspace != "" {
+		own, err := filepath.Abs(folder)
+		if named, failed := filepath.Rel(own, workspace); cmp.Or(err, failed) == nil {
+			workspace = named
+		}
+		record = fmt.Appendf(record, "\n\"workspace\": %s,", request.JSON(filepath.ToSlash(workspace)))
 	}
-	for _, m := range q.Record(func(at time.Duration) string { return r.Date(at).UTC().Format(time.RFC3339Nano) }) {
+	for _, m := range q.Record(func(at time.Duration) string { return date(at).UTC().Format(time.RFC3339Nano) }) {
 		record = append(fmt.Appendf(record, "\n%q: ", m.Key), request.JSON(m.Value)+","...)
 	}
-	record = fmt.Appendf(record, "\n%q: %s\n}\n", key, value)
-	return workspace.Replace(r.tickFile(q.Tick), record)
+	return fmt.Appendf(record, "\n%q: %s\n}\n", key, value)
 }
 
-func (r *Recorder) workspace() string {
-	own, err := filepath.Abs(r.folder)
-	if err == nil {
-		if named, err := filepath.Rel(own, r.Workspace); err == nil {
-			return filepath.ToSlash(named)
-		}
-	}
-	return filepath.ToSlash(r.Workspace)
+// A Draft is a planner that passes requests on to another, and keeps what a run began with and
+// the last answer: the plan that was made.
+type Draft struct {
+	Planner answerer
+	Asked   *request.Request // the first; nil before it
+	answer  strings.Builder
+}
+
+// Answer passes a request on.
+func (d *Draft) Answer(ctx context.Context, q *request.Request, emit func(string)) (request.Usage, error) {
+	d.Asked = cmp.Or(d.Asked, q)
+	d.answer.Reset()
+	return d.Planner.Answer(ctx, q, func(text string) {
+		d.answer.WriteString(text)
+		emit(text)
+	})
+}
+
+// Record is the plan as a process record for a file in a folder, in which nothing was done.
+func (d *Draft) Record(folder, workspace string) []byte {
+	return Record(d.Asked, d.answer.String(), folder, workspace, time.Now().Add)
 }
 
 // Close writes what isn't on disk yet, and tells what went wrong with the
