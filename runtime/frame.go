@@ -427,7 +427,7 @@ func (f *frame) settle(i int32, s Settlement) {
 	if s.Failure != nil && !s.redacted {
 		s.Failure = withoutSecrets(f, i, s.Failure)
 	}
-	if f.machine.loop != nil {
+	if f.machine.loop != nil || state.more != nil && state.more.given != nil { // showErrors reads it
 		more := state.details()
 		more.ran, more.settlement = state.params, &s
 	}

@@ -23,8 +23,14 @@ func showErrors(f *frame) {
 	earlier := f.readable
 	f.readable = slices.Clip(f.readable)
 	for _, e := range f.unrouted {
-		f.readable = append(f.readable,
-			map[string]any{"call": f.plan.Calls[e.call].Node.Value(), "error": e.failure.record()})
+		call := f.plan.Calls[e.call].Node.Value()
+		if more := f.calls[e.call].more; more != nil && more.given != nil { // a reviewer changed or replaced it
+			ran, _ := call.(map[string]any)
+			maps.DeleteFunc(ran, func(key string, _ any) bool { return !strings.HasPrefix(key, "_") })
+			maps.Copy(ran, more.ran)
+			ran["_tool"] = f.call(int32(e.call)).ToolName
+		}
+		f.readable = append(f.readable, map[string]any{"call": call, "error": e.failure.record()})
 	}
 	if showFailures(f); f.machine.loop != nil && f.parent == nil {
 		f.unrouted = nil

@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -22,6 +25,12 @@ func latentTools(p *Pass) {
 	var names []string
 	named := map[string]bool{}
 	for _, call := range p.Plan.Calls {
+		if tool := latentWithin(p.Plan.Delegates[call.Plan()]); tool != "" && !named[call.Plan()] {
+			named[call.Plan()] = true
+			p.Report(call.ToolNode.Span(), "the plan %q calls the tool %q, which has no activity: a run needs a model "+
+				"to produce its result", call.Plan(), tool).
+				Advise("define an activity of that name in that plan, or let a model answer it")
+		}
 		if !call.Latent() || call.Produced != nil || p.Plan.ToolsDeclared && call.Tool == nil {
 			continue
 		}
@@ -44,4 +53,24 @@ func latentTools(p *Pass) {
 			len(names), wording.Names(names, analysis.MaxNamed)).
 			Advise("define activities of those names under \"activities\", or let a model answer them")
 	}
+}
+
+// latentWithin is a tool that needs a model in a delegate or in those below it, or "".
+func latentWithin(delegate *plan.Plan) string {
+	if delegate == nil {
+		return ""
+	}
+	below := delegate.AllDelegates()
+	all := []*plan.Plan{delegate}
+	for _, path := range slices.Sorted(maps.Keys(below)) {
+		all = append(all, below[path])
+	}
+	for _, one := range all {
+		for _, call := range one.Calls {
+			if call.Latent() && call.Produced == nil {
+				return call.ToolName
+			}
+		}
+	}
+	return ""
 }

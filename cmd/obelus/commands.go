@@ -56,7 +56,7 @@ func table() []group {
 		{use: "run FILE | -", short: "run a plan", args: plan, global: planFlags + "runs ",
 			exclusive: [][]string{{"model", "planner"}, {"continue", "planner"}, {"plan-only", "instances"},
 				{"plan-only", "require-approval"}, {"plan-only", "permit"}, {"plan-only", "web"}},
-			action:    func() action { return &starting{Planner: "none"} }, tool: runTool},
+			action: func() action { return &starting{Planner: "none"} }, tool: runTool},
 		{use: "resume RUN", short: "continue a run that was stopped or killed", args: run, global: runFlags,
 			action: func() action { return &resuming{} }},
 		{use: "decide RUN [CALL [approve | reject | change NAME=VALUE… | replace CALL | retry | fail]]",

@@ -97,6 +97,9 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	if !o.Web && terminal.CanAsk(c.in, c.err) {
 		asking = terminal.NewDialogue(c.in, c.err, screen, o.name, pages.ToolsOf(s.Program()))
 		defer asking.Close()
+		if s.ID() != "" {
+			asking.Graph = c.drawing(s)
+		}
 		s.Confirmer = asking
 	}
 	ctx, stop, released := interruptible(ctx)

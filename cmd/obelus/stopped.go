@@ -70,6 +70,11 @@ func (c *cli) commandLine(words ...string) string {
 	return line
 }
 
+// drawing is the command that draws the plan of a run, as far as a planner has written it.
+func (c *cli) drawing(s *session.Session) string {
+	return c.commandLine("graph", "--run", runName(c, s), "--format", "text")
+}
+
 // mostCommands is for how many questions commands are printed.
 const mostCommands = 5
 
@@ -78,6 +83,9 @@ const mostCommands = 5
 func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	run := runName(c, s)
 	lines := []string{c.commandLine("decide", run) + "  # shows what is asked"}
+	if s.Planned() {
+		lines = append(lines, c.drawing(s)+"  # draws the whole plan")
+	}
 	var ways []string
 	for i, q := range result.Asked {
 		if i == mostCommands {

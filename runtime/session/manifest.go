@@ -115,7 +115,7 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 		},
 		Limits: options.Limits, Functions: options.Functions, Options: o.Options, Hosts: p.Hosts,
 		Override: options.Override,
-		Planner: o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
+		Planner:  o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
 	}
 	if m.Digest = o.Digest; m.Digest != "" || canonical.Compiled(p.Plan) {
 		if m.Programs, err = canonical.Programs(p.Plan); err != nil {

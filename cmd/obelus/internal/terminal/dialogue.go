@@ -50,6 +50,7 @@ type Dialogue struct {
 	in, out *os.File
 	screen  *Screen // is held while a question is open; may be nil
 	person  string  // the name of the person in decisions
+	Graph   string  // the command that draws the whole plan, run elsewhere; "" for none
 
 	closed  context.Context
 	close   context.CancelFunc
@@ -189,6 +190,9 @@ func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision ru
 	switch {
 	case letter == "?":
 		d.print("\n" + d.Full(q))
+		if d.Graph != "" {
+			d.hint("the whole plan: " + d.Graph)
+		}
 		return decision, errNoAnswer
 	case letter == "q":
 		return decision, errStopRequested
