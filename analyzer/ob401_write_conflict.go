@@ -209,8 +209,9 @@ func reportConflict(p *Pass, pairs []plan.Unordered, with []int, says string) *d
 	}
 	help := "let one read the other's result or name it in \"_after\", or write to two paths"
 	if p.Plan.Form != plan.Replan { // which can't set it
-		help = "let one read the other's result or name it in \"_after\", write to two paths, or use \"writes: once\" " +
-			"to keep the first"
+		help =
+			"let one read the other's result or name it in \"_after\", write to two paths, or use \"writes: once\" " +
+				"to keep the first"
 	}
 	return f.Advise("%s", help)
 }

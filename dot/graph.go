@@ -75,7 +75,8 @@ func (v View) frameCycles(mark bool) View {
 		}
 	}
 	for i, e := range v.Edges {
-		if number := cycle[v.Nodes[e.From].ID]; mark && e.From != e.To && number > 0 && number == cycle[v.Nodes[e.To].ID] {
+		if number := cycle[v.Nodes[e.From].ID]; mark && e.From != e.To && number > 0 &&
+			number == cycle[v.Nodes[e.To].ID] {
 			v.Edges[i].Marks = addMark(e.Marks, cycleMark)
 		}
 	}

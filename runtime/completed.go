@@ -13,9 +13,9 @@ import (
 func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 	grown := false
 	for _, f := range l.roots() {
-		if done := f.doneCalls; done != nil && countCalls(f, plan) > done.Listed() {
+		if done := f.doneCalls; done != nil {
 			view := viewOf(f, plan)
-			for _, call := range view.Calls[done.Listed():] {
+			for _, call := range view.Calls[min(done.Listed(), len(view.Calls)):] {
 				key := ""
 				if call.Tool == nil || !call.Tool.Volatile {
 					key = compiler.PlanIdentity(view, call)

@@ -227,7 +227,7 @@ func (l *loop) closed(e Event) {
 	case l.base.Mode == plan.Lazy && l.refused:
 		l.skipAll("the solution has errors, and in lazy mode none of it is run then")
 	case l.options.PlanOnly:
-		l.skipAll("only the plan is asked for")
+		l.finish(l.outcome(RunDone, ""))
 	}
 }
 
@@ -341,13 +341,6 @@ func viewOf(f *frame, plan *plan.Plan) *plan.Plan {
 	return bind.ForInstance(plan, f.site.Instance)
 }
 
-func countCalls(f *frame, plan *plan.Plan) int {
-	if f.machine.instances == nil {
-		return len(plan.Calls)
-	}
-	return bind.CallsOf(plan, f.site.Instance)
-}
-
 // extendFrame schedules the new calls of a plan, and binds those that were held until the
 // whole plan was there. The others were judged when they came, and may be at work.
 func extendFrame(f *frame, d *analyzer.Draft) {
@@ -404,10 +397,6 @@ func (l *loop) settled(f *frame, i int32, s *Settlement) {
 // endTick decides, when every call of a solution has settled, whether it has reached its goal, and else asks for the
 // next. The goal is reached when it is in every instance.
 func (l *loop) endTick() {
-	if l.options.PlanOnly && !l.refused {
-		l.finish(l.outcome(RunDone, ""))
-		return
-	}
 	l.leaveLabels()
 	reached := true
 	var outputs []any

@@ -27,7 +27,7 @@ type Options struct {
 	Parallel int `json:"parallel,omitzero"`
 	// Planned says that a planner writes what is run, tick after tick; the plan's own calls are then its first draft.
 	Planned bool `json:"planned,omitzero"`
-	// PlanOnly ends a planned run with the first solution that has no error: none of its calls starts.
+	// PlanOnly ends a planned run in lazy mode with the first solution without errors, before any call starts.
 	PlanOnly bool `json:"planOnly,omitzero"`
 	// Confirm says which calls a person is asked about before they start.
 	Confirm Confirm `json:"confirm,omitzero"`
@@ -428,7 +428,11 @@ func (m *Machine) advance() bool {
 	case m.instances.more() || !m.opened || m.planning():
 		return false
 	case m.loop == nil, len(m.roots()) == 0:
-		concludeRun(m)
+		var output any
+		if m.instances == nil {
+			output = concludeFrame(m.frames[0])
+		}
+		m.finish(outcomeOfCalls(m, output))
 	case m.loop.stream == nil: // all instances have joined
 		m.loop.nextTick()
 	case m.loop.ended:

@@ -67,14 +67,6 @@ func concludeFrame(f *frame) any {
 	return output
 }
 
-func concludeRun(m *Machine) {
-	var output any
-	if m.instances == nil {
-		output = concludeFrame(m.frames[0])
-	}
-	m.finish(outcomeOfCalls(m, output))
-}
-
 // outcomeOfCalls is the outcome of a run without a planner: failed where anything has.
 func outcomeOfCalls(m *Machine, output any) *Outcome {
 	outcome := m.outcome(RunDone, "")

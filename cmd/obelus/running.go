@@ -98,7 +98,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 		asking = terminal.NewDialogue(c.in, c.err, screen, o.name, pages.ToolsOf(s.Program()))
 		defer asking.Close()
 		if s.ID() != "" {
-			asking.Graph = c.drawing(s)
+			asking.Graph = drawing(c, s)
 		}
 		s.Confirmer = asking
 	}

@@ -71,7 +71,7 @@ func (c *cli) commandLine(words ...string) string {
 }
 
 // drawing is the command that draws the plan of a run, as far as a planner has written it.
-func (c *cli) drawing(s *session.Session) string {
+func drawing(c *cli, s *session.Session) string {
 	return c.commandLine("graph", "--run", runName(c, s), "--format", "text")
 }
 
@@ -84,7 +84,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	run := runName(c, s)
 	lines := []string{c.commandLine("decide", run) + "  # shows what is asked"}
 	if s.Planned() {
-		lines = append(lines, c.drawing(s)+"  # draws the whole plan")
+		lines = append(lines, drawing(c, s)+"  # draws the whole plan")
 	}
 	var ways []string
 	for i, q := range result.Asked {

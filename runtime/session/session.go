@@ -200,7 +200,9 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 		}
 		o.Digest, o.Signed = under.Digest, true
 	}
-	o.PlanOnly = o.Draft != nil
+	if o.PlanOnly = o.Draft != nil; o.PlanOnly && p.Plan.Mode != plan.Lazy {
+		return nil, diag.NewError(ErrNoPlanner, "only a plan in lazy mode is planned without being run")
+	}
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
 	if o.Planned && o.Model != "" {
 		return nil, diag.NewError(ErrNoPlanner,
