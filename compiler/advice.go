@@ -39,22 +39,15 @@ func weight(a plan.Advice, votes []plan.Vote) float64 {
 		weights[i] = v.Weight
 	}
 	slices.Sort(weights) // sums of floats depend on their order
-	n, least, most := float64(len(weights)), weights[0], weights[len(weights)-1]
 	if a.Aggregate == "min" {
-		return least
-	}
-	scale := 1.0
-	if max(-least, most) > math.MaxFloat64/n {
-		scale = n // or the sum would be beyond float64 where the mean isn't
+		return weights[0]
 	}
 	sum := 0.0
 	for _, w := range weights {
-		sum += w / scale
+		sum += w
 	}
-	if a.Aggregate == "sum" {
-		sum *= scale
-	} else {
-		sum /= n / scale
+	if a.Aggregate != "sum" {
+		sum /= float64(len(weights))
 	}
 	return max(-math.MaxFloat64, min(sum, math.MaxFloat64))
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/decode"
@@ -82,20 +81,15 @@ func (c *compilation) addSize(call *plan.Call) {
 // sharesName reports that a call's "_id" is the name of one without, if there are two: nothing that names the one would
 // tell it from the other. It is the later one's fault, so that it doesn't matter whether they arrive together.
 func (c *callReader) sharesName(named, call *plan.Call) {
-	if named == nil || call == nil {
+	if named == nil {
 		return
 	}
-	id, tool := named.Node.Get("_id").Span(), call.ToolNode.Span()
+	id, tool, later := named.Node.Get("_id").Span(), call.ToolNode.Span(), call
 	if named.Node.Start > call.Node.Start {
-		c.Report(diag.DuplicateID, id, "the id %q is also the name of a call without one", named.ID).
-			About(named.Label()).
-			Note(tool, "this call has it, from its tool and position").Advise("choose another \"_id\"")
-		return
+		id, tool, later = tool, id, named
 	}
-	c.Report(diag.DuplicateID, tool,
-		"the name of this call, from its tool and position, is %q, which is also the id of another", named.ID).
-		About(call.Label()).
-		Note(id, "this call has it").Advise("give it an \"_id\", or choose another for the other")
+	c.Report(diag.DuplicateID, tool, "the id %q is also the name of a call without one, from its tool and position",
+		named.ID).About(later.Label()).Note(id, "this call has it").Advise("choose another \"_id\", or give both one")
 }
 
 // listCall makes a call of what stands at a place, from 1, of the list, with its tool and name; nil if it is none.
@@ -467,11 +461,7 @@ func (c *callReader) textTemplate(n *source.Node) *plan.Template {
 		return &plan.Template{Node: n, Value: reference.Literal(n.Text)}
 	}
 	if err != nil {
-		f := c.BadExpression(n, err)
-		if edit, ok := diag.EditScalar(n, 0, 0, "†"); ok && c.isPlainText(n.Text) {
-			f.Fixes = append(f.Fixes,
-				diag.Fix{Message: "write †† for a text that begins with †", Safe: true, Edits: []diag.Edit{edit}})
-		}
+		c.BadExpression(n, err)
 		return &plan.Template{Node: n, Dynamic: true}
 	}
 	t := &plan.Template{Node: n, Expr: e, Dynamic: true}
@@ -502,18 +492,6 @@ func consecutive(first, end int) []int {
 		list[i] = first + i
 	}
 	return list
-}
-
-// isPlainText reports whether a string that begins with † and is no expression can only have been meant as text: the †
-// stands alone, or before a blank and something that begins with no kind.
-func (c *callReader) isPlainText(s string) bool {
-	rest := strings.TrimPrefix(s, "†")
-	word := strings.TrimLeft(rest, " \t\r\n")
-	if word != "" && (word == rest || !unicode.IsLetter([]rune(word)[0])) {
-		return false
-	}
-	return !slices.ContainsFunc(slices.Concat(builtinKinds, c.plan.Kinds),
-		func(kind string) bool { return strings.HasPrefix(word, kind) })
 }
 
 // bind finds for every read the calls that it sees, and from these the graph.

@@ -30,17 +30,13 @@ func (c *toolReader) foreignTool() (fields, parameters *source.Node) {
 		if known < 0 || f.Value.Kind != source.Object {
 			continue
 		}
+		found := c.Report(diag.WrongType, f.Key.Span(),
+			"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q, as models' "+
+				"interfaces have it", c.name, f.Key.Text)
 		if fields != c.node {
-			c.Report(diag.WrongType, c.key.Span(),
-				"the tool %q stands in the form of a model's interface, below \"function\"", c.name).
-				Advise(
-					"put what is below \"function\" in its place, and call %q \"inputSchema\": {name: %s, "+
-						"inputSchema: …}", f.Key.Text, Shown(c.name))
+			found.Advise("put what is below \"function\" in its place, and call %q \"inputSchema\"", f.Key.Text)
 		} else {
-			c.Report(diag.WrongType, f.Key.Span(),
-				"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", c.name,
-				f.Key.Text).
-				Advise("write inputSchema in the place of %s", f.Key.Text).
+			found.Advise("write inputSchema in the place of %s", f.Key.Text).
 				Rename(f.Key, 0, len(f.Key.Text), "inputSchema", known < 2)
 		}
 		return fields, f.Value

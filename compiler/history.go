@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -189,47 +188,19 @@ func (c contextReader) afterHistory(history []plan.Written, state any, data map[
 		if w.Path == pathtree.Root {
 			continue
 		}
-		after, err := put(all, c.plan.Paths.Segments(w.Path), w)
+		path := c.plan.Paths.Segments(w.Path)
+		under, _ := pathtree.Walk(all, path)
+		after, err := Combine(w.Method, under, w.Value)
 		if err != nil {
-			c.Report(diag.WrongType, w.Message.Span().Head(), "what was written to %q has no place there: %v",
+			c.Report(diag.WrongType, w.Message.Span().Head(), "what was written to %q can't be there: %v",
 				c.plan.Paths.String(w.Path), err)
 			continue
 		}
-		all = after
+		all = pathtree.With(all, path, after)
 	}
 	values := all.(map[string]any)
 	data, _ = values["data"].(map[string]any)
 	return values["state"], data
-}
-
-// put applies what was written to a value that its path leads into. It changes nothing in place.
-func put(under any, path []reference.Segment, w *plan.Written) (any, error) {
-	if len(path) == 0 {
-		return Combine(w.Method, under, w.Value)
-	}
-	first := path[0]
-	if first.IsIndex {
-		list, ok := under.([]any)
-		if under != nil && !ok || first.Index > len(list) {
-			return nil, fmt.Errorf("%s has no place for it", KindOf(under))
-		}
-		list = slices.Clone(list)
-		if first.Index == len(list) {
-			list = append(list, nil)
-		}
-		value, err := put(list[first.Index], path[1:], w)
-		list[first.Index] = value
-		return list, err
-	}
-	object, ok := under.(map[string]any)
-	if under != nil && !ok {
-		return nil, fmt.Errorf("%s has no place for it", KindOf(under))
-	}
-	value, err := put(object[first.Key], path[1:], w)
-	out := map[string]any{}
-	maps.Copy(out, object)
-	out[first.Key] = value
-	return out, err
 }
 
 // toolMessage reads the tools of a context, and in a record what they need besides: schemas, activities, and the files

@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"time"
 
@@ -118,22 +119,23 @@ func (c *toolReader) simulated(n *source.Node) {
 		Median time.Duration `key:"p50"`
 		Most   time.Duration `key:"p95"`
 	}
-	switch d := played.Duration; {
-	case d == nil, d.Kind == source.String && d.Text == "0s":
-	case d.Kind == source.Object:
-		c.Mapping(d, "\"duration\"", &durations, nil)
-	default:
-		c.Duration(d, "\"duration\"")
-	}
 	var costs struct {
 		Median float64 `key:"p50" from:"0"`
 		Most   float64 `key:"p95" from:"0"`
 	}
-	switch d := played.Cost; {
-	case d == nil:
-	case d.Kind == source.Object:
-		c.Mapping(d, "\"cost\"", &costs, nil)
-	default:
-		c.Value(d, "\"cost\"", &costs.Median, `from:"0"`)
+	if d := played.Duration; d != nil && d.AsText() != "0s" {
+		c.percentiles(d, "\"duration\"", &durations, &durations.Median, "")
+	}
+	if d := played.Cost; d != nil {
+		c.percentiles(d, "\"cost\"", &costs, &costs.Median, `from:"0"`)
+	}
+}
+
+// percentiles reads a number or a mapping of them.
+func (c *toolReader) percentiles(n *source.Node, what string, all, one any, tags reflect.StructTag) {
+	if n.Kind == source.Object {
+		c.Mapping(n, what, all, nil)
+	} else {
+		c.Value(n, what, one, tags)
 	}
 }

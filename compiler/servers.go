@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/obelus-dev/obelus/compiler/canonical"
-	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
@@ -28,7 +27,6 @@ func (c *definitionReader) servers(n *source.Node, dir string) {
 
 func (c *definitionReader) server(d definition) *plan.Server {
 	s := &plan.Server{Activity: *c.activityOf(d)}
-	c.lockBeside(s)
 	c.activities().Server(s)
 	for _, one := range c.delegation.trusted {
 		if one.Is(s, c.wholly) {
@@ -86,23 +84,6 @@ func (c *definitionReader) wholly(s *plan.Server) string {
 		}
 	}
 	return filepath.Clean(dir)
-}
-
-// lockBeside refuses a lock file of an earlier release beside a server's definition: without it nothing would be
-// recorded of its tools.
-func (c *definitionReader) lockBeside(s *plan.Server) {
-	if s.Node.Get("lock") != nil || c.options.Open == nil || c.plan.Root.Get(canonical.CompiledKey) != nil {
-		return
-	}
-	name := path.Join(s.Dir, "obelus.lock.yaml")
-	if s.Origin == plan.Document {
-		name = path.Join(c.plan.Workspace, name)
-	}
-	if file, err := c.open(name); err == nil {
-		c.Report(diag.WrongType, s.NameNode.Span(),
-			"%s isn't read any more, and nothing else records the tools of the server %q", file.Name, s.Name).
-			Advise("%s, and delete %s", catalogue.ImportAgain, file.Name)
-	}
 }
 
 // serve gives the activities of the kind mcp the servers that they name, once all are

@@ -23,7 +23,7 @@ type edge struct {
 	other    source.Span // in to
 }
 
-// cycles reports calls that wait for each other, one shortest cycle a group, and calls that wait for themselves.
+// cycles reports calls that wait for each other, one cycle a group, and calls that wait for themselves.
 func cycles(p *Pass) {
 	for _, i := range p.Plan.Graph.SelfCycles() {
 		selfCycle(p, p.Plan.Calls[i])

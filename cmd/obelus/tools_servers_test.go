@@ -192,18 +192,16 @@ func TestImportsReplaceWhatIsBroken(t *testing.T) {
 	bad := "tools: {a: {type: object, properties: {q: {type: strin}}}}\nactivities: {a: {mcp: {server: none, tool: a}}}\n"
 	shop := "openapi: 3.1.0\ninfo: {title: a, version: '1'}\nservers: [{url: 'https://a.example'}]\npaths: {/p: {get: {operationId: p, responses: {'200': {description: ok}}}}}\n"
 	for name, c := range map[string]struct {
-		catalogue, lock, from string
-		refused               string
+		catalogue, from string
+		refused         string
 	}{
-		"no YAML":        {old + "tools: {a: [\n", "", "servers.yaml", ""},
-		"no catalogue":   {old + bad, "", "servers.yaml", ""},
-		"itself":         {old + bad + servers, "", "api.tools.yaml", ""},
-		"its own record": {old + strings.Replace(servers, "command:", "lock: {tools: 5}, command:", 1), "", "api.tools.yaml", ""},
-		"a lock file":    {"", "servers: {self: {tools: 5}}\n", "servers.yaml", ""},
-		"a conflict":     {"", "<<<<<<< HEAD\nservers: {}\n", "servers.yaml", ""},
-		"not written":    {"tools: {}\n", "", "shop.yaml", "is there already"},
+		"no YAML":        {old + "tools: {a: [\n", "servers.yaml", ""},
+		"no catalogue":   {old + bad, "servers.yaml", ""},
+		"itself":         {old + bad + servers, "api.tools.yaml", ""},
+		"its own record": {old + strings.Replace(servers, "command:", "lock: {tools: 5}, command:", 1), "api.tools.yaml", ""},
+		"not written":    {"tools: {}\n", "shop.yaml", "is there already"},
 	} {
-		for file, text := range map[string]string{"servers.yaml": servers, "shop.yaml": shop, "obelus.yaml": "tools: [api.tools.yaml]\n", "api.tools.yaml": c.catalogue, "obelus.lock.yaml": c.lock} {
+		for file, text := range map[string]string{"servers.yaml": servers, "shop.yaml": shop, "obelus.yaml": "tools: [api.tools.yaml]\n", "api.tools.yaml": c.catalogue} {
 			if os.Remove(file); text == "" {
 				continue
 			}

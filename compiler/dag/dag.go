@@ -55,7 +55,6 @@ func (b *Builder) Graph(self []int32) Graph {
 	g.users = g.deps.reversed()
 	g.sort()
 	g.connect()
-	g.rankRest()
 	return g
 }
 
@@ -134,120 +133,45 @@ func (g *Graph) sort() {
 	}
 }
 
-// connect numbers the strongly connected components: Tarjan's algorithm
-// (SIAM J. Comput. 1(2), 1972) with a stack of its own in place of recursion.
-// A graph whose order is whole has none to find.
+// connect numbers the strongly connected components, those that others depend on first: the nodes of the order by
+// their ranks, and the rest by Kosaraju's algorithm. It gives the rest their ranks, component by component.
 func (g *Graph) connect() {
 	n := g.Len()
-	g.component = make([]int32, n)
-	if len(g.order) == n {
-		for i := range n {
-			g.component[i] = int32(i)
-		}
-		g.components = n
-		return
-	}
-	const unseen = -1
-	index, low := make([]int32, n), make([]int32, n)
-	for i := range n {
-		index[i], g.component[i] = unseen, unseen
-	}
-	type frame struct{ node, edge int32 }
-	var stack []int32
-	var frames []frame
-	next := int32(0)
-	for root := range n {
-		if index[root] != unseen {
+	g.component, g.components = slices.Clone(g.rank), len(g.order)
+	seen := make([]bool, n)
+	var finished, stack, rest []int32
+	for root := range int32(n) {
+		if g.rank[root] >= 0 {
 			continue
 		}
-		frames = append(frames, frame{int32(root), 0})
-		for len(frames) > 0 {
-			f := &frames[len(frames)-1]
-			v := f.node
-			if f.edge == 0 && index[v] == unseen {
-				index[v], low[v] = next, next
-				next++
-				stack = append(stack, v)
-			}
-			edges := g.Deps(int(v))
-			descended := false
-			for int(f.edge) < len(edges) {
-				w := edges[f.edge]
-				f.edge++
-				if index[w] == unseen {
-					frames = append(frames, frame{w, 0})
-					descended = true
-					break
-				}
-				if g.component[w] == unseen {
-					low[v] = min(low[v], index[w])
-				}
-			}
-			if descended {
-				continue
-			}
-			if low[v] == index[v] {
-				for {
-					w := stack[len(stack)-1]
-					stack = stack[:len(stack)-1]
-					g.component[w] = int32(g.components)
-					if w == v {
-						break
-					}
-				}
-				g.components++
-			}
-			frames = frames[:len(frames)-1]
-			if len(frames) > 0 {
-				p := frames[len(frames)-1].node
-				low[p] = min(low[p], low[v])
+		rest = append(rest, root)
+		for stack = append(stack, root); len(stack) > 0; {
+			v := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if v < 0 { // all its users were visited
+				finished = append(finished, ^v)
+			} else if !seen[v] {
+				seen[v] = true
+				stack = append(append(stack, ^v), g.Users(int(v))...)
 			}
 		}
 	}
-}
-
-// rankRest gives a rank to the nodes that have no place in the order, as sort does,
-// with every cycle in the place of one node.
-func (g *Graph) rankRest() {
-	if len(g.order) == g.Len() {
-		return
-	}
-	members := make([][]int32, g.components)
-	waiting := make([]int32, g.components)
-	for i := range int32(g.Len()) {
-		if c := g.component[i]; g.rank[i] < 0 {
-			members[c] = append(members[c], i)
-			for _, d := range g.Deps(int(i)) {
-				if g.rank[d] < 0 && g.component[d] != c {
-					waiting[c]++
-				}
+	for _, root := range slices.Backward(finished) {
+		if g.component[root] >= 0 {
+			continue
+		}
+		for stack = append(stack, root); len(stack) > 0; {
+			v := stack[len(stack)-1]
+			if stack = stack[:len(stack)-1]; g.component[v] < 0 {
+				g.component[v] = int32(g.components)
+				stack = append(stack, g.Deps(int(v))...)
 			}
 		}
+		g.components++
 	}
-	var ready []int32 // of each component the first node
-	for c := range members {
-		if len(members[c]) > 0 && waiting[c] == 0 {
-			heap.Push(&ready, members[c][0], cmp.Less[int32])
-		}
-	}
-	next := int32(len(g.order))
-	for len(ready) > 0 {
-		cycle := g.component[heap.Pop(&ready, cmp.Less[int32])]
-		for _, i := range members[cycle] {
-			g.rank[i] = next
-			next++
-		}
-		for _, i := range members[cycle] {
-			for _, u := range g.Users(int(i)) {
-				c := g.component[u]
-				if c == cycle {
-					continue
-				}
-				if waiting[c]--; waiting[c] == 0 {
-					heap.Push(&ready, members[c][0], cmp.Less[int32])
-				}
-			}
-		}
+	slices.SortStableFunc(rest, func(a, b int32) int { return int(g.component[a] - g.component[b]) })
+	for at, i := range rest {
+		g.rank[i] = int32(len(g.order) + at)
 	}
 }
 
@@ -257,74 +181,41 @@ func (g *Graph) Components() int { return g.components }
 // Component numbers the strongly connected component that a node belongs to.
 func (g *Graph) Component(i int) int { return int(g.component[i]) }
 
-// Cycles gives one shortest cycle of each strongly connected component of more
-// than one node, ordered by the first node on it. A cycle is a list of nodes, each of
-// which depends on the next, and the last on the first; it begins with its first
-// node. Finding the shortest is a breadth-first
-// search from each member; past a budget of edges the shortest found so far
-// stands.
-func (g *Graph) Cycles() [][]int32 {
+// Cycles gives of each strongly connected component of more than one node a shortest cycle through its first node,
+// ordered by that. A cycle is a list of nodes, each of which depends on the next, and the last on the first.
+func (g *Graph) Cycles() (cycles [][]int32) {
 	if len(g.order) == g.Len() {
 		return nil
 	}
-	members := make([][]int32, g.components)
-	for i := range g.Len() {
-		members[g.component[i]] = append(members[g.component[i]], int32(i))
-	}
-	budget := 20_000_000
-	parent := make([]int32, g.Len())
-	seen := make([]int32, g.Len())
-	stamp := int32(0)
-	var cycles [][]int32
-	for _, group := range members {
-		if len(group) < 2 {
-			continue
-		}
-		var best []int32
-		for _, from := range group {
-			if best != nil && (len(best) == 2 || budget <= 0) {
-				break
-			}
-			stamp++
-			if c := g.cycleThrough(from, len(best), parent, seen, stamp, &budget); c != nil &&
-				(best == nil || len(c) < len(best)) {
-				best = c
+	parent := make([]int32, g.Len()) // and 1; 0 of a node that wasn't met
+	visited := make([]bool, g.components)
+	for from := range int32(g.Len()) {
+		if c := g.component[from]; !visited[c] {
+			visited[c] = true
+			if cycle := g.cycleThrough(from, parent); cycle != nil {
+				cycles = append(cycles, cycle)
 			}
 		}
-		first := slices.Index(best, slices.Min(best))
-		cycles = append(cycles, append(slices.Clone(best[first:]), best[:first]...))
 	}
-	slices.SortFunc(cycles, func(a, b []int32) int { return int(a[0] - b[0]) })
 	return cycles
 }
 
-// cycleThrough searches the shortest cycle through one node within its
-// component, giving up once none shorter than limit (if above 0) can be found.
-func (g *Graph) cycleThrough(from int32, limit int, parent, seen []int32, stamp int32, budget *int) []int32 {
-	queue := []int32{from}
-	seen[from] = stamp
-	level, levelEnd := 1, 1
-	for at := 0; at < len(queue); at++ {
-		if at == levelEnd {
-			level, levelEnd = level+1, len(queue)
-			if limit > 0 && level >= limit {
-				return nil
-			}
-		}
-		v := queue[at]
+// cycleThrough searches breadth first for the shortest cycle through a node.
+func (g *Graph) cycleThrough(from int32, parent []int32) []int32 {
+	for queue := []int32{from}; len(queue) > 0; queue = queue[1:] {
+		v := queue[0]
 		for _, w := range g.Deps(int(v)) {
-			*budget--
 			if w == from {
-				var back []int32
-				for x := v; x != from; x = parent[x] {
-					back = append(back, x)
+				back := []int32{}
+				for ; v != from; v = parent[v] - 1 {
+					back = append(back, v)
 				}
 				back = append(back, from)
 				slices.Reverse(back)
 				return back
 			}
-			if g.component[w] == g.component[from] && seen[w] != stamp {
-				seen[w], parent[w] = stamp, v
+			if g.component[w] == g.component[from] && parent[w] == 0 {
+				parent[w] = v + 1
 				queue = append(queue, w)
 			}
 		}

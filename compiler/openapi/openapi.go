@@ -1,29 +1,24 @@
 // Package openapi reads OpenAPI documents, versions 3.0 and 3.1, and makes of each of
 // their operations a tool and the http activity that carries it out.
 //
-// In comes a text, with a function that opens other files of its folder, to which it may
-// refer. Out come tools, activities and the schemas that they share; what can't be expressed,
-// with the reason and the place; and what was changed.
+// In comes a text. Out come tools, activities and the schemas that they share; what can't be
+// expressed, with the reason and the place; and what was changed.
 //
-// Package source reads the texts: it bounds what reading costs and knows every place. A fault in
+// Package source reads the text: it bounds what reading costs and knows every place. A fault in
 // one operation leaves the others alone. Schemas are translated to JSON Schema 2020-12 once,
 // however many refer to them; what is wrong in one is left out, with a note.
 //
-// The package opens no file itself, and fetches nothing.
+// The package opens no file, and fetches nothing.
 package openapi
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // Options say how a document is imported.
@@ -34,8 +29,6 @@ type Options struct {
 	Headers map[string]any
 	// Wanted reports whether an operation is to be imported; nil wants all.
 	Wanted func(*Operation) bool
-	// Open reads another file by its path from the document's folder; nil opens none.
-	Open func(name string) ([]byte, error)
 }
 
 // An API is what was read of one document.
@@ -48,8 +41,6 @@ type API struct {
 	Notes []Note
 	// Variables are those of the environment that requests take, with what they hold, in words.
 	Variables map[string]string
-	// Files are the texts of the other files that were read, by their paths from the document's folder.
-	Files map[string][]byte
 
 	schemas map[string]any
 }
@@ -97,15 +88,6 @@ func (a *API) Catalogue() map[string]any {
 	return out
 }
 
-// Digest is that of the document's text with the other files that were read.
-func (a *API) Digest(text []byte) string {
-	all := [][]byte{text}
-	for _, name := range slices.Sorted(maps.Keys(a.Files)) {
-		all = append(all, a.Files[name])
-	}
-	return workspace.SumOf(bytes.Join(all, nil))
-}
-
 // A Note is something that was left out or changed, with what is in the way.
 type Note struct {
 	At      source.Span
@@ -117,7 +99,6 @@ type Note struct {
 type reading struct {
 	Options
 	*API
-	documents
 	root   *source.Node
 	old    bool // 3.0, whose schemas aren't JSON Schema
 	named  map[pointer]*named
@@ -131,12 +112,10 @@ type reading struct {
 // there is no API.
 func Read(file *source.File, o Options) (*API, []diag.Diagnostic) {
 	r := &reading{
-		Options: o, API: &API{Files: map[string][]byte{}, Variables: map[string]string{}}, named: map[pointer]*named{},
-		documents: documents{map[string]*source.Node{}, map[*source.File]string{}},
-		byName:    map[string]*named{}, left: emptyBudget, noted: map[source.Span]bool{},
+		Options: o, API: &API{Variables: map[string]string{}}, named: map[pointer]*named{},
+		byName: map[string]*named{}, left: emptyBudget, noted: map[source.Span]bool{},
 	}
-	r.documents.paths[file] = filepath.Base(file.Name)
-	root, found := r.parse(file)
+	root, found := parse(file)
 	if r.root = root; root == nil || len(found) > 0 {
 		return nil, found
 	}
@@ -201,7 +180,7 @@ func (n *Note) because(reason string) *Note {
 // Reasons of operations that aren't imported, about which somebody can do something.
 const (
 	NoAddress  = "no address is known to send it to"
-	Outside    = "it refers to what isn't in the document's folder"
+	Outside    = "it refers to what isn't in the document"
 	UnknownKey = "who asks is shown in a way that isn't known"
 	BadBody    = "its body has a form that isn't sent"
 )

@@ -62,15 +62,10 @@ func (b *builder) parameters() *Note {
 		}
 		return "{" + inPath[wire] + "}"
 	})
-	if strings.ContainsAny(placeholder.ReplaceAllString(b.url, ""), " {}#\\") {
-		return noteOf(b.Node, "the path %q has a character that no address has", b.Path)
-	}
 	for segment := range strings.SplitSeq(placeholder.ReplaceAllString(b.url, "x"), "/") {
-		switch plain, err := url.PathUnescape(segment); {
-		case err != nil:
-			return noteOf(b.Node, "the path %q has a %% that stands for no byte", b.Path)
-		case plain == "." || plain == "..":
-			return noteOf(b.Node, "the path %q leaves a folder by %q", b.Path, plain)
+		plain, err := url.PathUnescape(segment)
+		if err != nil || plain == "." || plain == ".." || strings.ContainsAny(segment, " {}#\\") {
+			return noteOf(b.Node, "the path %q can't be that of an address", b.Path)
 		}
 	}
 	return nil
@@ -121,20 +116,10 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 	style, explode := cmp.Or(textAt(p.Node, "style"), map[bool]string{true: "form", false: "simple"}[query]),
 		p.Get("explode")
 	exploded := explode.IsTrue() || explode == nil && query && style == "form"
-	shape, deep, join := b.shape(value), style == "deepObject", joins[style]
-	var fields map[string]string
-	switch {
-	case p.in == "path" && shape != "":
-		return "", noteOf(p.Node, "%s can't be sent in a path", called[shape])
-	case join == "" && !deep, shape == "array" && deep, shape == "object" && (!query || !deep && !exploded):
-		return "", noteOf(p.Node, "%s in a %s can't be sent in the style %q", called[shape], p.in, style)
-	case shape == "array" && b.nested(value):
-		return "", noteOf(p.Node, "a list of lists or objects can't be sent")
-	case shape == "object":
-		if fields = b.fields(p.wire, value, deep); fields == nil {
-			return "", noteOf(p.Node,
-				"an object whose properties aren't all known texts, numbers and booleans can't be sent")
-		}
+	shape, join := b.shape(value), joins[style]
+	if shape == "object" || p.in == "path" && shape != "" || join == "" || b.nested(value) {
+		return "", noteOf(p.Node, "%s isn't sent in a %s in the style %q",
+			map[string]string{"array": "such a list", "object": "an object", "": "a value"}[shape], p.in, style)
 	}
 	b.scope.refs, b.scope.broken = append(b.scope.refs, scope.refs...), cmp.Or(b.scope.broken, scope.broken)
 	name = b.take(p.wire, p.in)
@@ -156,14 +141,9 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 	if shape == "array" && (!query || !exploded) {
 		sent = map[string]any{"value": sent, "join": join}
 	}
-	switch {
-	case fields != nil:
-		for field, path := range fields {
-			b.query[field] = "†" + name + path
-		}
-	case query:
+	if query {
 		b.query[p.wire] = sent
-	case p.in == "header":
+	} else if p.in == "header" {
 		b.headers[p.wire] = sent
 	}
 	return name, nil
@@ -172,31 +152,6 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 // ownHeaders are those that an http activity doesn't take.
 var ownHeaders = []string{"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
 	"proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
-
-var called = map[string]string{"array": "a list", "object": "an object", "": "a value"}
-
-// fields are those of a query that the properties of an object are, with the paths to them; nil
-// where they aren't known, or aren't simple.
-func (b *builder) fields(wire string, object any, deep bool) map[string]string {
-	properties, budget := map[string]any{}, maxFlat
-	if !b.flat(b.behind(object), &budget, properties, map[string]bool{}) || len(properties) == 0 {
-		return nil
-	}
-	fields := map[string]string{}
-	for name, schema := range properties {
-		if shape := b.shape(schema); shape == "object" || shape == "array" && deep || !plainKey.MatchString(name) {
-			return nil
-		}
-		field := name
-		if deep {
-			field = wire + "[" + name + "]"
-		}
-		fields[field] = "." + name
-	}
-	return fields
-}
-
-var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // kindOf is a form without its parameters, in lower case.
 func kindOf(media source.Field) string {

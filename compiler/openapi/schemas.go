@@ -29,11 +29,10 @@ type named struct {
 	value     any    // with links in the place of references
 	refs      []*named
 	pruned    bool   // the other direction has another one
-	broken    *Note  // it leads out of the document's folder
+	broken    *Note  // it leads out of the document
 	name      string // under "schemas"
 	duplicate *named // an equal schema that replaces it
 	relaxed   bool   // no value fitted it
-	large     bool   // with what it refers to it is larger than a schema may be
 }
 
 // A link is a reference before the names of schemas are known.
@@ -89,9 +88,10 @@ func (r *reading) schema(n *source.Node, dir direction, in *named) any {
 			for i, item := range v.Items {
 				list[i] = r.schema(item, dir, in)
 			}
-			if out[key] = list; key != "allOf" {
-				r.discriminate(n, v, list)
+			if n.Get("discriminator") != nil && key == "oneOf" { // it chooses, and a value may fit several
+				key = "anyOf"
 			}
+			out[key] = list
 		case slices.Contains(oneSchema, key) && v.Kind == source.Object:
 			out[key] = r.schema(v, dir, in)
 		case key == "required" && v.Kind == source.Array:
@@ -151,44 +151,12 @@ func modern(m map[string]any, nullable bool) any {
 	return map[string]any{"anyOf": []any{m, map[string]any{"type": "null"}}}
 }
 
-// discriminate says of each of several schemas which value of the discriminator goes with it,
-// where the document says so and the schema itself leaves it open.
-func (r *reading) discriminate(n, several *source.Node, list []any) {
-	d := n.Get("discriminator")
-	property, mapping := textAt(d, "propertyName"), orEmpty(d.Get("mapping")).Fields
-	for i, item := range several.Items {
-		ref := item.Get("$ref")
-		if ref == nil || property == "" {
-			continue
-		}
-		target, _ := r.target(ref)
-		own := target.Get("properties").Get(property)
-		if own == nil || own.Get("type") == nil || own.Get("enum") != nil || own.Get("const") != nil {
-			continue
-		}
-		var values []any
-		for _, f := range mapping {
-			if to := f.Value.Text; to == ref.Text || "#/components/schemas/"+to == ref.Text {
-				values = append(values, f.Key.Text)
-			}
-		}
-		if len(values) > 0 {
-			list[i] = map[string]any{"allOf": []any{list[i], map[string]any{
-				"properties": map[string]any{property: map[string]any{"enum": values}}, "required": []any{property},
-			}}}
-		}
-	}
-}
-
 // refer is what a reference leads to; nil where it leads nowhere.
 func (r *reading) refer(ref *source.Node, dir direction, in *named) *named {
 	n, refused := r.target(ref)
 	switch {
-	case refused != nil && (refused.Reason == Outside || strings.IndexByte(ref.Text, '#') > 0):
+	case refused != nil && refused.Reason == Outside:
 		in.broken = refused
-		return nil
-	case refused != nil && ref.Kind != source.String:
-		r.note(noteOf(ref, "%s", refused.Message))
 		return nil
 	case refused != nil || n.Kind != source.Object && n.Kind != source.Bool:
 		r.note(noteOf(ref, "%q leads to no schema; what it stands for may be anything", ref.Text))

@@ -3,12 +3,9 @@
 package pathtree
 
 import (
-	"hash/maphash"
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/reference"
@@ -26,7 +23,7 @@ const Root ID = 0
 // other or stands above it in this tree.
 type Tree struct {
 	nodes []pathNode
-	slots []ID // the paths by parent and segment: a hash table, open addressing; Root is a free slot
+	ids   map[step]ID
 	ascii bool // no path has a character beyond ASCII
 }
 
@@ -36,9 +33,16 @@ type pathNode struct {
 	segment                         reference.Segment
 }
 
+// A step is a segment below a path. An index differs from a key that is written alike.
+type step struct {
+	parent ID
+	key    string
+	index  bool
+}
+
 // New is a tree of nothing but the root.
 func New() *Tree {
-	return &Tree{nodes: []pathNode{{parent: -1, firstChild: -1, nextSibling: -1}}, slots: make([]ID, 32), ascii: true}
+	return &Tree{nodes: []pathNode{{parent: -1, firstChild: -1, nextSibling: -1}}, ids: map[step]ID{}, ascii: true}
 }
 
 // IsASCII reports whether no path has a character beyond ASCII.
@@ -47,7 +51,7 @@ func (t *Tree) IsASCII() bool { return t.ascii }
 // Clone is a tree of the same paths with the same numbers, which grows by
 // itself.
 func (t *Tree) Clone() *Tree {
-	return &Tree{nodes: slices.Clone(t.nodes), slots: slices.Clone(t.slots), ascii: t.ascii}
+	return &Tree{nodes: slices.Clone(t.nodes), ids: maps.Clone(t.ids), ascii: t.ascii}
 }
 
 // Len is the number of paths, the root among them.
@@ -55,60 +59,22 @@ func (t *Tree) Len() int { return len(t.nodes) }
 
 // Intern is the path one segment below, made if it is new.
 func (t *Tree) Intern(parent ID, s reference.Segment) ID {
-	slot, id := t.find(parent, s)
-	if id != Root {
+	at := step{parent, s.Key, s.IsIndex}
+	if id, known := t.ids[at]; known {
 		return id
 	}
-	id = ID(len(t.nodes))
+	id := ID(len(t.nodes))
 	t.nodes = append(t.nodes, pathNode{parent: parent, firstChild: -1, nextSibling: t.nodes[parent].firstChild,
 		depth: t.nodes[parent].depth + 1, segment: s})
-	t.nodes[parent].firstChild = id
-	t.slots[slot] = id
+	t.nodes[parent].firstChild, t.ids[at] = id, id
 	t.ascii = t.ascii && naming.IsASCII(s.Key)
-	if 2*len(t.nodes) > len(t.slots) {
-		t.grow()
-	}
 	return id
-}
-
-// find is the path one segment below, or else Root and the slot in which to
-// note it.
-func (t *Tree) find(parent ID, s reference.Segment) (slot int, id ID) {
-	mask := len(t.slots) - 1
-	slot = int(pathHash(parent, s)) & mask
-	for ; t.slots[slot] != Root; slot = (slot + 1) & mask {
-		if n := &t.nodes[t.slots[slot]]; n.parent == parent && n.segment.IsIndex == s.IsIndex &&
-			n.segment.Key == s.Key {
-			return slot, t.slots[slot]
-		}
-	}
-	return slot, Root
-}
-
-// grow makes room for twice as many paths.
-func (t *Tree) grow() {
-	t.nodes = slices.Grow(t.nodes, len(t.nodes))
-	t.slots = make([]ID, 2*len(t.slots))
-	for id := Root + 1; int(id) < len(t.nodes); id++ {
-		slot, _ := t.find(t.nodes[id].parent, t.nodes[id].segment)
-		t.slots[slot] = id
-	}
-}
-
-var pathSeed = maphash.MakeSeed()
-
-func pathHash(parent ID, s reference.Segment) uint64 {
-	h := maphash.String(pathSeed, s.Key) + uint64(parent)*0x9e3779b97f4a7c15
-	if s.IsIndex {
-		h = ^h
-	}
-	return h ^ h>>32
 }
 
 // Lookup is the path one segment below, and whether the tree has it.
 func (t *Tree) Lookup(parent ID, s reference.Segment) (ID, bool) {
-	_, id := t.find(parent, s)
-	return id, id != Root
+	id, known := t.ids[step{parent, s.Key, s.IsIndex}]
+	return id, known
 }
 
 // Parent is the path without its last segment; the root's is -1.
@@ -133,18 +99,7 @@ func (t *Tree) Segments(id ID) []reference.Segment {
 // Walk is what stands at a path, given the value of its kind. It reports false
 // where there is nothing.
 func (t *Tree) Walk(value any, id ID) (any, bool) {
-	if t.nodes[id].depth <= 1 {
-		return value, true
-	}
-	above, ok := t.Walk(value, t.nodes[id].parent)
-	if !ok {
-		return nil, false
-	}
-	below, ok := Step(above, t.nodes[id].segment)
-	if !ok {
-		return nil, false
-	}
-	return below, true
+	return Walk(value, t.Segments(id)[min(1, t.Depth(id)):])
 }
 
 // Kind is a path's first segment: input, state, data, error, advice.
@@ -209,35 +164,8 @@ func (t *Tree) String(id ID) string {
 	if id == Root {
 		return "†"
 	}
-	var b strings.Builder
-	b.WriteRune(reference.Mark)
-	for i, s := range t.Segments(id) {
-		writeSegment(&b, s, i == 0)
-	}
-	return b.String()
-}
-
-// Below is the text of a path below another that is given as text.
-func Below(path string, steps []reference.Segment) string {
-	var b strings.Builder
-	b.WriteString(path)
-	for _, s := range steps {
-		writeSegment(&b, s, false)
-	}
-	return b.String()
-}
-
-func writeSegment(b *strings.Builder, s reference.Segment, first bool) {
-	switch {
-	case first:
-		b.WriteString(s.Key)
-	case s.IsIndex:
-		b.WriteString("[" + s.Key + "]")
-	case reference.IsBareKey(s.Key):
-		b.WriteString("." + s.Key)
-	default:
-		b.WriteString("[" + strconv.Quote(s.Key) + "]")
-	}
+	path := t.Segments(id)
+	return reference.Reference{Kind: path[0].Key, Path: path[1:]}.String()
 }
 
 // Keys lists the keys of a path below its kind.

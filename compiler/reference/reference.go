@@ -78,14 +78,13 @@ func IsBareKey(key string) bool {
 
 // String is the reference in canonical form: †state.items[0]["odd key"].
 func (r Reference) String() string {
-	var b strings.Builder
-	b.WriteString(mark)
-	b.WriteString(r.Kind)
-	writePath(&b, r.Path)
-	return b.String()
+	return Below(mark+r.Kind, r.Path)
 }
 
-func writePath(b *strings.Builder, path []Segment) {
+// Below is the text of a path below another that is given as text.
+func Below(above string, path []Segment) string {
+	var b strings.Builder
+	b.WriteString(above)
 	for _, s := range path {
 		switch {
 		case s.IsIndex:
@@ -96,6 +95,7 @@ func writePath(b *strings.Builder, path []Segment) {
 			b.WriteString("[" + strconv.Quote(s.Key) + "]")
 		}
 	}
+	return b.String()
 }
 
 // maxIndex is the largest index of a list that a reference may name.
@@ -153,27 +153,19 @@ func Read(text string, at int) (ref Reference, end int, optional bool, err *Erro
 
 // noKind explains a † that no kind follows.
 func noKind(text string, at int) *Error {
-	rest := text[at+len(mark):]
-	end := at + len(mark)
+	rest, end := text[at+len(mark):], at+len(mark)
 	const escape = "write †kind.path, such as †state.total; a text that begins with † itself is written ††"
+	r, size := utf8.DecodeRuneInString(rest)
 	switch {
-	case rest == "":
-		return Fault(at, end, "\"†\" alone refers to nothing", escape)
-	case strings.HasPrefix(rest, mark):
-		return Fault(at, end+len(mark), "two † in a row mean a literal †, and only at the beginning of a string",
-			"write one †")
-	case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\n':
-		return Fault(at, end, "a kind must follow † directly", escape)
-	case rest[0] == '(' && at > 0:
+	case rest == "" || unicode.IsSpace(r):
+		return Fault(at, end, "\"†\" alone refers to nothing: a kind must follow † directly", escape)
+	case r == '(' && at > 0:
 		return Fault(at, end, "within an expression parentheses need no †", "leave out the † before the parenthesis")
-	case rest[0] == '.' || rest[0] == '*':
-		return Fault(at, end+1, "a reference begins with its kind", escape)
-	case strings.IndexByte("\"'`[{!-+#", rest[0]) >= 0:
+	case strings.ContainsRune("\"'`[{!-+#", r):
 		return Fault(at, end, "an expression that doesn't begin with a reference stands in parentheses",
 			"write †( … )")
 	}
-	r, size := utf8.DecodeRuneInString(rest)
-	return Fault(at, end+size, "no kind can begin with "+QuoteRune(r), escape)
+	return Fault(at, end+size, "a reference begins with its kind, and no kind can begin with "+QuoteRune(r), escape)
 }
 
 // ReadSegments reads what may follow a kind: .key, [0], .0, ["any key"], and
@@ -325,39 +317,20 @@ func readQuoted(text string, at int) (string, int, *Error) {
 	return "", 0, Fault(at, at+1, "the quoted key is never closed", "write ["+string(quote)+"key"+string(quote)+"]")
 }
 
-func unescape(text string, from, end int) (string, *Error) {
-	var b strings.Builder
-	for at := from; at < end; {
-		if text[at] != '\\' {
-			b.WriteByte(text[at])
-			at++
-			continue
-		}
-		if at+1 < end && strings.IndexByte("\"'/`", text[at+1]) >= 0 {
-			b.WriteByte(text[at+1])
-			at += 2
-			continue
-		}
-		r, multibyte, rest, err := strconv.UnquoteChar(text[at:end], '"')
-		next := end - len(rest)
-		if err == nil && r < utf8.RuneSelf || err == nil && multibyte {
-			b.WriteRune(r)
-			at = next
-			continue
-		}
-		// A pair of surrogates, which JSON writes for a character beyond U+FFFF.
-		var pair string
-		if next = at + len("\\ud83d\\ude00"); next <= end &&
-			json.Unmarshal([]byte(`"`+text[at:next]+`"`), &pair) == nil &&
-			utf8.RuneCountInString(pair) == 1 && pair != string(utf8.RuneError) {
-			b.WriteString(pair)
-			at = next
-			continue
-		}
-		return "", Fault(at, min(at+2, end), "the escape "+strconv.Quote(text[at:min(at+2, end)])+" means no character",
+// doubleQuoted escapes for double quotes what is in single ones.
+var doubleQuoted = strings.NewReplacer(`\\`, `\\`, `\"`, `\"`, `\'`, `'`, "\\`", "`", `"`, `\"`)
+
+func unescape(text string, from, end int) (s string, err *Error) {
+	quoted := `"` + doubleQuoted.Replace(text[from:end]) + `"`
+	s, wrong := strconv.Unquote(quoted)
+	if wrong != nil { // a pair of surrogates, or \/
+		wrong = json.Unmarshal([]byte(quoted), &s)
+	}
+	if wrong != nil || strings.ContainsRune(s, utf8.RuneError) {
+		return "", Fault(from, end, "an escape in the key "+wording.Quote(text[from:end])+" means no character",
 			"write \\\\ for a backslash")
 	}
-	return b.String(), nil
+	return s, nil
 }
 
 // ReadKey reads a bare key at text[at:] and returns its end, which is at when

@@ -187,32 +187,3 @@ func TestTrustInServersEndsWithTheirPrograms(t *testing.T) {
 		t.Error("it is as it was, and doesn't count")
 	}
 }
-
-// LANGUAGE.md#mcp-servers: a lock file of an earlier release is refused beside the definition of a server of which
-// nothing else is recorded.
-func TestLockFilesAreRefused(t *testing.T) {
-	root := t.TempDir()
-	for record, want := range map[string]string{"": "obelus.lock.yaml isn't read any more, and nothing else records the tools of the server \"docs\"", ", lock: {tools: {}}": ""} {
-		for name, text := range map[string]string{
-			"plan.yaml":        "servers: {docs: {command: [docs-mcp]" + record + "}}\ncalls: []\n",
-			"obelus.lock.yaml": "servers: {docs: {tools: {search: {inputSchema: {type: object}}}}}\n",
-		} {
-			if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		d, err := (&project.Reader{}).One(filepath.Join(root, "plan.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		said := ""
-		for _, f := range d.Compile().Findings {
-			if f.Severity == diag.Error {
-				said += f.Message
-			}
-		}
-		if !strings.HasSuffix(said, want) || (said == "") != (want == "") {
-			t.Errorf("%q: %q", record, said)
-		}
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -27,7 +28,7 @@ type part struct {
 	options []analyzer.BranchChoice
 }
 
-func (p *part) name() string { return pathtree.Below(p.root, p.steps) }
+func (p *part) name() string { return reference.Below(p.root, p.steps) }
 
 // holds reports whether some steps lead into a part.
 func (p *part) holds(steps []expression.Segment) bool {

@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
@@ -114,7 +115,7 @@ func driftOfDocument(name string, text []byte, from *source.Node) ([]*drift, err
 		}
 	}
 	api, err := o.read(d.name, now)
-	if err != nil || api.Digest(now) == from.Get("digest").AsText() {
+	if err != nil || workspace.SumOf(now) == from.Get("digest").AsText() {
 		return []*drift{d}, err
 	}
 	d.changed = true

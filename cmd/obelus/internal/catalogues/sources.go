@@ -86,7 +86,7 @@ func isReplaced(f diag.Diagnostic, root *source.Node) bool {
 	}
 	replaced := []*source.Node{root.Get("tools"), root.Get("activities"), root.Get("schemas")}
 	for _, server := range root.Get("servers").Fields {
-		replaced = append(replaced, server.Key, server.Value.Get("lock")) // at the key a lock file is refused
+		replaced = append(replaced, server.Value.Get("lock"))
 	}
 	return slices.ContainsFunc(replaced, func(n *source.Node) bool {
 		return n != nil && f.Span.File.Name == n.File.Name && f.Span.Start >= n.Start && f.Span.End <= n.End
@@ -211,19 +211,15 @@ func Unfit(t catalogue.Tool) string {
 
 // helps are what to do about operations that aren't imported, by their reasons.
 var helps = map[string]string{
-	openapi.NoAddress: "say where the service is with --server https://…",
-	openapi.Outside: "put the file into the folder, or make one document of them, such as with " +
-		"npx @redocly/cli bundle FILE -o openapi.yaml",
+	openapi.NoAddress:  "say where the service is with --server https://…",
+	openapi.Outside:    "make one document of them, such as with npx @redocly/cli bundle FILE -o openapi.yaml",
 	openapi.UnknownKey: "say what shows who asks with --header \"NAME: {$VARIABLE}\"",
 	openapi.BadBody:    "define an activity for it yourself, such as an exec of curl",
 }
 
-// read reads an OpenAPI document, with the files of its folder that it refers to.
+// read reads an OpenAPI document.
 func (o *Import) read(name string, text []byte) (*openapi.API, error) {
 	options := openapi.Options{Server: o.Server, Headers: map[string]any{}}
-	if name != "-" {
-		options.Open = workspace.Folder{Dir: filepath.Dir(name), Limit: source.DefaultLimits().Bytes}.Open
-	}
 	for _, header := range o.Header {
 		name, value, ok := strings.Cut(header, ":")
 		if !ok || name == "" {
@@ -268,7 +264,7 @@ func (o *Import) OfDocument(name string, text []byte, output string) (*Result, e
 		return result, nil
 	}
 	relative, err := PathFrom(output, name)
-	record := map[string]any{"file": relative, "digest": api.Digest(text)}
+	record := map[string]any{"file": relative, "digest": workspace.SumOf(text)}
 	if o.Server != "" {
 		record["server"] = o.Server
 	}
