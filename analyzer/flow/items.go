@@ -87,10 +87,8 @@ var FirstItem = []schema.Step{schema.Index(0)}
 // A Listing is what is known of the list that a call gives.
 type Listing struct {
 	Output    *schema.Schema
-	Hole      *plan.Read // of something that an item may lack; nil where none is known
-	Item      any        // an item that lacks it
-	Uncertain bool       // items may lack something; only a sample run decides
-	Uncounted bool       // the number of items is unknown
+	Uncertain bool // items may lack something; only a sample run decides
+	Uncounted bool // the number of items is unknown
 }
 
 // A listed is how the list that calls of a tool give differs from any other.
@@ -136,8 +134,7 @@ func (f *Facts) Listing(call *plan.Call) Listing {
 		})
 	}
 	if one := call.Each.Tool; one != nil && one.Output != nil && how.of.At(FirstItem).Schema.Kinds()&schema.Null == 0 {
-		made.Hole, made.Item, made.Uncertain = f.mayLack(call)
-		how.holes = made.Hole != nil
+		how.holes, made.Uncertain = f.mayLack(call)
 	}
 	if !unbounded || how.holes {
 		made.Output = Once[any](f.made, how, func() *schema.Schema {
@@ -246,13 +243,12 @@ func (f *Facts) counted(like *schema.Schema, t *plan.Template, part *expression.
 	return f.Meet(like, f.ofLengths(items.Least, items.Most))
 }
 
-// mayLack is a reference to something of an item without which the item is skipped, and an
-// item of the call's list that hasn't got it; uncertain where none is known, and what the items
-// are that an expression leaves isn't.
-func (f *Facts) mayLack(call *plan.Call) (hole *plan.Read, without any, uncertain bool) {
+// mayLack reports whether an item of the call's list may lack something without which the item is skipped; uncertain
+// where none is known to, and what the items are that an expression leaves isn't.
+func (f *Facts) mayLack(call *plan.Call) (yes, uncertain bool) {
 	var elements []Variant
 	asked := question{Facts: f}
-	lacks := func(container *schema.Schema) (item any, yes bool) {
+	lacks := func(container *schema.Schema) bool {
 		if elements == nil {
 			elements = f.Elements(call.Each.List)
 		}
@@ -262,12 +258,12 @@ func (f *Facts) mayLack(call *plan.Call) (hole *plan.Read, without any, uncertai
 				uncertain = uncertain || !v.Rare
 				continue
 			}
-			if relation, item := asked.relate(v, container); relation == schema.MayNotFit || relation == schema.Never {
-				return item, true
+			if relation, _ := asked.relate(v, container); relation == schema.MayNotFit || relation == schema.Never {
+				return true
 			}
 			uncertain = uncertain || v.Wide && f.Contains(v.Schema, container).Relation != schema.Fits
 		}
-		return nil, false
+		return false
 	}
 	for t := range call.Params.Expressions() {
 		if !t.PerItem() {
@@ -280,8 +276,8 @@ func (f *Facts) mayLack(call *plan.Call) (hole *plan.Read, without any, uncertai
 					any = append(any, schema.Containing(compiler.SchemaPath(r.Ref.Path), notNull))
 				}
 			}
-			if item, yes := lacks(schema.AnyOf(any...)); yes && len(any) == len(t.Reads) {
-				return &f.Plan.Reads[t.Reads[0]], item, false
+			if lacks(schema.AnyOf(any...)) && len(any) == len(t.Reads) {
+				return true, false
 			}
 			continue
 		}
@@ -290,10 +286,10 @@ func (f *Facts) mayLack(call *plan.Call) (hole *plan.Read, without any, uncertai
 			if r.Ref.Kind != "item" || len(r.Ref.Path) == 0 || !r.Ref.Required {
 				continue
 			}
-			if item, yes := lacks(f.containingAt(r.Ref.Path)); yes {
-				return r, item, false
+			if lacks(f.containingAt(r.Ref.Path)) {
+				return true, false
 			}
 		}
 	}
-	return nil, nil, uncertain
+	return false, uncertain
 }

@@ -118,17 +118,13 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 			return
 		}
 	}
-	what := "no branch provides everything that it needs"
-	if e.Ready(call) != e.Runs(call) && !e.SolveOne(e.Ready(call), false).Impossible {
-		what = "whenever it could run, its output path already has a value"
-		if slices.ContainsFunc(call.Reads, func(i int) bool { // it needs a value where it writes
-			_, yes := claims(p, call, call.FailureRoute(), p.Plan.Reads[i].Path)
-			return yes && p.Plan.Reads[i].Ref.Required
-		}) {
-			return // that is OB403's
-		}
+	if slices.ContainsFunc(call.Reads, func(i int) bool { // it needs a value where it writes: that is OB403's
+		_, yes := claims(p, call, call.FailureRoute(), p.Plan.Reads[i].Path)
+		return yes && p.Plan.Writes == plan.Once && p.Plan.Reads[i].Ref.Required
+	}) {
+		return
 	}
-	f := report(what)
+	f := report("no branch provides everything that it needs, or leaves its output path free")
 	f.Witness = evidence{Branch: []choice{}}
 	for _, part := range parts[:min(len(parts), analysis.MaxShown)] {
 		f.Note(part.node.Span(), "it needs this")

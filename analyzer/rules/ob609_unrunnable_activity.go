@@ -147,8 +147,9 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 		names = known.Schema.Properties()
 	}
 	for _, name := range names {
-		if kinds.Ignores(a, name) && a.NameNode != nil && !known.Unknown(name) && !slices.Contains(known.Ignored,
-			name) && !p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: name}] {
+		if kinds.Ignores(a, name) && a.NameNode != nil && !known.Unknown(name) &&
+			!slices.Contains(known.Ignored, name) &&
+			!p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: name}] {
 			droppedParameter(p, known, a, name, passed[name])
 		}
 	}
@@ -157,18 +158,11 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 func droppedParameter(p *Pass, known *parameters, a *plan.Activity, name string, by *plan.Call) {
 	f := p.Report(a.NameNode.Span(), "the activity %q doesn't use the parameter %q of the tool %q",
 		compiler.Shown(a.Name), name, known.Tool.Name).As(diag.Warning)
-	switch place := "{" + name + "}"; {
-	case !kinds.IsParameter(place):
-		f.Advise(
-			"rename it with letters, digits, - and _, and write it in braces in the activity; or remove it from " +
-				"the tool")
-	case a.HTTP == nil:
-		f.Advise("write %s in \"argv\", or let the program read it (\"stdin: json\"); or remove it from the tool",
-			place)
-	case a.HTTP.Sends == plan.StreamNone:
-		f.Advise("send it, as in query: {%s: †%[1]s}, or as %s in the url; or remove it from the tool", name, place)
-	default:
-		f.Advise("send it, as †%s in \"body\", or as %s in the url; or remove it from the tool", name, place)
+	if a.HTTP == nil {
+		f.Advise("write {%s} in \"argv\", or let the program read it (\"stdin: json\"); or remove it from the tool",
+			name)
+	} else {
+		f.Advise("send it, as †%s in \"query\" or \"body\", or as {%[1]s} in the url; or remove it from the tool", name)
 	}
 	if n := known.Node(name); n != nil {
 		f.Note(n.Span(), "%q is declared here", name)

@@ -32,13 +32,6 @@ func Remarks(p *Pass, v *flow.Variant) []Remark {
 		all = append(all, DocumentPlace(p, v.Said, p.Plan.Paths.Segments(v.Read.Path)[1:])...)
 	}
 	if call := v.From.Call; call != nil {
-		if call.Each != nil {
-			if list := p.Flow.Listing(call); list.Hole != nil {
-				says := "an item such as " + Brief(list.Item) +
-					" hasn't got it: it is skipped, and has null in the list"
-				all = append(all, Remark{list.Hole.Span(), says})
-			}
-		}
 		switch {
 		case v.From.Failure:
 		case call.Produced != nil:
