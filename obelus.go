@@ -1,20 +1,3 @@
-// Package obelus is what a program needs that embeds plans: it loads, checks, draws,
-// simulates, runs and resumes them, with activities that are Go functions of its own.
-//
-//	plan, err := obelus.Load("refund.yaml", obelus.LoadOptions{Functions: functions})
-//	if err != nil {
-//		return err // no file, or not within its workspace
-//	}
-//	if err := plan.Check(); err != nil {
-//		return err // what is wrong, with its place; plan.Findings has all of it
-//	}
-//	result, err := plan.Run(ctx, obelus.RunOptions{Input: input, Journals: "runs"})
-//
-// [Resume] continues a run from its journal after it was stopped, or its process killed.
-//
-// What is reachable from here is stable from the first release on; structs may get
-// further fields. Planners of their own, or an engine that isn't this process, find
-// what they need in runtime/session, project, analyzer and runtime, which may change.
 package obelus
 
 import (

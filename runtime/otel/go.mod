@@ -3,7 +3,7 @@ module github.com/obelus-dev/obelus/runtime/otel
 go 1.26.0
 
 require (
-	github.com/obelus-dev/obelus v0.0.0
+	github.com/obelus-dev/obelus v0.2.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp v1.47.0
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp v1.47.0
