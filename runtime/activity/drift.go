@@ -49,45 +49,29 @@ func Changed(recorded *catalogue.Tool, name string, listed []catalogue.Tool, ref
 	return ""
 }
 
-// A Held server is how the tools of an MCP server that calls may need compare to what is recorded of them.
-type Held struct {
-	Server  *plan.Server
-	Changed []string // what has changed of each tool that did; none where nothing is recorded
-}
-
-// Hold asks each recorded server that calls may need for its tools. A server that may not
-// start yet is compared when it does. No tool is called.
-func (s *Set) Hold(ctx context.Context, may func(*plan.Server) bool) (all []Held, err error) {
-	used, of := map[*server]map[string]bool{}, []*server{}
+// Hold asks each server that calls may need for its tools, and reports the first tool that isn't what is recorded
+// of it, as a [*Failure] of the code [CodeDrifted]. It passes on servers of which nothing is recorded. One that may
+// not start yet is compared when it does. No tool is called.
+func (s *Set) Hold(ctx context.Context, may func(*plan.Server) bool, unrecorded func(*plan.Server)) error {
+	met := map[*server]bool{}
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
 		t, ok := s.byName[name].(*tool)
 		if !ok || !s.mayUse(name) {
 			continue
 		}
-		if used[t.server] == nil {
-			used[t.server] = map[string]bool{}
-			of = append(of, t.server)
+		if t.of.Lock == nil && !met[t.server] {
+			unrecorded(t.of)
 		}
-		used[t.server][t.def.Remote] = true
-	}
-	for _, one := range of {
-		h := Held{Server: one.of}
-		if one.of.Lock != nil && may(one.of) {
-			c, err := one.session(ctx)
-			if err != nil {
-				return nil, err
-			}
-			for _, tool := range slices.Sorted(maps.Keys(used[one])) {
-				why, err := one.changed(ctx, c, tool)
-				if err != nil {
-					return nil, err
-				}
-				if why != "" {
-					h.Changed = append(h.Changed, why)
-				}
-			}
+		if met[t.server] = true; t.of.Lock == nil || !may(t.of) {
+			continue
 		}
-		all = append(all, h)
+		c, err := t.session(ctx)
+		if err == nil {
+			err = t.held(ctx, c)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return all, nil
+	return nil
 }

@@ -407,35 +407,31 @@ func (s *server) session(ctx context.Context) (*contact, error) {
 }
 
 // held is why a call may not be put to a server: its tool isn't what is recorded any more. A run has looked before its
-// first call; since then the server may have begun anew, or said that its tools are others.
+// first call; since then the server may have begun anew, or said that its tools are others. It is asked for its tools
+// once, and again when it says that they changed.
 func (t *tool) held(ctx context.Context, c *contact) error {
-	why, err := t.changed(ctx, c, t.def.Remote)
-	if err == nil && why != "" {
-		err = &Failure{Code: CodeDrifted, Message: "OB610: " + why}
-	}
-	return err
-}
-
-// changed says why a tool isn't what is recorded of it; "" if it is, or nothing is recorded of
-// the server. The server is asked for its tools once, and again when it says that they changed.
-func (s *server) changed(ctx context.Context, c *contact, tool string) (string, error) {
-	if s.of.Lock == nil {
-		return "", nil
+	recorded, name := t.of.Lock, t.def.Remote
+	if recorded == nil {
+		return nil
 	}
 	if c.session.Changed() || !c.asked {
 		c.asked = false
-		listed, refused, err := s.list(ctx, c)
+		listed, refused, err := t.list(ctx, c)
 		if err != nil {
-			return "", err
+			return err
 		}
 		c.asked, c.listed, c.refused = true, listed, refused
 	}
-	why := Changed(s.of.Lock.Tool(tool), tool, c.listed, c.refused)
+	why := Changed(recorded.Tool(name), name, c.listed, c.refused)
 	if why == "" {
-		return "", nil
+		return nil
 	}
-	return s.hide.Message(fmt.Sprintf("the tool %q of the MCP server %q isn't what was imported: %s", tool, s.of.Name,
-		brief(why))), nil
+	where := ""
+	if at := recorded.Node.Span(); at.Known() {
+		where = at.Where() + ": "
+	}
+	return &Failure{Code: CodeDrifted, Message: t.hide.Message(fmt.Sprintf(
+		"OB610: %sthe tool %q of the MCP server %q isn't what was imported: %s", where, name, t.of.Name, brief(why)))}
 }
 
 func (s *server) list(ctx context.Context, c *contact) ([]catalogue.Tool, []RefusedTool, error) {

@@ -212,12 +212,8 @@ func misbehave(how string) {
 				say(`[{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}]`, asked.ID)
 			case "odd-error":
 				result(`{"isError":"yes","content":[]}`)
-			case "odd-text":
-				result(`{"content":[{"type":"text","text":5}]}`)
 			case "null-structure":
 				result(`{"structuredContent":null,"content":[{"type":"text","text":"after all"}]}`)
-			case "odd-content":
-				result(`{"content":[{"type":"smell","of":"coffee"}]}`)
 			case "input":
 				result(`{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"who?"}}},"content":[]}`)
 			case "error-bomb":
@@ -404,8 +400,8 @@ func TestServersAreHeldToTheirRecord(t *testing.T) {
 			def.Server.Lock = record
 			return def
 		}, "a", "tell", "die")
-		if all, err := s.Hold(t.Context(), func(*plan.Server) bool { return true }); err != nil || len(all) != 1 || len(all[0].Changed) > 0 {
-			t.Fatal(all, err)
+		if err := s.Hold(t.Context(), func(*plan.Server) bool { return true }, func(*plan.Server) {}); err != nil {
+			t.Fatal(err)
 		}
 		if _, err := s.Run(t.Context(), "a", Request{}); err != nil {
 			t.Fatal(err)
@@ -452,9 +448,7 @@ func TestServersMisbehave(t *testing.T) {
 		"scalar-result":  {CodeBadOutput, []string{call + "has answered with what is no result"}},
 		"null-result":    {CodeBadOutput, []string{call + "has answered with what is no result"}},
 		"batch":          {CodeBadOutput, []string{call}},
-		"odd-error":      {CodeBadOutput, []string{call + "has answered with what is no result: its \"isError\" is neither true nor false"}},
-		"odd-text":       {CodeBadOutput, []string{call + "has answered with what is no result: its content[0] is no block of content"}},
-		"odd-content":    {CodeBadOutput, []string{call + "has answered with what is no result"}},
+		"odd-error":      {CodeError, []string{""}},
 		"input":          {CodeBadOutput, []string{call + "has answered with what is no result: it asks for more"}},
 		"error-bomb":     {CodeError, []string{call + "was refused: no no no"}},
 		"other-id":       {},

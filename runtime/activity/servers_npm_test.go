@@ -71,8 +71,8 @@ func TestServersOfTheProtocolsMakers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if held, err := s.Hold(t.Context(), func(*plan.Server) bool { return true }); err != nil || len(held) != 1 || len(held[0].Changed) > 0 {
-				t.Errorf("compared with its own record: %v, %v", held, err)
+			if err := s.Hold(t.Context(), func(*plan.Server) bool { return true }, func(*plan.Server) {}); err != nil {
+				t.Errorf("compared with its own record: %v", err)
 			}
 			r, err := s.Run(t.Context(), "x", Request{Params: c.params})
 			text, _ := encode(r.Value)

@@ -259,9 +259,6 @@ func (w *walker) judge(s stranger, name string, size int64, known claim) (*Torn,
 	fault := &Fault{Path: name, Line: k + 1, Why: s.why, Do: distrust}
 	remains := !s.ended && !s.long || bytes.IndexByte(s.line, 0) >= 0
 	switch {
-	case !s.ended && w.endsChanged(s.line):
-		fault.Why = fmt.Sprintf("the line break behind record %d was changed", k)
-		return nil, fault
 	case k < known.Records:
 		return nil, fault
 	case remains && size-s.at > int64(maxWrite):
@@ -297,17 +294,6 @@ func headerProblem(s stranger, name string) error {
 			Do:  "take the obelus that wrote it, or a newer one"}
 	}
 	return nil
-}
-
-// endsChanged reports whether a last line without an end is the next record with something else in the place of its
-// line break.
-func (w *walker) endsChanged(line []byte) bool {
-	last := len(line) - 1
-	if line[last] == 0 {
-		return false // a lost block
-	}
-	r, ok := parse(line[:last])
-	return ok && w.chain.accept(r) == ""
 }
 
 // laterWrite looks through the rest of the file for a record that says that record k was on disk before,

@@ -9,20 +9,9 @@ import (
 // datasync waits for the disk as fsync does, but not for the time stamps of the
 // file: nobody needs them. Its size counts as data.
 func datasync(f *os.File) error {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var failed error
-	err = raw.Control(func(fd uintptr) {
-		for {
-			if failed = unix.Fdatasync(int(fd)); failed != unix.EINTR {
-				return
-			}
+	for {
+		if err := unix.Fdatasync(int(f.Fd())); err != unix.EINTR {
+			return os.NewSyscallError("fdatasync", err)
 		}
-	})
-	if err != nil {
-		return err
 	}
-	return os.NewSyscallError("fdatasync", failed)
 }

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/runtime/planner/anthropic"
 	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
 	"github.com/obelus-dev/obelus/runtime/planner/openai"
@@ -66,14 +65,8 @@ func Open(spec string, o Options) (Planner, error) {
 		return recording.Replay(name, text)
 	case kind == "openai":
 		return openai.Open(name, o)
-	case kind == "openai-responses":
-		return nil, fmt.Errorf("the planner openai-responses was removed; write openai:%s", diag.Escape(name))
 	case kind == "anthropic":
 		return anthropic.Open(name, o)
 	}
-	near, ok := naming.Nearest(kind, []string{"replay", "openai", "anthropic"})
-	if !ok {
-		return nil, fmt.Errorf("there is no planner %q: write %s", diag.Escape(kind), forms)
-	}
-	return nil, fmt.Errorf("there is no planner %q; did you mean %s:%s?", diag.Escape(kind), near, diag.Escape(name))
+	return nil, fmt.Errorf("there is no planner %q: write %s", diag.Escape(kind), forms)
 }

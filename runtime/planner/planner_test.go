@@ -26,13 +26,11 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	for spec, want := range map[string]string{
-		"":                       `"" names no planner: write replay:FILE, openai:MODEL or anthropic:MODEL`,
-		"openai-responses:gpt-5": "the planner openai-responses was removed; write openai:gpt-5",
-		"gpt-5":                  `"gpt-5" names no planner`,
-		"openai:":                `"openai:" names no planner`,
-		"opnai:gpt-5":            `there is no planner "opnai"; did you mean openai:gpt-5?`,
-		"\x1bx:y":                `there is no planner "<U+001B>x": write replay:FILE`,
-		"replay:gone.yml":        "the recorded solutions can't be read: open gone.yml",
+		"":                `"" names no planner: write replay:FILE, openai:MODEL or anthropic:MODEL`,
+		"gpt-5":           `"gpt-5" names no planner`,
+		"openai:":         `"openai:" names no planner`,
+		"\x1bx:y":         `there is no planner "<U+001B>x": write replay:FILE`,
+		"replay:gone.yml": "the recorded solutions can't be read: open gone.yml",
 	} {
 		if _, err := Open(spec, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", spec, err, want)

@@ -2,6 +2,7 @@ package request
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,252 +11,201 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A bundler copies JSON Schemas into a request, their members in the order in
-// which they were written. What they refer to is carried along under one "$defs",
-// so that the copy needs no other document, and everything is brought to draft
-// 2020-12, because a text has one dialect. A reference that this can't follow
-// (dynamic ones, and those by an anchor or the URL of a "$id") is left out: what it
-// would demand isn't demanded.
+// A bundler copies JSON Schemas into a request as they were written, in their own dialect and order. The document's
+// named schemas to which they refer are carried along under one "$defs", so that the copy needs no other document.
 type bundler struct {
 	plan *plan.Plan
+	root *source.Node // what is copied; nil of several
 
 	defs      Object
-	names     map[variant]string // of definitions
-	lossy     map[string]bool    // of definitions: a reference was left out
-	taken     map[string]int     // names of definitions, and how many there are like it
-	instances Object             // the schema of what names one, once it is needed
-
-	lost int // references that were left out so far
-}
-
-// A variant is a schema with what its references are relative to.
-type variant struct{ root, node *source.Node }
-
-// A unit is what references are relative to: a root, and for a tool's "_output"
-// the tool around it, which lends its definitions.
-type unit struct{ root, around *source.Node }
-
-// old reports whether the unit is of a draft in which nothing counts beside a $ref.
-func (u unit) old() bool {
-	dialect := u.root.Get("$schema")
-	if dialect == nil {
-		dialect = u.around.Get("$schema")
-	}
-	return strings.Contains(dialect.AsText(), "/draft-0")
+	names     map[string]string // of definitions, by those of named schemas
+	instances Object            // the schema of what names one, once it is needed
 }
 
 // deepest is how many levels of a schema are copied. A request has to be readable
 // again; what lies deeper is left to the check of each call.
-const deepest = 16
+const deepest = 64
 
-// alone is the copy of a schema that is self-contained.
-func (s Context) alone(u unit, n *source.Node) any {
-	w := &bundler{plan: s.Plan}
-	copied, ok := w.schema(u, n, 0).(Object)
-	if !ok {
-		return Of(n)
-	}
-	if len(w.defs) > 0 {
-		copied = append(copied, Member{"$defs", w.defs})
-	}
-	return copied
+// alone is the copy of a schema that is self-contained; around lends it definitions.
+func (s Context) alone(n, around *source.Node) any {
+	w := &bundler{plan: s.Plan, root: n}
+	return w.closed(w.schema(n, around, ""))
 }
 
-// schema copies one schema.
-func (w *bundler) schema(u unit, n *source.Node, depth int) any {
+// closed is a schema with the definitions that were carried along.
+func (w *bundler) closed(schema any) any {
+	copied, ok := schema.(Object)
+	if !ok || len(w.defs) == 0 {
+		return schema
+	}
+	own, _ := copied.Get("$defs").(Object)
+	copied = slices.DeleteFunc(copied, func(m Member) bool { return m.Key == "$defs" })
+	return copied.With("$defs", append(own, w.defs...))
+}
+
+// schema copies a schema to a place in a document, by its JSON pointer, with the definitions that around lends it.
+func (w *bundler) schema(n, around *source.Node, at string) any {
+	copied := w.value(n, at, 0)
+	out, ok := copied.(Object)
+	if !ok {
+		return copied
+	}
+	for _, key := range []string{"$defs", "definitions"} {
+		if lent := around.Get(key); lent != nil && n.Get(key) == nil {
+			out = out.With(key, w.named(lent, at, 1))
+		}
+	}
+	return out
+}
+
+// byName are the keywords under which there are schemas by name, and literal those under which there are values.
+var (
+	byName  = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+	literal = []string{"const", "enum", "default", "examples", "required", "dependentRequired"}
+)
+
+func (w *bundler) value(n *source.Node, at string, depth int) any {
 	switch {
+	case n.Kind == source.Array:
+		list := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			list[i] = w.value(item, at, depth+1)
+		}
+		return list
 	case n.Kind != source.Object:
 		return Of(n)
 	case depth > deepest:
 		return Object{}
 	}
 	out := Object{}
-	alone := u.old() && n.Get("$ref") != nil
 	for _, f := range n.Fields {
-		if !alone || f.Key.Text == "$ref" {
-			out = w.keyword(out, u, n, f, depth)
-		}
+		out = w.keyword(out, f, at, depth)
 	}
 	return out
 }
 
-// Keywords that need more than to be copied.
-var (
-	// What names a place or a dialect: the copy has neither.
-	placing = []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment",
-		"$defs", "definitions"}
-	// What speaks of the same value,
-	inPlace = []string{"allOf", "anyOf"}
-	// and demands less where a reference was left out.
-	choosing    = []string{"not", "if", "then", "else"}
-	unevaluated = []string{"unevaluatedItems", "unevaluatedProperties"}
-	// What speaks of a value inside.
-	within = []string{"additionalProperties", "contains", "propertyNames"}
-)
-
-// keyword appends the copy of one keyword of n.
-func (w *bundler) keyword(out Object, u unit, n *source.Node, f source.Field, depth int) Object {
-	key, value := f.Key.Text, f.Value
-	add := func(key string, value any) Object { return append(out, Member{key, value}) }
-	below := func(n *source.Node) any { return w.schema(u, n, depth+1) }
-	listed := func(each func(*source.Node) any) []any {
-		list := make([]any, len(value.Items))
-		for i, item := range value.Items {
-			list[i] = each(item)
-		}
-		return list
-	}
-	mapped := func(each func(*source.Node) any) Object {
-		all := Object{}
-		for _, f := range value.Fields {
-			all = append(all, Member{f.Key.Text, each(f.Value)})
-		}
-		return all
-	}
-
-	switch {
-	case strings.HasPrefix(key, "x-"), slices.Contains(placing, key):
+// keyword appends the copy of one keyword.
+func (w *bundler) keyword(out Object, f source.Field, at string, depth int) Object {
+	switch key, value := f.Key.Text, f.Value; {
+	case strings.HasPrefix(key, "x-"), key == "$comment", (key == "$schema" || key == "$id") && at != "":
 		return out
-	case key == "$ref", key == "$dynamicRef", key == "$recursiveRef":
-		to, ok := w.target(u, value.AsText())
-		if !ok || key != "$ref" {
-			w.lost++
-			return out
-		}
-		name := w.define(to)
-		if w.lossy[name] {
-			w.lost++
-		}
-		return add(key, "#/$defs/"+name)
-	case key == "oneOf":
-		before := w.lost
-		all := listed(below)
-		if w.lost > before { // they can't be told apart
-			return add("anyOf", all)
-		}
-		return add(key, all)
-	case slices.Contains(inPlace, key):
-		return add(key, listed(below))
-	case slices.Contains(choosing, key), slices.Contains(unevaluated, key):
-		before := w.lost
-		copied := below(value)
-		if w.lost > before {
-			return out
-		}
-		return add(key, copied)
-	case key == "properties", key == "patternProperties", key == "dependentSchemas":
-		return add(key, mapped(below))
-	case slices.Contains(within, key), key == "items" && value.Kind != source.Array:
-		return add(key, below(value))
-	case key == "prefixItems", key == "items":
-		return add("prefixItems", listed(below))
-	case key == "additionalItems":
-		if items := n.Get("items"); items != nil && items.Kind == source.Array {
-			return add("items", below(value))
-		}
-		return out
-	case key == "dependencies":
-		return add("dependentSchemas", mapped(func(n *source.Node) any { return dependent(n, below) }))
-	case strings.HasPrefix(key, "exclusive") && value.Kind == source.Bool:
-		return out // draft 4: it belongs to its neighbour
-	case n.Get("exclusiveM" + strings.TrimPrefix(key, "m")).IsTrue():
-		return add("exclusiveM"+key[1:], Of(value))
+	case key == "$ref" && value.Kind == source.String:
+		return out.With(key, w.reference(value.Text, at))
+	case slices.Contains(literal, key):
+		return out.With(key, Of(value))
+	case slices.Contains(byName, key):
+		return out.With(key, w.named(value, at, depth+1))
+	default:
+		return out.With(key, w.value(value, at, depth+1))
 	}
-	return add(key, Of(value))
 }
 
-// dependent is a part of draft 7's "dependencies" as one of "dependentSchemas".
-func dependent(n *source.Node, copied func(*source.Node) any) any {
-	if n.Kind == source.Array {
-		return Object{{"required", Of(n)}}
+func (w *bundler) named(n *source.Node, at string, depth int) any {
+	if n.Kind != source.Object {
+		return Of(n)
 	}
-	return copied(n)
+	out := Object{}
+	for _, f := range n.Fields {
+		out = out.With(f.Key.Text, w.value(f.Value, at, depth+1))
+	}
+	return out
 }
 
-type target struct {
-	unit unit
-	node *source.Node
-	name string // what a definition of it is called
-}
-
-// target follows a reference inside its unit, or into the document's named
-// schemas.
-func (w *bundler) target(u unit, ref string) (target, bool) {
-	fragment, ok := strings.CutPrefix(ref, "#")
-	if decoded, err := url.PathUnescape(fragment); err == nil {
-		fragment = decoded
-	}
-	switch {
-	case ok && fragment == "":
-		return target{u, u.root, "self"}, true
-	case !ok || fragment[0] != '/':
-		return target{}, false
-	}
-	tokens := strings.Split(fragment[1:], "/")
-	for i, token := range tokens {
-		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
-	}
-	name := tokens[len(tokens)-1]
-	if tokens[0] == "schemas" && len(tokens) > 1 && u.root.Get("schemas") == nil {
-		root := w.plan.NamedSchemas[tokens[1]]
-		n := along(root, tokens[2:])
-		return target{unit{root: root}, n, name}, n != nil
-	}
-	n := along(u.root, tokens)
-	if n == nil && slices.Contains([]string{"$defs", "definitions"}, tokens[0]) {
-		n = along(u.around, tokens)
-	}
-	return target{u, n, name}, n != nil
-}
-
-// along goes down a JSON pointer; nil when it leads to nothing.
-func along(n *source.Node, tokens []string) *source.Node {
-	for _, token := range tokens {
-		next := n.Get(token)
-		if n != nil && n.Kind == source.Array {
-			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(n.Items) {
-				next = n.Items[i]
+// reference is a reference of a schema that is copied to a place.
+func (w *bundler) reference(ref, at string) string {
+	fragment, local := strings.CutPrefix(ref, "#")
+	if name, named := strings.CutPrefix(fragment, "/schemas/"); named && local && w.root.Get("schemas") == nil {
+		name, rest, below := strings.Cut(name, "/")
+		if defined, ok := w.define(name); ok {
+			if below {
+				rest = "/" + rest
 			}
+			return "#/$defs/" + defined + rest
 		}
-		n = next
 	}
-	return n
+	if local && (fragment == "" || fragment[0] == '/') {
+		return "#" + at + fragment
+	}
+	return ref
 }
 
-func (w *bundler) define(to target) string {
-	v := variant{to.unit.root, to.node}
-	if name, ok := w.names[v]; ok {
-		return name
+// define carries a named schema along, and gives its name here.
+func (w *bundler) define(name string) (string, bool) {
+	name = unescaped(name)
+	n := w.plan.NamedSchemas[name]
+	if defined, ok := w.names[name]; ok || n == nil {
+		return defined, ok
 	}
 	if w.names == nil {
-		w.names, w.lossy = map[variant]string{}, map[string]bool{}
+		w.names = map[string]string{}
 	}
-	name := w.name(to.name)
-	w.names[v] = name
-	at, before := len(w.defs), w.lost
-	w.defs = append(w.defs, Member{Key: name})
-	copied := w.schema(to.unit, to.node, 0) // may define others
-	w.defs[at].Value, w.lossy[name] = copied, w.lost > before
-	return name
+	defined := w.name(name)
+	w.names[name] = defined
+	at := len(w.defs)
+	w.defs = append(w.defs, Member{Key: defined})
+	w.defs[at].Value = w.value(n, "/$defs/"+defined, 0) // may define others
+	return defined, true
+}
+
+// Below moves a schema to a place in another one, by its JSON pointer: it gives what stays outermost, its definitions,
+// and what is to stand there.
+func Below(schema any, at string) (outer Object, inner any) {
+	o, ok := schema.(Object)
+	if !ok {
+		return nil, schema
+	}
+	rest := Object{}
+	for _, m := range o {
+		switch m.Key {
+		case "$defs", "definitions", "$schema":
+			outer = append(outer, Member{m.Key, moved(m.Value, at)})
+		default:
+			rest = append(rest, Member{m.Key, moved(m.Value, at)})
+		}
+	}
+	return outer, rest
+}
+
+func moved(v any, at string) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = moved(item, at)
+		}
+		return list
+	case Object:
+		out := make(Object, len(v))
+		for i, m := range v {
+			ref, is := m.Value.(string)
+			if m.Value = moved(m.Value, at); is && m.Key == "$ref" && (ref == "#" || strings.HasPrefix(ref, "#/")) &&
+				!strings.HasPrefix(ref, "#/$defs/") && !strings.HasPrefix(ref, "#/definitions/") {
+				m.Value = "#" + at + ref[1:]
+			}
+			out[i] = m
+		}
+		return out
+	}
+	return v
+}
+
+// unescaped is a word of a JSON pointer in a reference.
+func unescaped(word string) string {
+	if decoded, err := url.PathUnescape(word); err == nil {
+		word = decoded
+	}
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(word)
 }
 
 // name makes a name that can be in a reference as it is, and that no other
 // definition has.
 func (w *bundler) name(like string) string {
-	like = strings.Map(func(r rune) rune {
-		if r < 0x80 && (r == '.' || r == '_' || r == '-' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z') {
-			return r
-		}
-		return '_'
-	}, like)
-	if w.taken == nil {
-		w.taken = map[string]int{}
-	}
+	like = unsafe.ReplaceAllString(like, "_")
 	name := like
-	for w.taken[name] > 0 {
-		w.taken[like]++
-		name = like + strconv.Itoa(w.taken[like])
+	for n := 2; w.defs.Has(name) || w.root.Get("$defs").Get(name) != nil; n++ {
+		name = like + strconv.Itoa(n)
 	}
-	w.taken[name] = 1
 	return name
 }
+
+var unsafe = regexp.MustCompile(`[^A-Za-z0-9._-]`)

@@ -94,14 +94,14 @@ func ComposeLatent(s Context, call *plan.Call, params map[string]any) *Request {
 	if tool := call.Tool; tool != nil {
 		messages = append(messages, s.toolMessage(tool))
 		if tool.OutputNode != nil {
-			answer = s.alone(outputUnit(tool), tool.OutputNode)
+			answer = s.alone(tool.OutputNode, parametersOf(tool))
 		}
 		if id, _ := params["advisor"].(string); tool.Builtin && s.Plan.Advisor(id) != nil {
 			advisor := s.Plan.Advisor(id)
 			messages = append(messages, s.advisorMessage(advisor))
 			answer = Object{}
 			if n := advisor.Node.Get("schema"); n != nil {
-				answer = s.alone(unit{root: n}, n)
+				answer = s.alone(n, nil)
 			}
 			s.Advisors = []*plan.Advisor{advisor}
 		}
@@ -123,18 +123,7 @@ func ComposeLatent(s Context, call *plan.Call, params map[string]any) *Request {
 
 // offering is the schema of a result that may come with the path that it takes.
 func offering(result any, paths []string) Object {
-	var shared Object
-	if o, ok := result.(Object); ok {
-		rest := Object{}
-		for _, m := range o {
-			if m.Key == "$defs" || m.Key == "$schema" {
-				shared = append(shared, m)
-			} else {
-				rest = append(rest, m)
-			}
-		}
-		result = rest
-	}
+	shared, result := Below(result, "/anyOf/0")
 	of := make([]any, len(paths))
 	for i, path := range paths {
 		of[i] = path
@@ -307,7 +296,7 @@ func (s Context) schemaOf(n *source.Node) any {
 	if n == nil {
 		return nil
 	}
-	return s.alone(unit{root: n}, n)
+	return s.alone(n, nil)
 }
 
 func (s Context) planMessage() Object {

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ func (s Context) solutionSchema() Object {
 	if len(s.Advisors) > 0 {
 		opinions := make([]any, len(s.Advisors))
 		for i, advisor := range s.Advisors {
-			opinions[i] = s.opinion(w, advisor)
+			opinions[i] = s.opinion(w, advisor, fmt.Sprintf("/properties/advisors/items/anyOf/%d", i))
 		}
 		properties = append(properties, Member{"advisors", listOf(opinions)})
 		required = []any{"advisors", "calls"}
@@ -54,7 +55,7 @@ func (s Context) callsSchema(w *bundler) Object {
 	used := s.metaKeysInUse()
 	branches := make([]any, len(s.Plan.Tools))
 	for i, tool := range s.Plan.Tools {
-		branches[i] = s.callSchema(w, tool, used)
+		branches[i] = s.callSchema(w, tool, used, fmt.Sprintf("/properties/calls/items/anyOf/%d", i))
 	}
 	return listOf(branches)
 }
@@ -121,7 +122,7 @@ func (s Context) metaKeysInUse() map[string]bool {
 	return used
 }
 
-func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) Object {
+func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool, at string) Object {
 	in := parametersOf(tool)
 	properties := Object{{"_tool", Object{{"const", tool.Name}}},
 		{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
@@ -143,7 +144,7 @@ func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool) O
 	properties = append(properties, Member{"_outputPath", w.metaField(tool, "_outputPath", anyText)},
 		Member{"_outputMethod", w.metaField(tool, "_outputMethod", methods)})
 	if tool.Latent && !s.lazy() {
-		properties = append(properties, Member{"_output", w.outputOf(tool)})
+		properties = append(properties, Member{"_output", w.outputOf(tool, at+"/properties/_output")})
 	}
 
 	required := []any{"_tool"}
@@ -191,16 +192,15 @@ func (s Context) instanceID(w *bundler) Object {
 	return w.instances
 }
 
-func (s Context) opinion(w *bundler, advisor *plan.Advisor) Object {
+func (s Context) opinion(w *bundler, advisor *plan.Advisor, at string) Object {
 	properties, required := Object{{"id", Object{{"const", advisor.ID}}}}, []any{"id"}
 	if advisor.Instanced {
 		properties, required = append(properties, Member{"_instance", s.instanceID(w)}), append(required, "_instance")
 	}
 	out := Object{{"type", "object"}}
 	own := advisor.Node.Get("schema")
-	u := unit{root: own}
-	if to, ok := w.target(u, own.Get("$ref").AsText()); ok {
-		own, u = to.node, to.unit
+	if name, ok := strings.CutPrefix(own.Get("$ref").AsText(), "#/schemas/"); ok {
+		own = s.Plan.NamedSchemas[unescaped(name)]
 	}
 	if own != nil {
 		for _, f := range own.Fields {
@@ -208,7 +208,7 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor) Object {
 			case "properties":
 				for _, p := range f.Value.Fields {
 					if !properties.Has(p.Key.Text) && p.Key.Text != "calls" {
-						properties = append(properties, Member{p.Key.Text, w.schema(u, p.Value, 0)})
+						properties = append(properties, Member{p.Key.Text, w.schema(p.Value, nil, at)})
 					}
 				}
 			case "required":
@@ -221,7 +221,7 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor) Object {
 				"maxProperties", "$ref":
 				// the opinion has members that the schema doesn't speak of
 			default:
-				out = w.keyword(out, u, own, f, 0)
+				out = w.keyword(out, f, at, 0)
 			}
 		}
 	}
@@ -233,9 +233,8 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor) Object {
 // toolShown is a tool's definition as a model sees it, in the protocol's
 // own form whatever it was written in.
 func (s Context) toolShown(tool *plan.Tool) Object {
-	w := &bundler{plan: s.Plan}
 	in := parametersOf(tool)
-	u := unit{root: in}
+	w := &bundler{plan: s.Plan, root: in}
 	var out Object
 	if tool.Description != "" {
 		out = Object{{"description", tool.Description}}
@@ -258,7 +257,7 @@ func (s Context) toolShown(tool *plan.Tool) Object {
 				out = append(out, Member{key, required})
 			}
 		default:
-			out = w.keyword(out, u, in, f, 0)
+			out = w.keyword(out, f, "", 0)
 		}
 	}
 	if !out.Has("properties") {
@@ -267,17 +266,14 @@ func (s Context) toolShown(tool *plan.Tool) Object {
 	if hints := tool.Node.Get("annotations"); hints != nil {
 		out = append(out, Member{"annotations", Of(hints)})
 	}
-	if len(w.defs) > 0 {
-		out = append(out, Member{"$defs", w.defs})
-	}
-	return out
+	return w.closed(out).(Object)
 }
 
 func (s Context) propertiesShown(w *bundler, tool *plan.Tool) Object {
 	in := parametersOf(tool)
 	properties := Object{{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
 	for _, f := range parameterFields(in) {
-		properties = append(properties, Member{f.Key.Text, w.schema(unit{root: in}, f.Value, 0)})
+		properties = append(properties, Member{f.Key.Text, w.schema(f.Value, nil, "")})
 	}
 	for _, key := range []string{"_instance", "_activity", "_delegate", "_scopes", "_outputPath", "_outputMethod"} {
 		if fixed := w.metaField(tool, key, nil); fixed != nil {
@@ -285,7 +281,7 @@ func (s Context) propertiesShown(w *bundler, tool *plan.Tool) Object {
 		}
 	}
 	if tool.Latent && tool.OutputNode != nil {
-		properties = append(properties, Member{"_output", w.outputOf(tool)})
+		properties = append(properties, Member{"_output", w.outputOf(tool, "/properties/_output")})
 	}
 	return properties
 }
@@ -336,20 +332,15 @@ func (w *bundler) metaField(tool *plan.Tool, key string, otherwise any) any {
 	case n.Kind == source.String:
 		return Object{{"const", n.Text}}
 	case n.Kind == source.Object:
-		return w.schema(unit{root: in}, n, 0)
+		return w.schema(n, nil, "")
 	}
 	return otherwise
 }
 
-func (w *bundler) outputOf(tool *plan.Tool) any {
+// outputOf is what a tool says of its result, copied to a place. It may refer to the definitions of the tool.
+func (w *bundler) outputOf(tool *plan.Tool, at string) any {
 	if tool.OutputNode == nil {
 		return Object{}
 	}
-	return w.schema(outputUnit(tool), tool.OutputNode, 0)
-}
-
-// outputUnit is what references in a tool's "_output" are relative to: itself,
-// with the definitions of the tool around it.
-func outputUnit(tool *plan.Tool) unit {
-	return unit{root: tool.OutputNode, around: parametersOf(tool)}
+	return w.schema(tool.OutputNode, parametersOf(tool), at)
 }

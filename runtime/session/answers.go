@@ -30,7 +30,8 @@ type Answer struct {
 	Under    string `json:"under,omitzero"` // the path of the calls above one of a delegate
 	runtime.Decision
 
-	line int // of its file
+	line  int  // of its file
+	given bool // for this run alone, and not in the box
 }
 
 // name is that of the call, with those above it before it, as it is shown and may be
@@ -197,8 +198,7 @@ type desk struct {
 	notice func(string)
 
 	mu      sync.Mutex
-	given   []Answer                       // in the file, and not taken yet
-	kept    []Answer                       // in the box, and not taken yet
+	stored  []Answer                       // and not taken yet; first those given
 	asked   map[string][]*runtime.Question // by the names of calls
 	size    int64                          // of the box that were read
 	waiting []*awaited
@@ -208,11 +208,15 @@ type desk struct {
 }
 
 func newDesk(person local.Confirmer, s *Session) *desk {
-	d := &desk{person: person, box: s.keeper.box(), given: s.answers, asked: map[string][]*runtime.Question{},
+	d := &desk{person: person, box: s.keeper.box(), asked: map[string][]*runtime.Question{},
 		notice: s.options.Notice, over: make(chan struct{})}
 	if d.within = s.options.Options.Confirm.Timeout; s.vouching != nil {
 		s.vouching.run = s.ID()
 		d.signed = s.vouching
+	}
+	for _, a := range s.answers {
+		a.given = true
+		d.stored = append(d.stored, a)
 	}
 	if s.keeper != nil {
 		d.pin = func(q *runtime.Question) { pin(s.program, q) }
@@ -234,19 +238,27 @@ func (d *desk) close(o *runtime.Outcome) {
 	if d.notice == nil {
 		return
 	}
-	if o == nil {
-		o = &runtime.Outcome{Status: runtime.RunStopped}
-	}
-	stopped := o.Status == runtime.RunStopped
-	noted := slices.Clone(d.given)
-	for _, a := range d.kept {
+	var left []Answer
+	for _, a := range d.stored {
 		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
-		if !stopped || slices.ContainsFunc(o.Asked, asks) {
-			noted = append(noted, a)
+		if a.given || o != nil && (o.Status != runtime.RunStopped || slices.ContainsFunc(o.Asked, asks)) {
+			left = append(left, a)
 		}
 	}
-	for _, words := range left(noted, d.untaken) {
-		d.notice(words)
+	const most = 10
+	if more := len(left) - most; more > 0 {
+		d.notice(wording.Counted(more, "earlier answer wasn't taken", "earlier answers weren't taken"))
+		left = left[more:]
+	}
+	for _, a := range left {
+		which, name := "", strconv.Quote(a.name())
+		if a.ID != "" {
+			which = strconv.Quote(a.ID) + " "
+		}
+		if a.Instance != "" {
+			name += fmt.Sprintf(" of %q", a.Instance)
+		}
+		d.notice(fmt.Sprintf("the answer %sfor the call %s wasn't taken: %s", which, name, d.untaken(&a)))
 	}
 }
 
@@ -340,7 +352,7 @@ func (d *desk) keeps() (all []runtime.Kept) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.look()
-	for _, a := range slices.Concat(d.given, d.kept) {
+	for _, a := range d.stored {
 		all = append(all, runtime.Kept{Call: a.name(), Instance: a.Instance, ID: a.ID})
 	}
 	return all
@@ -354,7 +366,7 @@ func (d *desk) vouched(decision *runtime.Decision, q *runtime.Question) error {
 	return d.signed.holds(decision.Signed, q, d.now(q))
 }
 
-// take gives an answer to a question, once: the first of the file, or else the last of
+// take gives an answer to a question, once: the first of those given, or else the last of
 // the box.
 func (d *desk) take(q *runtime.Question) *Answer {
 	answers := func(a Answer) bool {
@@ -363,23 +375,18 @@ func (d *desk) take(q *runtime.Question) *Answer {
 		return fits && a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == q.Path()) &&
 			d.vouched(&a.Decision, q) == nil
 	}
-	if at := slices.IndexFunc(d.given, answers); at >= 0 {
-		answer := d.given[at]
-		d.given = slices.Delete(d.given, at, at+1)
-		return &answer
-	}
-	var last *Answer
-	d.kept = slices.DeleteFunc(d.kept, func(a Answer) bool {
-		if !answers(a) {
+	var found *Answer
+	d.stored = slices.DeleteFunc(d.stored, func(a Answer) bool {
+		if found != nil && found.given || !answers(a) {
 			return false
 		}
-		last = &a
+		found = &a
 		return true
 	})
-	if last != nil && last.Signed != "" { // by more people than before
-		d.kept = slices.DeleteFunc(d.kept, func(a Answer) bool { return a.ID == last.ID })
+	if found != nil && found.Signed != "" { // by more people than before
+		d.stored = slices.DeleteFunc(d.stored, func(a Answer) bool { return a.ID == found.ID })
 	}
-	return last
+	return found
 }
 
 // look takes what has come into the box.
@@ -392,7 +399,7 @@ func (d *desk) look() {
 	d.size = size
 	for _, a := range more {
 		if !d.before[a.ID] {
-			d.kept = append(d.kept, a)
+			d.stored = append(d.stored, a)
 		}
 	}
 }
@@ -406,12 +413,11 @@ func (d *desk) watch() {
 			return
 		}
 		d.mu.Lock()
-		if d.look(); len(d.given)+len(d.kept) > 0 {
-			for _, one := range d.waiting {
-				if one.answer == nil {
-					if one.answer = d.take(one.question); one.answer != nil {
-						one.wake(fmt.Errorf("%s has answered elsewhere", one.answer.By))
-					}
+		d.look()
+		for _, one := range d.waiting {
+			if one.answer == nil {
+				if one.answer = d.take(one.question); one.answer != nil {
+					one.wake(fmt.Errorf("%s has answered elsewhere", one.answer.By))
 				}
 			}
 		}
@@ -440,27 +446,6 @@ func (d *desk) refused(open []*runtime.Question) (refused []*runtime.Question) {
 		}
 	}
 	return refused
-}
-
-// left describes answers that weren't taken, of many the last.
-func left(answers []Answer, untaken func(*Answer) string) (all []string) {
-	const most = 10
-	if more := len(answers) - most; more > 0 {
-		all, answers = append(all,
-			wording.Counted(more, "earlier answer wasn't taken", "earlier answers weren't taken")), answers[more:]
-	}
-	for _, a := range answers {
-		which := ""
-		if a.ID != "" {
-			which = fmt.Sprintf("%q ", a.ID)
-		}
-		name := strconv.Quote(a.name())
-		if a.Instance != "" {
-			name += fmt.Sprintf(" of %q", a.Instance)
-		}
-		all = append(all, fmt.Sprintf("the answer %sfor the call %s wasn't taken: %s", which, name, untaken(&a)))
-	}
-	return all
 }
 
 // untaken says why an answer wasn't taken.

@@ -2,14 +2,15 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/activity"
 )
 
 // unasked reports whether a server may be started or reached before a person has approved a call to
@@ -43,22 +44,16 @@ func (s *Session) hold(ctx context.Context) (err error) {
 			os.Remove(s.keeper.file) // the run hasn't begun
 		}
 	}()
-	all, err := s.set.Hold(ctx, s.unasked)
-	if err != nil {
+	err = s.set.Hold(ctx, s.unasked, func(of *plan.Server) {
+		s.wait(
+			fmt.Sprintf("nothing is recorded of the MCP server %q: nobody knows whether its tools are what they were",
+				of.Name))
+	})
+	if f := (*activity.Failure)(nil); errors.As(err, &f) && f.Code == activity.CodeDrifted {
+		return diag.NewError(ErrUnrunnable, "%v", err).
+			Advise("check that the plan still means what it meant, then import the server's tools again")
+	} else if err != nil {
 		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
-	}
-	for _, held := range all {
-		switch recorded := held.Server.Lock; {
-		case recorded == nil:
-			s.wait(
-				fmt.Sprintf(
-					"nothing is recorded of the MCP server %q: nobody knows whether its tools are what they were",
-					held.Server.Name))
-		case len(held.Changed) > 0:
-			return diag.NewError(ErrDrifted, "OB610: %s: %s", recorded.Node.Span().Where(),
-				strings.Join(held.Changed, "; ")).
-				Advise("check that the plan still means what it meant, then import the server's tools again")
-		}
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func openInstances(name, shown string, limits source.Limits, p *plan.Plan, joine
 		return nil, project.CantRead(shown, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, diag.NewError(ErrInstances, "--instances can't be %q: it isn't a file", shown).
+		return nil, diag.NewError(ErrUnrunnable, "--instances can't be %q: it isn't a file", shown).
 			Advise("write the instances to a file: a run that is resumed reads it again")
 	}
 	file, err := os.Open(name)

@@ -40,7 +40,7 @@ func create(folder string, m *Manifest) (*keeper, error) {
 		case err == nil:
 			return &keeper{writer: writer, file: path}, nil
 		case !errors.Is(err, fs.ErrExist):
-			return nil, diag.NewError(ErrNoJournal, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).
+			return nil, diag.NewError(ErrUnrunnable, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).
 				From(err).
 				Advise("name another folder with --runs, or run with --no-journal and give up resuming it")
 		}
@@ -66,7 +66,7 @@ func idOf(file string) string { return strings.TrimSuffix(filepath.Base(file), e
 
 // full is the trouble with a journal that can't be written any more.
 func (k *keeper) full(err error) error {
-	return diag.NewError(ErrJournalSpace, "%v", err).From(err).
+	return diag.NewError(ErrUnrunnable, "%v", err).From(err).
 		Advise("free disk space, then run \"obelus resume %s\"", k.id())
 }
 
@@ -88,7 +88,7 @@ func Remove(path string) error {
 	}
 	for _, name := range []string{path, journal.AnchorOf(path), string(boxOf(path))} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return diag.NewError(ErrNoJournal, "can't remove %q: %s", name, workspace.Reason(err)).From(err)
+			return diag.NewError(ErrUnrunnable, "can't remove %q: %s", name, workspace.Reason(err)).From(err)
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func Find(folder, name string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", diag.NewError(ErrAmbiguous, "%d runs begin with %q", len(found), name).
+	return "", diag.NewError(ErrNoRun, "%d runs begin with %q", len(found), name).
 		Advise("say more of its id: %s or %s", idOf(found[0]), idOf(found[1]))
 }
 

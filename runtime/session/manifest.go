@@ -229,14 +229,14 @@ func (m *Manifest) unchanged(list []Reference) ([]*source.File, error) {
 	for _, ref := range list {
 		text, err := os.ReadFile(m.At(ref.Name))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, diag.NewError(ErrGone, "%q, which the run was begun with, is gone", ref.Name).
+			return nil, diag.NewError(ErrUnrunnable, "%q, which the run was begun with, is gone", ref.Name).
 				Advise("put it back, or name another file with --activities")
 		} else if err != nil {
 			return nil, project.CantRead(ref.Name, err)
 		}
 		f := source.NewFile(m.At(ref.Name), text)
 		if referenceTo(f).SHA256 != ref.SHA256 {
-			return nil, diag.NewError(ErrChanged, "%q has changed since the run began", ref.Name).
+			return nil, diag.NewError(ErrUnrunnable, "%q has changed since the run began", ref.Name).
 				Advise("put it back, or use the new one: --activities %s", ref.Name)
 		}
 		files = append(files, f)

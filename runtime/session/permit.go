@@ -44,11 +44,11 @@ func within(p *project.Program, o *Options) error {
 	}
 	for _, name := range []string{o.PlannerName, o.Model} {
 		if name != "" && own.Models != nil && !slices.Contains(own.Models, name) {
-			return diag.NewError(ErrOutside, "the model %q isn't one of those that are approved", name)
+			return diag.NewError(ErrUnapproved, "the model %q isn't one of those that are approved", name)
 		}
 	}
 	if ticks, bounded := own.Budget["ticks"]; o.Planned && bounded && ticks == 0 {
-		return diag.NewError(ErrOutside, "a model is to plan the run, and what was approved is a run without one").
+		return diag.NewError(ErrUnapproved, "a model is to plan the run, and what was approved is a run without one").
 			Advise("obelus approve --planner approves one")
 	}
 	parts, err := approval.Parts(p.Plan)
@@ -56,7 +56,7 @@ func within(p *project.Program, o *Options) error {
 		return err
 	}
 	if left := own.Within(facts.Of(p.Plan, facts.Options{Planned: o.Planned}), parts); len(left) > 0 {
-		return diag.NewError(ErrOutside, "the plan leaves what was approved: %s", left[0]).
+		return diag.NewError(ErrUnapproved, "the plan leaves what was approved: %s", left[0]).
 			Advise("have what it does now approved")
 	}
 	return nil

@@ -34,7 +34,7 @@ type resultLine struct {
 
 // resultsProblem is what keeps a file from being written to.
 func resultsProblem(name, format string, args ...any) *diag.UserError {
-	return diag.NewError(ErrResults, "--out: "+format, args...)
+	return diag.NewError(ErrUnrunnable, "--out: "+format, args...)
 }
 
 // openResults opens the file that a run writes its results to; nil for none. What a file holds isn't

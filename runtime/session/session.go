@@ -201,11 +201,11 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 		o.Digest, o.Signed = under.Digest, true
 	}
 	if o.PlanOnly = o.Draft != nil; o.PlanOnly && p.Plan.Mode != plan.Lazy {
-		return nil, diag.NewError(ErrNoPlanner, "only a plan in lazy mode is planned without being run")
+		return nil, diag.NewError(ErrUnrunnable, "only a plan in lazy mode is planned without being run")
 	}
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
 	if o.Planned && o.Model != "" {
-		return nil, diag.NewError(ErrNoPlanner,
+		return nil, diag.NewError(ErrUnrunnable,
 			"a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
 	}
 	if err := within(p, &o); err != nil {
@@ -287,14 +287,14 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		failed, _ := s.replay.Machine.Failed()
 		switch {
 		case m.Options.Planned:
-			return diag.NewError(ErrNothingFailed,
+			return diag.NewError(ErrUnrunnable,
 				"a planner wrote this run, and its next tick says what becomes of what failed").
 				Advise("begin a new run that continues from one of its ticks")
 		case failed > 0:
 			s.resume.RetryFailed = true
 			s.replay.reopen()
 		case s.replay.Over():
-			return diag.NewError(ErrNothingFailed, "the run %s has no failed call that can run again", s.ID()).
+			return diag.NewError(ErrUnrunnable, "the run %s has no failed call that can run again", s.ID()).
 				Advise(
 					"what was rejected, by a person or as nobody answered, and an output that doesn't fit stand " +
 						"as they are: begin a new run")
@@ -320,7 +320,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 func (s *Session) open() (err error) {
 	plan, o := s.program.Plan, &s.options
 	if err := local.Runnable(plan, s.Planned() || o.Model != ""); err != nil {
-		return diag.NewError(ErrUnanswered, "%v", err).From(err).
+		return diag.NewError(ErrUnrunnable, "%v", err).From(err).
 			Advise("define one under \"activities\", give a file with --activities, or a model with --model")
 	}
 	options := activity.Options{InUse: activity.InUse(plan, s.Planned()), Hosts: s.program.HostRules()}
@@ -366,11 +366,11 @@ func (s *Session) openPlanner() (err error) {
 	case o.Planner != nil:
 		s.planner = o.Planner
 	case o.PlannerName == "" && o.Model == "":
-		return diag.NewError(ErrNoPlanner, "the run was begun with a planner of the program's own, and none is given")
+		return diag.NewError(ErrUnrunnable, "the run was begun with a planner of the program's own, and none is given")
 	default:
 		if s.planner, err = planner.Open(s.plannerName(),
 			planner.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Notice: s.wait}); err != nil {
-			return diag.NewError(ErrNoPlanner, "%v", err).From(err)
+			return diag.NewError(ErrUnrunnable, "%v", err).From(err)
 		}
 	}
 	if o.Draft != nil {
@@ -381,10 +381,10 @@ func (s *Session) openPlanner() (err error) {
 		return nil
 	}
 	if s.recorder, err = recording.NewRecorder(s.planner, s.at(o.Record)); err != nil {
-		return diag.NewError(ErrNotRecorded, "%v", err).From(err)
+		return diag.NewError(ErrUnrunnable, "%v", err).From(err)
 	}
 	if s.recorder.Workspace, err = filepath.Abs(s.program.Workspace()); err != nil {
-		return diag.NewError(ErrNotRecorded, "%v", err).From(err)
+		return diag.NewError(ErrUnrunnable, "%v", err).From(err)
 	}
 	if s.replay != nil {
 		s.recorder.Resumed = true
@@ -516,7 +516,7 @@ func (s *Session) Close() error {
 	var err error
 	if s.recorder != nil {
 		if err = s.recorder.Close(); err != nil {
-			err = diag.NewError(ErrNotRecorded, "%v", err).From(err)
+			err = diag.NewError(ErrUnrunnable, "%v", err).From(err)
 		}
 	}
 	if s.keeper != nil {

@@ -29,7 +29,7 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 	}
 	for _, call := range p.Calls { // of a solution, which checked alone knows nothing of the run that it is for
 		if call.Instance != "" {
-			return diag.NewError(ErrInstances, "the call %q is for the instance %q, and the run has no instances",
+			return diag.NewError(ErrUnrunnable, "the call %q is for the instance %q, and the run has no instances",
 				call.Name, compiler.Shown(call.Instance)).
 				Advise(
 					"give the run its instances with --instances, or run the solution with the context that it " +
@@ -53,11 +53,11 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 	if !slices.Contains(keys, v.Lacks) { // it is lacking where only some values do
 		keys = []string{v.Lacks}
 	}
-	return missing(ErrLacking, "input", keys, "")
+	return missing("input", keys, "")
 }
 
 // missing is the trouble with an input or a state that lacks keys.
-func missing(kind error, what string, keys []string, more string) error {
+func missing(what string, keys []string, more string) error {
 	quoted := make([]string, len(keys))
 	for i, key := range keys {
 		quoted[i] = strconv.Quote(key)
@@ -66,7 +66,8 @@ func missing(kind error, what string, keys []string, more string) error {
 	if len(keys) > 1 {
 		verb = "are"
 	}
-	return diag.NewError(kind, "the %s doesn't fit its schema: %s %s missing%s", what, wording.And(quoted), verb, more).
+	return diag.NewError(ErrUnfit, "the %s doesn't fit its schema: %s %s missing%s", what,
+		wording.And(quoted), verb, more).
 		Advise("%s", give(what, keys))
 }
 
@@ -86,7 +87,7 @@ func give(what string, keys []string) string {
 // state schema requires and no call writes.
 func lacks(p *plan.Plan, input, state map[string]any) error {
 	if keys := runtime.Wanting(p, Over(p.State, state)); len(keys) > 0 && p.Form == plan.PlanFile {
-		return missing(ErrStateLacking, "state", keys, ", and no call writes it")
+		return missing("state", keys, ", and no call writes it")
 	}
 	if p.InputSchema != nil {
 		return nil // which says what is required
@@ -102,7 +103,7 @@ func lacks(p *plan.Plan, input, state map[string]any) error {
 		words = append(words, fmt.Sprintf("%s, which %q reads (%s:%d:%d)", referenceOf(r), p.Calls[r.Call].Name,
 			r.Node.File.Name, at.Line, at.Column))
 	}
-	return diag.NewError(ErrLacking, "the plan can't do without %s", wording.And(words)).
+	return diag.NewError(ErrUnfit, "the plan can't do without %s", wording.And(words)).
 		Advise("%s, or say what holds without it: write %s || \"…\"", give("input", keys), referenceOf(reads[0]))
 }
 

@@ -90,42 +90,18 @@ func (s *Session) put(ctx context.Context, x *exchange,
 
 func (s *Session) ask(ctx context.Context, x *exchange, send func(ctx context.Context) error) (map[string]any, error) {
 	came, err := s.put(ctx, x, send)
-	if err != nil && came == nil {
-		return nil, err
+	if came == nil {
+		return nil, cmp.Or(err, error(&Refusal{Message: "it is no mapping"}))
 	}
-	value, bad := s.decode(came)
+	value, err := s.decode(came) // whatever the library makes of it
 	result, ok := value.(map[string]any)
-	var refused *jsonrpc.Error
 	switch {
-	case errors.As(err, &refused): // the library makes such errors of its own as well
-		return nil, &Refusal{refused.Code, cmp.Or(refused.Message, "it gives no reason")}
-	case bad != nil:
-		return nil, &Refusal{Message: bad.Error()}
+	case err != nil:
+		return nil, &Refusal{Message: err.Error()}
 	case !ok:
 		return nil, &Refusal{Message: "it is no mapping"}
-	case err != nil:
-		return nil, &Refusal{Message: cmp.Or(odd(result), Plain(err))}
 	}
 	return result, nil
-}
-
-// odd is what of a tool's answer isn't of the kind that it must be, where that is plain.
-func odd(result map[string]any) string {
-	if is := result["isError"]; is != nil && is != true && is != false {
-		return "its \"isError\" is neither true nor false"
-	}
-	content, isList := result["content"].([]any)
-	if result["content"] != nil && !isList {
-		return "its \"content\" is no list"
-	}
-	for i, one := range content {
-		block, _ := one.(map[string]any)
-		kind, _ := block["type"].(string)
-		if _, isText := block["text"].(string); kind == "" || kind == "text" && !isText {
-			return fmt.Sprintf("its content[%d] is no block of content", i)
-		}
-	}
-	return ""
 }
 
 // Plain is an error without what the protocol's library puts before it.
@@ -298,7 +274,7 @@ func (s *Session) Call(ctx context.Context, c Call) (*Answer, error) {
 		return nil, err
 	}
 	a := &Answer{}
-	a.Failed, _ = result["isError"].(bool)
+	a.Failed = result["isError"] != nil && result["isError"] != false
 	a.Structured = result["structuredContent"]
 	a.Is = a.Structured != nil // some say null where they have none
 	if _, asks := result["inputRequests"]; asks {

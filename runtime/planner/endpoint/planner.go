@@ -6,6 +6,7 @@ package endpoint
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
@@ -167,9 +167,6 @@ func (p *Planner) Answer(ctx context.Context, r *request.Request, emit func(stri
 	return usage, err
 }
 
-// wide are the limits for an answer, whose length was bounded as it came.
-var wide = source.Limits{Bytes: 1 << 30, Scalar: 1 << 30, Depth: 1_000}
-
 type question struct {
 	prompt prompt.Prompt
 	schema string
@@ -306,11 +303,11 @@ func unwrapped(answer string, f Form) string {
 	if !f.Wrapped {
 		return answer
 	}
-	root, problems := source.Parse(&source.File{Name: "answer", Format: source.JSON, Text: []byte(answer)}, wide)
-	if result := root.Get("result"); result != nil && len(problems) == 0 {
-		return result.Span().Text()
+	var wrapped struct{ Result json.RawMessage }
+	if json.Unmarshal([]byte(answer), &wrapped) != nil || wrapped.Result == nil {
+		return answer
 	}
-	return answer
+	return string(wrapped.Result)
 }
 
 func unfenced(s string) string {

@@ -31,24 +31,13 @@ type failure struct {
 // words for what is worth another try little.
 type complaint string
 
+// message is what endpoints say to people within it.
+var message = regexp.MustCompile(`"(?:message|error|detail)"\s*:\s*("(?:[^"\\]|\\.)+")`)
+
 // words are what an endpoint says to people: the message wherever it stands, or all of it.
-func (c complaint) words() string {
-	var m struct{ Error, Message, Detail json.RawMessage }
-	if json.Unmarshal([]byte(c), &m) != nil {
-		return string(c)
-	}
-	for _, said := range []json.RawMessage{m.Error, m.Message, m.Detail} {
-		var text string
-		var inner struct{ Type, Message string }
-		switch {
-		case len(said) == 0 || string(said) == "null":
-		case json.Unmarshal(said, &text) == nil:
-			return text
-		case json.Unmarshal(said, &inner) == nil && inner.Message+inner.Type != "":
-			return inner.Message
-		default:
-			return string(said)
-		}
+func (c complaint) words() (text string) {
+	if found := message.FindStringSubmatch(string(c)); found != nil && json.Unmarshal([]byte(found[1]), &text) == nil {
+		return text
 	}
 	return string(c)
 }

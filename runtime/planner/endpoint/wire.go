@@ -83,9 +83,9 @@ type exchange struct {
 	at      string // scheme and host of the endpoint; "" when nothing was sent
 	status  int    // 0 when no answer came
 	header  http.Header
-	refusal []byte // the body of an answer that isn't a stream, as much as anybody reads
-	silence *time.Timer
-	heard   atomic.Int64 // when something came last
+	refusal []byte       // the body of an answer that isn't a stream, as much as anybody reads
+	timer   *time.Timer  // until the next notice
+	silent  atomic.Int64 // for how long nothing has come
 }
 
 // How long an endpoint may send nothing before a notice, and before the request fails.
@@ -104,24 +104,20 @@ var errSilent = errors.New("silence")
 func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
 	x := &exchange{hide: w.hide}
 	ctx, cancel := context.WithCancelCause(ctx)
-	x.silence = time.AfterFunc(w.silence, func() { cancel(errSilent) })
-	x.heard.Store(time.Now().UnixNano())
-	quiet := time.NewTicker(quietAfter)
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-quiet.C:
-				if silent := time.Since(time.Unix(0, x.heard.Load())); silent >= quietAfter {
-					w.quiet(silent.Round(time.Second))
-				}
-			}
+	x.timer = time.AfterFunc(quietAfter, func() {
+		if ctx.Err() != nil {
+			return
 		}
-	}()
+		silent := time.Duration(x.silent.Add(int64(quietAfter)))
+		if silent >= w.silence {
+			cancel(errSilent)
+			return
+		}
+		w.quiet(silent)
+		x.timer.Reset(quietAfter)
+	})
 	return ctx, x, func() {
-		quiet.Stop()
-		x.silence.Stop()
+		x.timer.Stop()
 		cancel(nil)
 	}
 }
@@ -141,8 +137,8 @@ func (w *wire) do(r *http.Request, x *exchange) (*http.Response, error) {
 		answer.Body = http.NoBody
 	}
 	answer.Body = &heard{ReadCloser: answer.Body, restart: func() {
-		x.silence.Reset(w.silence)
-		x.heard.Store(time.Now().UnixNano())
+		x.silent.Store(0)
+		x.timer.Reset(quietAfter)
 	}}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	stream := x.status/100 == 2 && kind != "text/html" && kind != "application/json"

@@ -38,19 +38,9 @@ func enforceable(schema any) bool {
 }
 
 // wrap is a schema of objects that hold a value of the given schema under
-// "result": the outermost value that endpoints enforce is always an object. The references
-// of a request's schema all lead into its own definitions, which stay outermost.
+// "result": the outermost value that endpoints enforce is always an object.
 func wrap(schema any) request.Object {
-	inner, outer := request.Object{}, request.Object{}.With("type", "object")
-	o, _ := schema.(request.Object)
-	for _, m := range o {
-		switch m.Key {
-		case "$defs", "definitions", "$schema":
-			outer = append(outer, m)
-		default:
-			inner = append(inner, m)
-		}
-	}
-	return outer.With("properties", request.Object{}.With("result", inner)).With("required", []any{"result"}).
-		With("additionalProperties", false)
+	outer, inner := request.Below(schema, "/properties/result")
+	return append(request.Object{}.With("type", "object").With("properties", request.Object{}.With("result", inner)).
+		With("required", []any{"result"}).With("additionalProperties", false), outer...)
 }
