@@ -10,15 +10,11 @@
 //	}
 //	result, err := plan.Run(ctx, obelus.RunOptions{Input: input, Journals: "runs"})
 //
-// A run whose journal is kept goes on with [Resume] after it was stopped, or its
-// process killed.
+// [Resume] continues a run from its journal after it was stopped, or its process killed.
 //
-// What this package has is stable from the first release on: names stay, and structs
-// may get further fields. It hands on types of other packages under names of its own.
-// Of these, what is reachable from here is as stable; the packages' other names may
-// change with any version. Programs that need more than this package has, such as
-// planners of their own, instances over a server's requests or an engine that isn't
-// this process, find it in runtime/session, project, analyzer and runtime.
+// What is reachable from here is stable from the first release on; structs may get
+// further fields. Planners of their own, or an engine that isn't this process, find
+// what they need in runtime/session, project, analyzer and runtime, which may change.
 //
 // # Ten nouns
 //
