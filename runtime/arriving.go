@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
 // eachAlone is up to how many calls a solution is looked at with each of them that comes; a longer one only when it has
@@ -38,11 +39,11 @@ func (l *loop) arrive() {
 // judge has a plan judged as each instance is to run it, and the calls that are new in it scheduled. Instances that run
 // the same share one draft, unless what is held depends on what they have done.
 func (l *loop) judge(p *plan.Plan, draft func(f *frame, view *plan.Plan) *analyzer.Draft) {
-	l.plan, l.programs = p, map[*plan.Plan]*program{}
+	l.plan, l.programs = p, map[*plan.Plan]*resolve.Program{}
 	shared := map[*plan.Plan]*analyzer.Draft{}
 	for _, f := range l.roots() {
 		view := viewOf(f, p)
-		d, isOwn := shared[view], f.doneCalls != nil && !f.doneCalls.IsEmpty()
+		d, isOwn := shared[view], f.Done != nil && !f.Done.IsEmpty()
 		if d == nil || isOwn {
 			d = draft(f, view)
 		}
@@ -87,10 +88,10 @@ func mayChange(f *frame, p *plan.Plan, call *plan.Call) bool {
 	}
 	return slices.ContainsFunc(slices.Concat(call.Output...), func(path plan.Path) bool {
 		key := path.ID
-		for f.program.Paths.Depth(key) > 2 {
-			key = f.program.Paths.Parent(key)
+		for f.Program.Paths.Depth(key) > 2 {
+			key = f.Program.Paths.Parent(key)
 		}
-		return f.needsBase(path.ID, call.Method) && f.mayBeListedLater(key, call, func(m *Message) bool {
+		return f.NeedsBase(path.ID, call.Method) && f.mayBeListedLater(key, call, func(m *Message) bool {
 			w := plan.Writer{Path: m.Path, Method: m.Method, Sets: m.Method == plan.Set}
 			return !f.matters(w, path.ID, call.Method)
 		})

@@ -349,7 +349,7 @@ func TestWhatAPersonGaveIsSaidToBeTheirs(t *testing.T) {
 	if len(q.Sources) != 1 || q.Sources[0].Reference != "†state.n" || q.Sources[0].By != "" {
 		t.Errorf("at first x comes from %+v", q.Sources)
 	}
-	m.Step(q.Answered(&runtime.Decision{Verdict: runtime.Change, Params: map[string]any{"x": 100.0}, By: "ann"}))
+	m.Step(runtime.Answer(q, &runtime.Decision{Verdict: runtime.Change, Params: map[string]any{"x": 100.0}, By: "ann"}))
 	q = question(m.Step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{}}))
 	if want := []runtime.Source{{Param: "x", From: []string{}, By: "ann"}}; !q.InFlight || !reflect.DeepEqual(q.Sources, want) {
 		t.Errorf("after ann's change x comes from %+v", q.Sources)

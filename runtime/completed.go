@@ -13,7 +13,7 @@ import (
 func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 	grown := false
 	for _, f := range l.roots() {
-		if done := f.doneCalls; done != nil {
+		if done := f.Done; done != nil {
 			view := viewOf(f, plan)
 			for _, call := range view.Calls[min(done.Listed(), len(view.Calls)):] {
 				key := ""
@@ -29,32 +29,26 @@ func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 
 // numberDone numbers what the tick has done, and gives the numbers by call.
 func numberDone(f *frame) map[int]int32 {
-	if f.doneCalls == nil {
+	if f.Done == nil {
 		return nil
 	}
-	numbers := f.doneCalls.EndTick()
-	for i := len(f.log.Messages()) - 1; i >= 0 && f.log.Messages()[i].Tick == f.machine.tick; i-- {
-		m := &f.log.Messages()[i]
+	numbers := f.Done.EndTick()
+	for i := len(f.Log.Messages()) - 1; i >= 0 && f.Log.Messages()[i].Tick == f.machine.tick; i-- {
+		m := &f.Log.Messages()[i]
 		m.Completed = numbers[m.Call]
 	}
 	return numbers
 }
 
-// stands reports whether a message of an earlier tick counts for a read: one of a call that is listed again counts only
-// for those who are bound to that call.
-func (r *resolver) stands(message *Message, sees func(call int) bool) bool {
-	return r.doneCalls == nil || message.Completed == 0 || r.doneCalls.Counts(message.Completed, sees)
-}
-
 // mayBeListedLater reports whether what earlier ticks wrote at a path may be the work of a done call that is listed
 // again only after a call of the tick; some messages don't matter.
 func (s *schedule) mayBeListedLater(path pathtree.ID, call *plan.Call, except func(*Message) bool) bool {
-	if s.doneCalls == nil {
+	if s.Done == nil {
 		return false
 	}
-	for _, m := range s.log.Over(path) {
+	for _, m := range s.Log.Over(path) {
 		if m.Completed > 0 && (except == nil || !except(m)) &&
-			s.doneCalls.MayBeListedAfter(m.Completed, int32(call.Index)) {
+			s.Done.MayBeListedAfter(m.Completed, int32(call.Index)) {
 			return true
 		}
 	}
@@ -65,23 +59,23 @@ func (s *schedule) mayBeListedLater(path pathtree.ID, call *plan.Call, except fu
 // another call, ahead of it, may be the one that does: of several that are alike the nth, in the graph's order, repeats
 // the nth.
 func (s *schedule) dedupe(i int32, params map[string]any) (number int32, pending bool) {
-	if s.doneCalls == nil || !s.doneCalls.Knows(i) {
+	if s.Done == nil || !s.Done.Knows(i) {
 		return 0, false
 	}
 	var before []int32
 	for _, j := range s.alike(i) {
-		if s.log.Place(j) < s.log.Place(i) {
+		if s.Log.Place(j) < s.Log.Place(i) {
 			if s.calls[j].status == Waiting {
 				return 0, true
 			}
 			before = append(before, j)
 		}
 	}
-	number = s.doneCalls.Match(i, params, before)
-	if number == 0 && s.plan.Calls[i].Each != nil {
-		for at := range s.calls[i].more.items.of {
-			if one := &s.calls[i].more.items.of[at]; one.params != nil && one.failure == nil {
-				one.output, one.before = s.doneCalls.RepeatItem(i, one.params)
+	number = s.Done.Match(i, params, before)
+	if number == 0 && s.Plan.Calls[i].Each != nil {
+		for at := range s.calls[i].more.items.Of {
+			if one := &s.calls[i].more.items.Of[at]; one.Params != nil && one.Failure == nil {
+				one.Output, one.Before = s.Done.RepeatItem(i, one.Params)
 			}
 		}
 	}
@@ -90,7 +84,7 @@ func (s *schedule) dedupe(i int32, params map[string]any) (number int32, pending
 
 // alike are the calls that may repeat the same done calls as one, of those that have arrived.
 func (s *schedule) alike(i int32) []int32 {
-	all := s.doneCalls.Alike(i)
+	all := s.Done.Alike(i)
 	for len(all) > 0 && int(all[len(all)-1]) >= len(s.calls) {
 		all = all[:len(all)-1]
 	}
@@ -99,7 +93,7 @@ func (s *schedule) alike(i int32) []int32 {
 
 // lookAgain notes that those may be decided that waited for a call of their kind.
 func (f *frame) lookAgain(i int32) {
-	if f.doneCalls != nil && int(i) < f.doneCalls.Listed() && f.doneCalls.Knows(i) {
+	if f.Done != nil && int(i) < f.Done.Listed() && f.Done.Knows(i) {
 		for _, j := range f.alike(i) {
 			f.look(j)
 		}
@@ -113,10 +107,10 @@ func doneBefore(output any) Settlement {
 // settleContinued settles the calls that were done before this run began: those of whose output the frame's initial
 // state holds one alternative, the failure route included.
 func settleContinued(f *frame) {
-	for i, call := range f.plan.Calls {
+	for i, call := range f.Plan.Calls {
 		for _, route := range call.Output {
 			if output, there := f.initialOutput(route); there {
-				f.orders.Started(f.plan, call, nil, false) // and not done, for which a state is no evidence
+				f.orders.Started(f.Plan, call, nil, false) // and not done, for which a state is no evidence
 				f.settle(int32(i), doneBefore(output))
 				break
 			}
@@ -126,9 +120,9 @@ func settleContinued(f *frame) {
 
 // initialOutput reports whether the initial state holds a value, not null, at all paths
 // of an alternative, and gives the one at the first.
-func (s *store) initialOutput(route plan.Route) (first any, there bool) {
+func (s *schedule) initialOutput(route plan.Route) (first any, there bool) {
 	for _, path := range slices.Backward(route) {
-		if first, _ = s.log.Initial(path.ID); first == nil {
+		if first, _ = s.Log.Initial(path.ID); first == nil {
 			return nil, false
 		}
 	}
@@ -136,10 +130,11 @@ func (s *store) initialOutput(route plan.Route) (first any, there bool) {
 }
 
 // resolvedParams are what the plan resolved a call's parameters to, whatever a person made of them.
-func (r *resolver) resolvedParams(i int32) map[string]any {
-	params, v := r.evaluate(r.plan.Calls[i])
-	if r.plan.Calls[i].Each != nil {
-		params, _ = r.enumerate(i, params, v.list)
+func (s *schedule) resolvedParams(i int32) map[string]any {
+	call := s.Plan.Calls[i]
+	params, v := s.Evaluate(call)
+	if call.Each != nil {
+		_, params, _ = s.Enumerate(call, params, v.List)
 	}
 	return params
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,6 +13,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/resolve"
+	"github.com/obelus-dev/obelus/runtime/review"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
@@ -27,7 +28,7 @@ func takeDecision(f *frame, e Event) {
 	if ids := f.machine.kept[keptFor(f, i)]; slices.Contains(ids, "") { // one to whatever is asked is to this
 		f.machine.kept[keptFor(f, i)] = slices.Delete(ids, slices.Index(ids, ""), slices.Index(ids, "")+1)
 	}
-	if d.ID != "" && !SameQuestion(d.ID, more.question.ID) {
+	if d.ID != "" && !review.SameQuestion(d.ID, more.question.ID) {
 		f.put(i, "it was an answer to another question, or what would run has changed since")
 		return
 	}
@@ -96,17 +97,6 @@ func (more *callDetails) decide(d *Decision) {
 	more.decision = d
 }
 
-// Path is that of the call: "digest#1/chapter#2".
-func (q *Question) Path() string { return Path(q.Under, q.Call) }
-
-// Verdicts are the possible answers to the question.
-func (q *Question) Verdicts() []string {
-	if q.InFlight {
-		return []string{string(Retry), string(Fail)}
-	}
-	return []string{string(Approve), string(Reject), string(Change), string(Replace)}
-}
-
 // rejectCall settles a call that a person rejects: the one that is in the
 // plan, whatever was proposed in its place. Its failure route takes the record.
 func rejectCall(f *frame, i int32, d *Decision) {
@@ -115,35 +105,12 @@ func rejectCall(f *frame, i int32, d *Decision) {
 	state.more.replacement = nil
 	reason := "rejected by a person"
 	switch {
-	case d.By == ByTimeout:
+	case d.By == review.ByTimeout:
 		reason = d.Reason
 	case d.Reason != "":
 		reason += ": " + d.Reason
 	}
 	f.failedForGood(i, &Failure{Code: "rejected", Message: reason})
-}
-
-// Unacceptable says why parameters that a person writes can't be the call's, or "":
-// they are judged as if they stood in a call. What they hold is values.
-func (q *Question) Unacceptable(params map[string]any) string {
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "x-") {
-			return fmt.Sprintf(
-				"%q is no name of a parameter: those that begin with _ or x- say something else of a call", name)
-		}
-		for _, taker := range q.takers {
-			if taker != nil && !compiler.HasParameter(taker, name) {
-				return fmt.Sprintf("%q has no parameter %q", taker.Name, name)
-			}
-		}
-	}
-	if len(q.takers) == 0 {
-		return ""
-	}
-	if failure := invalid(q.plan, q.of, params, nil); failure != nil {
-		return failure.Message
-	}
-	return ""
 }
 
 // A replacement is a call that a person put in the place of another. It keeps that
@@ -178,7 +145,7 @@ func (s *schedule) chosen(i int32) map[string]any {
 
 // replaceCall puts another call in the place of one, or says why it can't. It reads what is there now.
 func replaceCall(f *frame, i int32, d *Decision) string {
-	call := f.plan.Calls[i]
+	call := f.Plan.Calls[i]
 	solved, problem := compileReplacement(f, call, d.Replacement)
 	if problem != "" {
 		return problem
@@ -191,21 +158,19 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
 	}
 	// Its references are resolved here and now, in a machine of its own.
-	scratch := &resolver{store: store{machine: f.machine, plan: solved, log: f.log}, doneCalls: f.doneCalls}
-	scratch.reads = make([]readState, len(solved.Reads))
+	scratch := &resolve.Resolver{Store: f.Store, Done: f.Done, Reads: make([]resolve.Read, len(solved.Reads))}
+	scratch.Plan = solved
 	for r := range solved.Reads {
-		read := &scratch.reads[r]
-		read.known = true
-		read.value, read.there = f.log.Resolve(solved.Reads[r].Path, state.Anyone)
+		scratch.Reads[r].Set(f.Log.Resolve(solved.Reads[r].Path, state.Anyone))
 	}
-	params, verdict := scratch.evaluate(by)
+	params, verdict := scratch.Evaluate(by)
 	switch {
-	case verdict.failure != nil:
-		return verdict.failure.Message
-	case verdict.skip != "":
-		return verdict.skip
+	case verdict.Failure != nil:
+		return verdict.Failure.Message
+	case verdict.Skip != "":
+		return verdict.Skip
 	}
-	if failure := invalid(solved, by, params, &f.machine.matching); failure != nil {
+	if failure := resolve.Invalid(solved, by, params, &f.machine.Matching); failure != nil {
 		return failure.Message
 	}
 	if failure := forbidden(f, i, by, params); failure != nil {
@@ -216,8 +181,9 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 		call.ID, call.Instance
 	merged.Output, merged.OutputNode, merged.ItemOf = call.Output, call.OutputNode, call.ItemOf
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
-	r := &replacement{call: &merged, decision: d, params: params, context: state.ScopeValues(by, scratch.read)}
-	r.sources, r.scopes = scratch.provenance(by, func(read *plan.Read) []string { return writersOf(f.reader(), read) })
+	r := &replacement{call: &merged, decision: d, params: params, context: state.ScopeValues(by, scratch.Read)}
+	r.sources, r.scopes = review.Provenance(solved, by,
+		func(read *plan.Read) []string { return writersOf(f.reader(), read) })
 	more := f.calls[i].details()
 	more.replacement, more.given, more.kept = r, nil, nil
 	if more.permitState = (permitState{}); f.machine.permit != nil {
@@ -231,14 +197,14 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 // bound to none of them; or what was there from the start.
 func writersOf(f *frame, r *plan.Read) []string {
 	var from []string
-	for _, m := range f.log.Messages() {
-		if m.Tick == f.machine.tick && f.program.Paths.Overlap(m.Path, r.Path) &&
-			!slices.Contains(from, f.plan.Calls[m.Call].Name) {
-			from = append(from, f.plan.Calls[m.Call].Name)
+	for _, m := range f.Log.Messages() {
+		if m.Tick == f.machine.tick && f.Program.Paths.Overlap(m.Path, r.Path) &&
+			!slices.Contains(from, f.Plan.Calls[m.Call].Name) {
+			from = append(from, f.Plan.Calls[m.Call].Name)
 		}
 	}
 	if len(from) == 0 {
-		from = []string{f.program.Paths.Kind(r.Path)}
+		from = []string{f.Program.Paths.Kind(r.Path)}
 	}
 	return from
 }
@@ -257,7 +223,7 @@ func compileReplacement(f *frame, call *plan.Call, text json.RawMessage) (*plan.
 	}
 	body := bytes.TrimSpace(text)
 	if call.OutputNode != nil && len(call.Output) > 0 {
-		path, _ := json.Marshal(strings.Join(compiler.Offered(f.plan, call), " || "))
+		path, _ := json.Marshal(strings.Join(compiler.Offered(f.Plan, call), " || "))
 		body = slices.Concat([]byte(`{"_outputPath":`), path, []byte(","), body[1:])
 		if len(own) == 0 {
 			body = slices.Concat([]byte(`{"_outputPath":`), path, []byte("}"))

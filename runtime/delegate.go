@@ -18,7 +18,7 @@ func (s *schedule) child(i int32) *frame {
 // place from activities: its own calls do.
 func startDelegate(f *frame, i int32) {
 	call, status := f.call(i), &f.calls[i]
-	plan := f.plan.Delegates[call.Delegate]
+	plan := f.Plan.Delegates[call.Delegate]
 	if revive(f, i) || !f.nextTry(i) {
 		return
 	}
@@ -32,25 +32,26 @@ func startDelegate(f *frame, i int32) {
 		Tries: append(slices.Clip(f.site.Tries), int(status.attempt))}
 	d := openBelow(f, i, site)
 	given := f.context(i)
-	d.log = state.New(state.Delegated(plan, given, status.params))
+	d.Log = state.New(state.Delegated(plan, given, status.params))
 	for _, kind := range []string{"error", "advice"} {
 		if value, ok := given[kind]; ok {
-			d.log.Give(kind, value)
+			d.Log.Give(kind, value)
 		}
 	}
-	d.plan, d.program = plan, f.machine.program(plan)
-	d.log.Follow(&d.program.Layout)
+	d.Plan, d.Program = plan, f.machine.program(plan)
+	d.Log.Follow(&d.Program.Layout)
 	d.takeUp(nil)
 	d.begin()
 }
 
 // openBelow opens the frame of what carries a call out.
 func openBelow(f *frame, i int32, site Site) *frame {
-	at := position{len(f.machine.frames), site, f.order, f.place, f, i, f.depth + 1}
+	number := len(f.machine.frames)
+	at := position{number, site, f.order, f.place, f, i, append(slices.Clip(f.path), i, int32(number))}
 	d := &frame{position: at}
-	d.machine = f.machine
+	d.machine, d.Budget = f.machine, f.Budget
 	if d.place < 0 {
-		d.place = int32(f.plan.Calls[i].Place)
+		d.place = int32(f.Plan.Calls[i].Place)
 	}
 	f.machine.frames = append(f.machine.frames, d)
 	f.calls[i].details().child = d
@@ -87,7 +88,7 @@ type deed struct {
 
 func (d *deed) isDone() bool { return d.Status == Done.String() }
 
-func (d *Decision) isDeviation() bool { return d != nil && d.Verdict != Approve }
+func isDeviation(d *Decision) bool { return d != nil && d.Verdict != Approve }
 
 // handUp leaves with the call above what was done in its stead: the next request reports it where that has failed, so
 // that it isn't done again for want of knowing. Of items it also leaves what people decided otherwise than to let them
@@ -101,10 +102,10 @@ func handUp(f *frame) {
 		more := f.calls[i].more
 		one := deed{item: -1, Settled: request.Settled{Tool: f.call(int32(i)).ToolName,
 			Tick: f.machine.tick, Params: more.ran,
-			Standing: standingOf(f.plan.Calls[i], f.site.Instance, more.settlement), Result: more.settlement.Output}}
+			Standing: standingOf(f.Plan.Calls[i], f.site.Instance, more.settlement), Result: more.settlement.Output}}
 		if f.items != nil {
-			one.item, one.Params = int32(i), above.items.of[i].params
-			one.decided = more.settlement.Decision.isDeviation()
+			one.item, one.Params = int32(i), above.items.Of[i].Params
+			one.decided = isDeviation(more.settlement.Decision)
 		}
 		if !one.isDone() {
 			for _, within := range more.deeds {
@@ -164,7 +165,7 @@ func (f *frame) context(i int32) map[string]any {
 		return r.context
 	}
 	if f.items != nil {
-		f.parent.turnTo(f.under, int(i))
+		f.parent.TurnTo(f.parent.Plan.Calls[f.under], f.parent.calls[f.under].more.items, int(i))
 	}
-	return state.ScopeValues(f.plan.Calls[i], f.reader().read)
+	return state.ScopeValues(f.Plan.Calls[i], f.reader().Read)
 }

@@ -170,26 +170,6 @@ type Command struct {
 	Left *InstanceEnd
 }
 
-// A Site is where a command's call stands. It is the machine's own.
-type Site struct {
-	// Instance is the one that the call works on; "" without instances. Under is, of a call of a delegate, the path of
-	// the calls that delegate: "digest#1/chapter#2". Delegate is the path of the plan that such a call is in.
-	Instance string `json:"instance,omitzero"`
-	Under    string `json:"under,omitzero"`
-	Delegate string `json:"delegate,omitzero"`
-	// Tries are which try of each of the delegating calls in Under it is, the outermost first. With them each call
-	// settles once.
-	Tries []int `json:"-"`
-}
-
-// Path is that of a call below those in whose stead it is carried out: "digest#1/chapter#2".
-func Path(under, call string) string {
-	if under == "" {
-		return call
-	}
-	return under + "/" + call
-}
-
 // Above is the path of the call that another carries out for, be it as its delegate
 // does or for one of its items: "digest#1/chapter#2"; "" for a call of the run itself.
 func (c *Command) Above() string {
@@ -299,26 +279,12 @@ type Settlement struct {
 	redacted bool // the failure has no secret any more
 }
 
-// A Failure is why a call failed. It is also the record that a failure route receives: {code, message, details}.
-type Failure struct {
-	// "error", "timeout", "bad-output", the activity's own, or the name of the rule that a structural error breaks
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Details any    `json:"details,omitempty"`
-	// After is how long the failed party asks to wait before another try; 0 is nothing.
-	After time.Duration `json:"after,omitzero"`
-}
-
-func (f *Failure) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message) }
-
-func (f *Failure) record() map[string]any {
-	return map[string]any{"code": f.Code, "message": f.Message, "details": f.Details}
-}
-
-// A Message is an entry of the state's log, and a Log is the state so far: see package state.
+// A Message is an entry of the state's log, a Log is the state so far, and a Failure why a call failed: see package
+// state.
 type (
 	Message = state.Message
 	Log     = state.Log
+	Failure = state.Failure
 )
 
 // RunStatus is how a run, or the part of it that is about one instance, ended.

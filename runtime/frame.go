@@ -11,9 +11,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/heap"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/runtime/dedupe"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/request"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
 // A frame is one plan at work on one state: that of the run, of one of its instances, or of a delegate. All reads and
@@ -35,7 +35,7 @@ type frame struct {
 	draft   *analyzer.Draft   // of the solution that is arriving
 	ranking []plan.Rank       // what the advisors make of the tools
 	orders  guard.Orders      // of a frame of the run: the order rules of policies
-	secrets frameSecrets
+	secrets resolve.Secrets
 }
 
 // position is where a frame is among those of its run.
@@ -46,31 +46,15 @@ type position struct {
 	place  int32 // of the call that it carries out, in the plan of the run; -1 for a frame of the run itself
 	parent *frame
 	under  int32 // the call of its parent that it carries out
-	depth  int32 // how many frames are above it
-}
-
-// A store is the state of a frame, and decides what may be written into it.
-type store struct {
-	machine *Machine
-	plan    *plan.Plan
-	program *program
-	// the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
-	judging *plan.Plan
-	log     *Log
-}
-
-// A resolver makes values of what is in the store: of reads, of conditions and of parameters.
-type resolver struct {
-	store
-	calls     []callState
-	reads     []readState
-	doneCalls *dedupe.Memory // of calls that later plans may list again; nil where no plan is carried
-	ofItem    bool           // what is read of an item is that of one at hand
+	// the calls above it that are carried out, from the outermost, and after each the number of the frame below
+	path []int32
 }
 
 // A schedule is how far the calls of a frame are, and which of them wait for which.
 type schedule struct {
-	resolver
+	resolve.Resolver
+	machine            *Machine
+	calls              []callState
 	boundBy, orderedBy links // reads by the call that they are bound to; calls by the call that they follow
 	unsettled          int   // its calls that haven't settled
 }
@@ -113,13 +97,13 @@ type callDetails struct {
 	again       bool           // it had failed for good, and runs again
 	// it isn't to be tried again, as a person rejected what is within it, or nobody knows what it did
 	refused     bool
-	child       *frame      // its delegate, or its items, at work
-	items       *items      // of a call with "_each", until it settles
-	results     *results    // of its items, once they have settled
-	deeds       []deed      // what was done in its stead, for the next request
-	overdue     bool        // its try ran out of time, and hasn't ended yet
-	permitState permitState // what a permit has to do with it
-	arrival     *arrival    // its result, while it is Writing
+	child       *frame         // its delegate, or its items, at work
+	items       *resolve.Items // of a call with "_each", until it settles
+	results     *results       // of its items, once they have settled
+	deeds       []deed         // what was done in its stead, for the next request
+	overdue     bool           // its try ran out of time, and hasn't ended yet
+	permitState permitState    // what a permit has to do with it
+	arrival     *arrival       // its result, while it is Writing
 }
 
 func (c *callState) details() *callDetails {
@@ -127,13 +111,6 @@ func (c *callState) details() *callDetails {
 		c.more = &callDetails{}
 	}
 	return c.more
-}
-
-type readState struct {
-	open  int32 // how many of its bound writers, the first of them, may not have settled
-	known bool  // value and there are resolved
-	there bool
-	value any
 }
 
 func (f *frame) begin() {
@@ -153,13 +130,13 @@ func (s *schedule) call(i int32) *plan.Call {
 	if r := s.replacement(i); r != nil {
 		return r.call
 	}
-	return s.plan.Calls[i]
+	return s.Plan.Calls[i]
 }
 
 // emit appends a command about a call, and gives it to the caller to be filled in.
 func (f *frame) emit(i int32, kind CommandKind) *Command {
 	c := f.machine.emit(kind)
-	c.Frame, c.Site, c.Plan = f.number, &f.site, f.plan
+	c.Frame, c.Site, c.Plan = f.number, &f.site, f.Plan
 	c.Call, c.Attempt, c.Of = int(i), int(f.calls[i].attempt), f.call(i)
 	return c
 }
@@ -199,38 +176,38 @@ func (f *frame) settleAll() {
 
 // decide settles a waiting call that can't run, and queues one that can.
 func (f *frame) decide(i int32) {
-	call, state := f.plan.Calls[i], &f.calls[i]
+	call, state := f.Plan.Calls[i], &f.calls[i]
 	params, verdict := f.verdict(i)
 	given := f.chosen(i)
 	if given != nil {
-		verdict.failure = nil // its own values aren't what it runs with
+		verdict.Failure = nil // its own values aren't what it runs with
 	}
 	switch {
-	case verdict.skip != "":
-		f.settle(i, Settlement{Status: Skipped, Reason: verdict.skip, absent: true})
+	case verdict.Skip != "":
+		f.settle(i, Settlement{Status: Skipped, Reason: verdict.Skip, absent: true})
 		return
-	case verdict.pending, state.order > 0, call.Each != nil && state.open > 0:
+	case verdict.Pending, state.order > 0, call.Each != nil && state.open > 0:
 		return
-	case call.Each != nil && verdict.failure == nil:
-		params, verdict.failure = f.enumerate(i, params, verdict.list)
+	case call.Each != nil && verdict.Failure == nil:
+		state.details().items, params, verdict.Failure = f.Enumerate(call, params, verdict.List)
 	}
-	if verdict.failure == nil {
+	if verdict.Failure == nil {
 		number, pending := f.dedupe(i, params)
 		if number > 0 {
-			f.settle(i, doneBefore(f.doneCalls.Output(number)))
+			f.settle(i, doneBefore(f.Done.Output(number)))
 		}
 		if pending || number > 0 {
 			return
 		}
 	}
 	switch {
-	case f.taken(call):
+	case f.IsTaken(call):
 		f.settle(i, Settlement{Status: Skipped, Reason: alreadyThere})
-	case verdict.failure != nil:
-		f.settle(i, Settlement{Status: Failed, Failure: verdict.failure})
+	case verdict.Failure != nil:
+		f.settle(i, Settlement{Status: Failed, Failure: verdict.Failure})
 	default:
-		if m := f.machine; call.Each == nil && given == nil && !m.overMatched() { // else nothing starts any more
-			if failure := invalid(f.plan, call, params, &m.matching); failure != nil {
+		if m := f.machine; call.Each == nil && given == nil && !m.IsExhausted() { // else nothing starts any more
+			if failure := resolve.Invalid(f.Plan, call, params, &m.Matching); failure != nil {
 				f.settle(i, Settlement{Status: Failed, Failure: failure})
 				return
 			}
@@ -243,19 +220,19 @@ func (f *frame) decide(i int32) {
 const alreadyThere = "a value is already there"
 
 // verdict is whether a call can run, by its reads and by the calls that it comes after.
-func (r *resolver) verdict(i int32) (map[string]any, readiness) {
-	call := r.plan.Calls[i]
-	params, v := r.evaluate(call)
-	if first := r.undone(call); first >= 0 && v.skip == "" {
-		v.skip = fmt.Sprintf("it comes after %q, which %s", r.plan.Calls[first].Name, cameTo[r.calls[first].status])
+func (s *schedule) verdict(i int32) (map[string]any, resolve.Readiness) {
+	call := s.Plan.Calls[i]
+	params, v := s.Evaluate(call)
+	if first := s.undone(call); first >= 0 && v.Skip == "" {
+		v.Skip = fmt.Sprintf("it comes after %q, which %s", s.Plan.Calls[first].Name, cameTo[s.calls[first].status])
 	}
 	return params, v
 }
 
 // undone is a call that must be done before another starts, and has ended otherwise; -1 is none.
-func (r *resolver) undone(call *plan.Call) int {
+func (s *schedule) undone(call *plan.Call) int {
 	for _, a := range call.After {
-		if status := r.calls[a.Call].status; !a.Settled && status.Settled() && status != Done {
+		if status := s.calls[a.Call].status; !a.Settled && status.Settled() && status != Done {
 			return a.Call
 		}
 	}
@@ -285,7 +262,7 @@ func (f *frame) line(i int32) { f.machine.queue.push(f.inLine(i)) }
 func (f *frame) inLine(i int32) ready {
 	place := f.place
 	if place < 0 {
-		place = int32(f.plan.Calls[i].Place)
+		place = int32(f.Plan.Calls[i].Place)
 	}
 	return ready{f, i, place, f.order}
 }
@@ -336,8 +313,8 @@ func (f *frame) ended(e Event) {
 		return // given up meanwhile, or not at work outside of the machine
 	}
 	f.machine.running--
-	if a := f.plan.Activities[f.call(int32(e.Call)).Activity]; a == nil || a.Expression == nil {
-		f.machine.matching.Refill(e.Value)
+	if a := f.Plan.Activities[f.call(int32(e.Call)).Activity]; a == nil || a.Expression == nil {
+		f.machine.Matching.Refill(e.Value)
 	}
 	f.complete(int32(e.Call), e.Value, e.Route, e.Failure)
 }
@@ -355,24 +332,24 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 		return
 	}
 	if failure == nil {
-		failure = f.refused(call, value)
+		failure = f.Refused(call, value)
 	}
 	if failure == nil && len(call.Output) > 0 {
-		if f.park(i, f.candidates(call, value, route), call.Method, arrival{value: value, route: route}) {
+		if f.park(i, f.Candidates(call, value, route), call.Method, arrival{value: value, route: route}) {
 			return
 		}
-		route, failure = f.admitted(call, value, route)
+		route, failure = f.Admitted(call, value, route)
 	}
 	if failure != nil {
 		f.failed(i, failure)
 		return
 	}
-	if f.doneCalls != nil {
-		f.doneCalls.Done(i, f.resolvedParams(i), value)
+	if f.Done != nil {
+		f.Done.Done(i, f.resolvedParams(i), value)
 	}
 	if len(call.Output) > 0 {
 		for _, path := range call.Output[route] {
-			f.write(call, path.ID, call.Method, value, f.plan.Writes == plan.Once && route == call.FailureRoute())
+			f.write(call, path.ID, call.Method, value, f.Plan.Writes == plan.Once && route == call.FailureRoute())
 		}
 	}
 	f.settle(i, Settlement{Status: Done, Output: value, Attempts: int(f.calls[i].attempt)})
@@ -444,7 +421,7 @@ func (f *frame) settle(i int32, s Settlement) {
 		f.machine.counts.Add(s.Status)
 		if s.Failure != nil && !s.Routed && f.items == nil { // else it is the call above that fails
 			f.unrouted = append(f.unrouted, errorMessage{int(i), s.Failure})
-			f.recordError(CallError{Call: f.plan.Calls[i].Name, Code: s.Failure.Code, Message: s.Failure.Message}, i)
+			f.recordError(CallError{Call: f.Plan.Calls[i].Name, Code: s.Failure.Code, Message: s.Failure.Message}, i)
 		}
 		f.emit(i, Settle).Settlement = &s
 	}
@@ -460,13 +437,13 @@ func (f *frame) release(i int32) {
 		f.machine.finished = append(f.machine.finished, f)
 	}
 	for r, ok := f.boundBy.take(i); ok; r, ok = f.boundBy.take(i) {
-		if f.reads[r].open--; !f.isSettled(r) {
+		if f.Reads[r].Open--; !f.isSettled(r) {
 			continue
 		}
-		if reader := f.plan.Reads[r].Call; reader >= 0 && f.calls[reader].status == Waiting {
+		if reader := f.Plan.Reads[r].Call; reader >= 0 && f.calls[reader].status == Waiting {
 			state := &f.calls[reader]
 			state.open--
-			if _, presence := f.read(int(r)); state.partial || state.open == 0 || presence == expression.Absent {
+			if _, presence := f.Read(int(r)); state.partial || state.open == 0 || presence == expression.Absent {
 				f.look(int32(reader))
 			}
 		}
@@ -490,5 +467,5 @@ func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, val
 		entryOf := f.machine.permit.EntriesOf(detailsOf(f, int32(call.Index), guardedCall(f, int32(call.Index))))
 		message.By = permit.Writer{Entry: entryOf(call.Name), Tool: call.ToolName}
 	}
-	f.emit(int32(call.Index), Write).Message = f.log.Append(message)
+	f.emit(int32(call.Index), Write).Message = f.Log.Append(message)
 }

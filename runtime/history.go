@@ -15,18 +15,18 @@ import (
 // which it counts, and those that were done and wrote nothing.
 func keepHistory(f *frame, numbers map[int]int32) {
 	calls := map[int]request.Object{}
-	for _, m := range f.log.OfTick() {
+	for _, m := range f.Log.OfTick() {
 		if calls[m.Call] == nil {
 			calls[m.Call] = recordedCall(f, m.Call, numbers[m.Call])
 			if f.calls[m.Call].more.settlement.Status == Done {
 				calls[m.Call], _ = keepItems(f, m.Call, calls[m.Call])
 			}
 		}
-		paths := f.program.Paths
+		paths := f.Program.Paths
 		f.history = append(f.history, request.Written{Path: paths.Segments(m.Path), At: paths.String(m.Path),
 			Method: m.Method, Value: m.Value, Call: calls[m.Call], When: m.At})
 	}
-	for i, call := range f.plan.Calls {
+	for i, call := range f.Plan.Calls {
 		more := f.calls[i].more
 		switch s := more.settlement; {
 		case s.Status == Done && !s.before && len(call.Output) == 0:
@@ -43,13 +43,13 @@ func keepHistory(f *frame, numbers map[int]int32) {
 // keepItems notes which items of a call are done, so that they aren't run again when a carried plan lists them with
 // others. It gives the call as a record holds it, with their places, and reports whether there are any.
 func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
-	if f.doneCalls == nil {
+	if f.Done == nil {
 		return call, false
 	}
 	var places []any
 	for _, one := range f.calls[i].more.deeds {
 		if one.item >= 0 && one.isDone() {
-			f.doneCalls.KeepItem(int32(i), one.Params, one.Result)
+			f.Done.KeepItem(int32(i), one.Params, one.Result)
 			places = append(places, float64(one.item))
 		}
 	}
@@ -61,12 +61,12 @@ func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
 
 // recordedCall is a call as a record holds it; number is that of a done call, from 1, or 0.
 func recordedCall(f *frame, i int, number int32) request.Object {
-	call := f.plan.Calls[i]
+	call := f.Plan.Calls[i]
 	out := request.Object{{Key: "_tool", Value: call.ToolName}, {Key: "_id", Value: call.Name},
 		{Key: "_tick", Value: float64(f.machine.tick)}}
 	params := f.calls[i].more.ran
 	if number > 0 { // what the plan resolved them to, whatever a person made of them
-		params = f.doneCalls.Params(number)
+		params = f.Done.Params(number)
 	}
 	for _, key := range slices.Sorted(maps.Keys(params)) {
 		out = out.With(key, params[key])
@@ -74,7 +74,7 @@ func recordedCall(f *frame, i int, number int32) request.Object {
 	for _, one := range []request.Member{
 		{Key: "_activity", Value: call.Activity}, {Key: "_delegate", Value: call.Delegate},
 		{Key: "_instance", Value: call.Instance},
-		{Key: "_outputPath", Value: strings.Join(compiler.Offered(f.plan, call), " || ")},
+		{Key: "_outputPath", Value: strings.Join(compiler.Offered(f.Plan, call), " || ")},
 	} {
 		if one.Value != "" {
 			out = append(out, one)
@@ -98,25 +98,25 @@ func recall(f *frame, history []plan.Written) {
 	if f.machine.loop == nil {
 		return // what was written is among its values
 	}
-	base, paths := f.machine.loop.base, f.program.Paths
+	base, paths := f.machine.loop.base, f.Program.Paths
 	numbers := map[int]int32{}
 	volatile := func(w *plan.Written) bool { tool := base.Tool(w.Tool()); return tool != nil && tool.Volatile }
-	if f.doneCalls != nil {
+	if f.Done != nil {
 		for _, w := range compiler.DoneCalls(history) {
 			key := compiler.WrittenIdentity(w)
 			if volatile(w) {
 				key = ""
 			}
-			numbers[w.Number()] = f.doneCalls.Add(key, w.Params(), w.Output())
+			numbers[w.Number()] = f.Done.Add(key, w.Params(), w.Output())
 		}
 	}
 	seen := map[int]bool{}
 	for i := range history {
 		w := &history[i]
-		if number := w.Number(); f.doneCalls != nil && !seen[number] && !volatile(w) {
+		if number := w.Number(); f.Done != nil && !seen[number] && !volatile(w) {
 			seen[number] = number > 0 // of the messages of one call the first
 			w.Items(func(params map[string]any, output any) {
-				f.doneCalls.AddItem(compiler.WrittenIdentity(w), params, output)
+				f.Done.AddItem(compiler.WrittenIdentity(w), params, output)
 			})
 		}
 		said, _ := request.Of(w.Call).(request.Object)
@@ -126,7 +126,7 @@ func recall(f *frame, history []plan.Written) {
 				w.Method, w.Value
 			f.machine.loop.written.Add(w.Path)
 			if !isGivenAnew(f, w.Path) {
-				f.log.Append(Message{
+				f.Log.Append(Message{
 					Path: w.Path, Method: w.Method, Value: w.Value, Completed: numbers[w.Number()],
 					Failure: w.Failed() || base.Writes == plan.Once && w.IsFailureRoute(kept.At),
 				})
@@ -138,7 +138,7 @@ func recall(f *frame, history []plan.Written) {
 
 // isGivenAnew reports whether the run was given what stands at a path, in the place of what the record says of it.
 func isGivenAnew(f *frame, id pathtree.ID) bool {
-	path := f.program.Paths.Segments(id)
+	path := f.Program.Paths.Segments(id)
 	if len(path) < 2 || path[0].Key != "state" {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/dedupe"
 	"github.com/obelus-dev/obelus/runtime/guard"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
@@ -57,15 +58,8 @@ func newInstancePool(p *plan.Plan, o Options, recalling bool) *instancePool {
 	return c
 }
 
-// Keep leaves of a plan's instances only those at some places, ascending, before the
-// run begins: a simulation may have no room for all.
-func (m *Machine) Keep(places []int) {
-	kept := make([]Instance, len(places))
-	for i, at := range places {
-		kept[i] = m.instances.waiting[at]
-	}
-	m.instances.waiting = kept
-}
+// Keep leaves of a plan's instances only the first, before the run begins: a simulation may have no room for all.
+func (m *Machine) Keep(n int) { m.instances.waiting = m.instances.waiting[:n] }
 
 // mostAtOnce is how many instances are at work at once: enough to keep every place
 // busy, and where nobody bounds activities, enough for anyone.
@@ -125,7 +119,7 @@ func (c *instancePool) more() bool { return c != nil && (len(c.waiting) > 0 || !
 // open begins a frame of the run itself: of an instance, or of the one state that a plan without instances has.
 func (m *Machine) open(one *Instance) {
 	f := &frame{position: position{number: len(m.frames), place: -1}}
-	f.machine = m
+	f.machine, f.Budget = m, &m.Budget
 	m.frames = append(m.frames, f)
 	base, own := m.base(), Instance{}
 	if c := m.instances; c != nil {
@@ -135,13 +129,13 @@ func (m *Machine) open(one *Instance) {
 		c.working++
 	}
 	if m.loop != nil && m.loop.carries {
-		f.doneCalls = dedupe.New()
+		f.Done = dedupe.New()
 	}
 	input, initial := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
-	f.log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
+	f.Log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
 	f.readable = slices.Concat(base.Errors, base.Instance(own.ID).Errors)
 	if m.loop != nil { // the plans of ticks don't know
-		f.judging = bind.OwnPlan(base, own.ID)
+		f.Judging = bind.OwnPlan(base, own.ID)
 	}
 	showFailures(f)
 	f.setPlan(viewOf(f, m.plan))
@@ -152,17 +146,17 @@ func (m *Machine) open(one *Instance) {
 		f.takeUp(nil)
 	}
 	if m.instances != nil {
-		what, v := Unfit(cmp.Or(f.judging, f.plan), input, initial)
-		if lacks := Wanting(f.plan, initial); v == nil && m.loop == nil && len(lacks) > 0 {
+		what, v := resolve.Unfit(cmp.Or(f.Judging, f.Plan), input, initial)
+		if lacks := resolve.Wanting(f.Plan, initial); v == nil && m.loop == nil && len(lacks) > 0 {
 			rejectInstance(f, "state",
 				fmt.Sprintf("doesn't fit its schema: %q is missing, and no call writes it", lacks[0]))
 			return
 		}
 		if v != nil {
-			rejectInstance(f, what, "doesn't fit its schema"+misfit(v))
+			rejectInstance(f, what, "doesn't fit its schema"+resolve.Misfit(v))
 			return
 		}
-		if !f.plan.Graph.Acyclic() { // of so many instances with calls of their own not all could be judged (OB902)
+		if !f.Plan.Graph.Acyclic() { // of so many instances with calls of their own not all could be judged (OB902)
 			rejectInstance(f, "plan", "has calls that wait for each other")
 			return
 		}
@@ -199,7 +193,7 @@ func leaveRun(f *frame, status RunStatus, output any) {
 		return
 	}
 	f.machine.frames[f.number] = nil
-	if own := f.plan; own.Full() != own && len(own.Instances) == 1 && own.Instances[0].ID == f.site.Instance {
+	if own := f.Plan; own.Full() != own && len(own.Instances) == 1 && own.Instances[0].ID == f.site.Instance {
 		delete(f.machine.programs, own) // it was nobody else's
 	}
 }
@@ -238,6 +232,6 @@ func laid(shared, own map[string]any) map[string]any {
 }
 
 func instanceEnd(f *frame, status RunStatus, output any) InstanceEnd {
-	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given.Input, State: f.log.Value("state"),
+	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given.Input, State: f.Log.Value("state"),
 		Output: output, Errors: sortedErrors(f.errors)}
 }

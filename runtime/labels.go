@@ -20,10 +20,10 @@ func (l *loop) leaveLabels() {
 	l.live = l.live.Clone()
 	known := map[*plan.Plan]*label.Labels{}
 	for _, f := range l.roots() {
-		if known[f.plan] == nil {
-			known[f.plan] = label.Of(f.plan)
+		if known[f.Plan] == nil {
+			known[f.Plan] = label.Of(f.Plan)
 		}
-		leaveBehind(f, l.live, known[f.plan])
+		leaveBehind(f, l.live, known[f.Plan])
 	}
 }
 
@@ -37,16 +37,16 @@ func leaveBehind(f *frame, live *policy.Live, labels *label.Labels) {
 // is their own. Within a delegate nothing is known of what was handed to it.
 func liveLabels(f *frame) *policy.Live {
 	switch {
-	case len(f.plan.Policies) == 0:
+	case len(f.Plan.Policies) == 0:
 		return nil
 	case f.parent != nil:
 		return label.Unknown()
 	}
-	live := label.Beginning(f.plan)
+	live := label.Beginning(f.Plan)
 	if l := f.machine.loop; l != nil {
 		live = l.live.Clone()
 	}
-	leaveBehind(f, live, label.Of(f.plan))
+	leaveBehind(f, live, label.Of(f.Plan))
 	live.Seen, live.From = policy.Label{}, ""
 	return live
 }
@@ -54,7 +54,7 @@ func liveLabels(f *frame) *policy.Live {
 // worseLabels is the reason why a call that a person writes can't replace another: its labels
 // would be worse than those with which the plan was checked.
 func worseLabels(f *frame, call *plan.Call, by *plan.Plan) string {
-	judged := label.Of(f.reader().plan) // of an item the call that runs it was judged
+	judged := label.Of(f.reader().Plan) // of an item the call that runs it was judged
 	if judged == nil {
 		return ""
 	}

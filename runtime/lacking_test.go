@@ -9,6 +9,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -27,7 +28,7 @@ func TestLackingInputs(t *testing.T) {
 			}
 		}
 		v := verified(t, "plan.json", document, "act")
-		lacking := runtime.Lacking(v.Plan(), input, map[string]any{"there": 1.0, "list": []any{}})
+		lacking := resolve.Lacking(v.Plan(), input, map[string]any{"there": 1.0, "list": []any{}})
 		without := skippedIn(v, input, chance)
 		for name, why := range without {
 			if plain && strings.HasPrefix(why, "†input.") && len(lacking) == 0 {

@@ -35,16 +35,16 @@ func composeRequest(m *Machine) *Request {
 // own reads are bound to; or, if it has scopes, what these hand on.
 func latentRequest(f *frame, i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
-	s := request.Context{Plan: f.plan, Tick: f.machine.tick, Input: f.log.Given("input"), Only: f.context(i),
-		Offered: compiler.Offered(f.plan, call)}
+	s := request.Context{Plan: f.Plan, Tick: f.machine.tick, Input: f.Log.Given("input"), Only: f.context(i),
+		Offered: compiler.Offered(f.Plan, call)}
 	seen := func(message *Message) bool {
 		return message.Tick < f.machine.tick || slices.ContainsFunc(call.Reads, func(r int) bool {
-			_, binds := slices.BinarySearch(f.plan.Reads[r].Writers, int32(message.Call))
-			return binds && f.plan.Reads[r].Sees(message.Call)
+			_, binds := slices.BinarySearch(f.Plan.Reads[r].Writers, int32(message.Call))
+			return binds && f.Plan.Reads[r].Sees(message.Call)
 		})
 	}
-	s.State = f.log.SeenBy("state", seen)
-	s.Data = mapping(f.log.SeenBy("data", seen))
+	s.State = f.Log.SeenBy("state", seen)
+	s.Data = mapping(f.Log.SeenBy("data", seen))
 	if f.machine.loop != nil && f.reader().parent == nil {
 		s.Plan = f.machine.loop.base
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/request"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
@@ -98,7 +99,7 @@ func (l *loop) nextTick() {
 	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
 	l.opinions.NextTick()
 	l.plan = l.emptyPlan()
-	l.programs = map[*plan.Plan]*program{}
+	l.programs = map[*plan.Plan]*resolve.Program{}
 	for _, f := range l.roots() {
 		resetFrame(f)
 	}
@@ -118,19 +119,19 @@ func (l *loop) nextTick() {
 }
 
 func resetFrame(f *frame) {
-	f.calls, f.reads, f.stale, f.unsettled = nil, nil, nil, 0
+	f.calls, f.Reads, f.stale, f.unsettled = nil, nil, nil, 0
 	f.boundBy, f.orderedBy = links{}, links{}
 	f.draft = nil
-	if f.doneCalls != nil {
-		f.doneCalls.NextTick()
+	if f.Done != nil {
+		f.Done.NextTick()
 	}
 	f.setPlan(f.machine.plan)
 }
 
-func (s *store) setPlan(p *plan.Plan) {
-	s.plan = p
-	s.program = s.machine.program(p)
-	s.log.Follow(&s.program.Layout)
+func (s *schedule) setPlan(p *plan.Plan) {
+	s.Plan = p
+	s.Program = s.machine.program(p)
+	s.Log.Follow(&s.Program.Layout)
 }
 
 func (l *loop) emptyPlan() *plan.Plan {
@@ -165,21 +166,21 @@ func settingFor(m *Machine, visible func(*frame, *Message) bool) compiler.Settin
 
 // setting is where a frame stands, for a plan of its own.
 func settingOf(f *frame) compiler.Setting {
-	s := compiler.Setting{Plan: f.plan, Paths: f.program.Paths, Errors: f.readable, Live: liveLabels(f)}
+	s := compiler.Setting{Plan: f.Plan, Paths: f.Program.Paths, Errors: f.readable, Live: liveLabels(f)}
 	if f.machine.loop != nil && f.parent == nil {
 		s.Plan = f.machine.loop.base
-	} else if s.Paths == f.plan.Paths {
-		s.Paths = f.plan.Paths.Clone() // the plan isn't ours alone
-		f.program.Paths = s.Paths
+	} else if s.Paths == f.Plan.Paths {
+		s.Paths = f.Plan.Paths.Clone() // the plan isn't ours alone
+		f.Program.Paths = s.Paths
 	}
 	s.Input, s.State, s.Data = f.values(state.Anyone)
 	return s
 }
 
 // values are the state of a frame, made of the messages that are visible.
-func (s *store) values(visible func(*Message) bool) (input, state, data map[string]any) {
+func (s *schedule) values(visible func(*Message) bool) (input, state, data map[string]any) {
 	object := func(kind string) map[string]any {
-		return mapping(s.log.SeenBy(kind, visible))
+		return mapping(s.Log.SeenBy(kind, visible))
 	}
 	return object("input"), object("state"), object("data")
 }
@@ -324,14 +325,14 @@ func (l *loop) giveAdvice() {
 		for _, r := range ranking {
 			weights[r.Tool] = r.Weight
 		}
-		f.log.Give("advice", weights)
+		f.Log.Give("advice", weights)
 	}
 }
 
 // seenByTick reports whether a message was there before the tick, and isn't the work of a
 // call that the tick lists again.
-func (r *resolver) seenByTick(message *Message) bool {
-	return message.Tick < r.machine.tick && (message.Completed == 0 || !r.doneCalls.IsListed(message.Completed))
+func (s *schedule) seenByTick(message *Message) bool {
+	return message.Tick < s.machine.tick && (message.Completed == 0 || !s.Done.IsListed(message.Completed))
 }
 
 func viewOf(f *frame, plan *plan.Plan) *plan.Plan {
@@ -401,7 +402,7 @@ func (l *loop) endTick() {
 	reached := true
 	var outputs []any
 	for _, f := range l.roots() {
-		f.log.Seal()
+		f.Log.Seal()
 		keepHistory(f, numberDone(f))
 		showErrors(f)
 		output, problem := outputOf(f)
@@ -425,7 +426,11 @@ func (l *loop) endTick() {
 	for _, f := range l.roots() {
 		showTickErrors(f, l.tickErrors)
 	}
-	l.emitRun(EndTick).End = &TickEnd{l.tickErrors, l.usage, l.dropped()}
+	end := &TickEnd{Faults: l.tickErrors, Usage: l.usage}
+	if l.carries && l.plan.CallsNode != nil {
+		end.Dropped = request.Dropped(l.carried, l.plan)
+	}
+	l.emitRun(EndTick).End = end
 	if reached && !l.refused || !l.options.Planned {
 		l.finish(outcomeOfGoal(l.Machine, outputs))
 		return

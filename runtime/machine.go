@@ -3,18 +3,14 @@ package runtime
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/permit"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/redact"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/guard"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
@@ -66,11 +62,10 @@ type Machine struct {
 	options   Options
 	loop      *loop // nil without a planner
 	tick      int   // 0 without a planner
-	programs  map[*plan.Plan]*program
+	programs  map[*plan.Plan]*resolve.Program
 	byTime    bool // see program
 	simulated bool // the results of latent calls are made up, so that no model is asked for them
 	shared    shared
-	secrets   *redact.Set // of all instances; nil until a message is made
 
 	frames    []*frame      // by number; nil for one that is over
 	instances *instancePool // nil for a plan that has one state
@@ -97,26 +92,21 @@ type line struct {
 	parallel  int
 }
 
-// allowances are what the patterns and expressions of a run may still take; and what stops a
-// simulation, see [Machine.Bound].
+// allowances are what a run may still take; and what stops a simulation, see [Machine.Bound].
 type allowances struct {
-	unbounded     bool
-	matching      schema.Allowance // what patterns may still cost
-	resolving     expression.Meter // what the expressions that the machine itself evaluates may still take
-	delegated     int              // delegates that have been started, and their calls
-	mostDelegated int              // 0 for no bound
-	mostMatched   int              // 0 for no bound
-	tooMuch       Reason           // why a simulation stops that would start or match more
+	resolve.Budget
+	delegated     int    // delegates that have been started, and their calls
+	mostDelegated int    // 0 for no bound
+	tooMuch       Reason // why a simulation stops that would start or match more
 }
 
 // tally is what a run has done and used so far.
 type tally struct {
-	started  int // calls whose activity or delegate has been started, over all ticks
-	usage    Usage
-	errors   []runError
-	counts   Counts
-	computed Computed
-	spent    budget // what doesn't count against the limits, since the run was resumed after reaching them
+	started int // calls whose activity or delegate has been started, over all ticks
+	usage   Usage
+	errors  []runError
+	counts  Counts
+	spent   budget // what doesn't count against the limits, since the run was resumed after reaching them
 }
 
 // progress is whether a run has begun, and whether and why it has stopped.
@@ -150,14 +140,8 @@ func Simulate(r *analyzer.Simulation, o Options) *Machine {
 // newMachine prepares a run. One of a record with a solution is a tick of the run that it
 // was recorded of, and its solution what a planner has answered.
 func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
-	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*plan.Plan]*program{}}
-	m.unbounded, m.resolving = o.Unbounded, expression.Meter{Steps: resolvingSteps, Memory: resolvingMemory}
-	if m.matching = schema.NewAllowance(); o.Unbounded {
-		m.matching.Left = math.MaxInt / 2
-	}
-	for _, given := range []any{p.Input, p.State, o.Input, o.State} {
-		m.matching.Refill(given)
-	}
+	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*plan.Plan]*resolve.Program{}}
+	m.Budget = resolve.NewBudget(o.Unbounded, p.Input, p.State, o.Input, o.State)
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, plan.DefaultParallel)
 	if o.Planned || recorded {
 		m.loop = newLoop(m, p)
@@ -244,7 +228,9 @@ func (m *Machine) take(e Event) {
 	if e.Usage != nil {
 		m.usage.Add(*e.Usage)
 	}
-	m.computed.add(e)
+	if e.Kind == Ended {
+		m.Count(e.Steps, e.Made)
+	}
 	switch e.Kind {
 	case RunBegan:
 		m.begin()
@@ -386,8 +372,8 @@ func limitOf(f *frame, i int32) Reason {
 		return ""
 	}
 	if call.Each != nil {
-		within = len(f.calls[i].more.items.of)
-	} else if d := f.plan.Delegates[call.Plan()]; d != nil {
+		within = len(f.calls[i].more.items.Of)
+	} else if d := f.Plan.Delegates[call.Plan()]; d != nil {
 		within = len(d.Calls)
 	}
 	if call.Each == nil && most > 0 && m.started-m.spent.calls >= most && f.calls[i].attempt == 0 {
@@ -396,7 +382,7 @@ func limitOf(f *frame, i int32) Reason {
 	if within > 0 && m.mostDelegated > 0 && m.delegated+within >= m.mostDelegated {
 		return m.tooMuch
 	}
-	if m.overMatched() {
+	if m.IsExhausted() {
 		return m.tooMuch
 	}
 	return ""
@@ -406,17 +392,7 @@ func limitOf(f *frame, i int32) Reason {
 // have so many calls, themselves counted, and when the patterns of parameters may have
 // cost so much: without any activity these take no time, in which it could be stopped.
 func (a *allowances) Bound(delegates, matched int, reason Reason) {
-	a.mostDelegated, a.mostMatched, a.tooMuch = delegates, matched, reason
-}
-
-func (a *allowances) overMatched() bool { return a.mostMatched > 0 && a.matching.Used > a.mostMatched }
-
-// Matched is what the patterns of parameters may have cost so far.
-func (a *allowances) Matched() int { return a.matching.Used }
-
-// validate holds a value against a schema, within what the patterns of the run's schemas may cost together.
-func (a *allowances) validate(s *schema.Schema, v any) *schema.Violation {
-	return s.ValidateWithin(v, &a.matching)
+	a.mostDelegated, a.MostCost, a.tooMuch = delegates, matched, reason
 }
 
 // Run is the call of a timer for the run itself.
@@ -451,10 +427,10 @@ func (m *Machine) roots() []*frame {
 	return m.instances.roots
 }
 
-func (m *Machine) program(p *plan.Plan) *program {
+func (m *Machine) program(p *plan.Plan) *resolve.Program {
 	known := m.programs[p]
 	if known == nil {
-		known = &program{facts: map[*plan.Call]*facts.Call{}, Layout: state.Layout{Plan: p, Paths: p.Paths,
+		known = &resolve.Program{Layout: state.Layout{Plan: p, Paths: p.Paths,
 			Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
 		if m.loop != nil && p.Form == plan.Replan {
 			known.Before, known.Settled = m.loop.written, !m.loop.isStreaming

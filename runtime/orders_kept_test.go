@@ -106,7 +106,7 @@ func TestPoliciesHoldInEveryRun(t *testing.T) {
 					}
 				case c.Kind == Settle && c.Settlement.Failure != nil && c.Settlement.Failure.Code == "forbidden-order":
 					refused++
-				case c.Kind == Settle && c.Settlement.Failure != nil && c.Settlement.Failure.Code == codeOutside:
+				case c.Kind == Settle && c.Settlement.Failure != nil && c.Settlement.Failure.Code == "outside-bounds":
 					outside++
 				}
 			}

@@ -23,7 +23,7 @@ type arrival struct {
 
 // park keeps the result of a call if its writes can't be judged yet, and reports whether it does.
 func (f *frame) park(i int32, routes []plan.Route, method plan.Method, a arrival) bool {
-	if f.program.ByTime {
+	if f.Program.ByTime {
 		return false
 	}
 	for _, route := range routes {
@@ -47,12 +47,12 @@ func hold(f *frame, i int32) { f.pendingWrites = append(f.pendingWrites, i) }
 // ahead is a call that must have settled before a write can be judged, of several the one listed last: when it has
 // settled, most others have; -1 for none.
 func (s *schedule) ahead(i int32, path pathtree.ID, method plan.Method) int32 {
-	if !s.needsBase(path, method) {
+	if !s.NeedsBase(path, method) {
 		return -1
 	}
-	mine := s.log.Place(i)
-	for _, w := range slices.Backward(s.plan.Around(path)) {
-		isOpen := !s.calls[w.Call].status.Settled() && w.Call != i && s.log.Place(w.Call) < mine
+	mine := s.Log.Place(i)
+	for _, w := range slices.Backward(s.Plan.Around(path)) {
+		isOpen := !s.calls[w.Call].status.Settled() && w.Call != i && s.Log.Place(w.Call) < mine
 		if isOpen && s.matters(w, path, method) {
 			return w.Call
 		}
@@ -65,17 +65,7 @@ func (s *schedule) ahead(i int32, path pathtree.ID, method plan.Method) int32 {
 func (s *schedule) matters(w plan.Writer, path pathtree.ID, method plan.Method) bool {
 	appends := func(m plan.Method) bool { return m == plan.Push || m == plan.Concat }
 	return w.Path != path ||
-		method != plan.Set && (w.Sets || !appends(method) || !appends(w.Method) || s.schemaAt(path) != nil)
-}
-
-// needsBase reports whether a write asks for something of what stands there already: one that sets a key of the state
-// itself does so only if the state may be something else than an object.
-func (s *store) needsBase(path pathtree.ID, method plan.Method) bool {
-	if method != plan.Set || s.plan.Paths.Depth(path) > 2 {
-		return true
-	}
-	above := s.plan.Paths.Parent(path)
-	return above != pathtree.Root && s.program.IsWritten(above)
+		method != plan.Set && (w.Sets || !appends(method) || !appends(w.Method) || s.SchemaAt(path) != nil)
 }
 
 // releaseWrites lets the results be judged that wait for a call to settle, or, for -1, all.

@@ -33,11 +33,11 @@ func detailsOf(f *frame, i int32, of *guard.Call) *guard.Details {
 	c := &guard.Details{
 		Call: of, IsOwn: f.machine.loop != nil && f.parent == nil,
 		Find: func(name string) *facts.Call {
-			at := slices.IndexFunc(reader.plan.Calls, func(c *plan.Call) bool { return c.Name == name })
+			at := slices.IndexFunc(reader.Plan.Calls, func(c *plan.Call) bool { return c.Name == name })
 			if at < 0 {
 				return nil
 			}
-			return f.machine.program(reader.plan).factsOf(reader.plan.Calls[at])
+			return f.machine.program(reader.Plan).FactsOf(reader.Plan.Calls[at])
 		},
 	}
 	c.Cost, _ = compiler.CostOf(f.call(i).Tool)
@@ -59,7 +59,7 @@ func checkArrival(f *frame, i int32) {
 		}
 		if v := g.Arrives(guardedCall(f, i)); v.Outside != nil {
 			asWritten := map[string]any{}
-			for _, field := range f.plan.Calls[i].Params.Fields {
+			for _, field := range f.Plan.Calls[i].Params.Fields {
 				asWritten[field.Key] = field.Value.Node.Value()
 			}
 			state.details().permitState.early = true
@@ -81,18 +81,18 @@ func askOutside(f *frame, i int32, differences []permit.Difference) {
 // listedCall is the call of the plan that runs in a place: of an item the one that runs it.
 func listedCall(f *frame, i int32) *plan.Call {
 	if f.items != nil {
-		return f.parent.plan.Calls[f.under]
+		return f.parent.Plan.Calls[f.under]
 	}
-	return f.plan.Calls[i]
+	return f.Plan.Calls[i]
 }
 
 // factsOfCall are those of what runs in a place of the plan.
 func factsOfCall(f *frame, i int32) *facts.Call {
-	one, more := *f.machine.program(f.reader().plan).factsOf(listedCall(f, i)), f.calls[i].more
+	one, more := *f.machine.program(f.reader().Plan).FactsOf(listedCall(f, i)), f.calls[i].more
 	if more != nil && more.permitState.replaced != nil {
 		one = *more.permitState.replaced
 	}
-	one.Name = f.plan.Calls[i].Name
+	one.Name = f.Plan.Calls[i].Name
 	if f.calls[i].status != Waiting { // its parameters are known
 		effect := f.effect(i)
 		one.Effect.Kind, one.Effect.OpenWorld = effect.Kind, effect.OpenWorld
@@ -122,15 +122,15 @@ func noteChanges(f *frame, i int32, params map[string]any) {
 func writersByPath(f *frame, call *plan.Call) map[string][]permit.Writer {
 	all := map[string][]permit.Writer{}
 	for _, r := range call.Reads {
-		read := &f.plan.Reads[r]
-		if compiler.ReadsItem(f.plan, read) {
+		read := &f.Plan.Reads[r]
+		if compiler.ReadsItem(f.Plan, read) {
 			continue
 		}
 		path := read.Ref.String()
 		writers := all[path]
-		for _, message := range f.log.Over(read.Path) {
+		for _, message := range f.Log.Over(read.Path) {
 			// else it is of a record that the run was begun with
-			if w, known := message.By.(permit.Writer); known && f.sees(read, message) {
+			if w, known := message.By.(permit.Writer); known && f.Sees(read, message) {
 				writers = append(writers, w)
 			}
 		}

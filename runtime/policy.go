@@ -6,11 +6,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/guard"
 )
 
-// The codes of what a policy forbids: those of the rules that find it beforehand.
-const (
-	codeOutside = "outside-bounds"
-	codeMisfit  = "output-mismatch"
-)
+// codeMisfit is the code of an output that its schema rejects: that of the rule that finds it beforehand.
+const codeMisfit = "output-mismatch"
 
 // countOrders lets the solution of a tick be judged with what has started before it.
 func (l *loop) countOrders() {
@@ -48,7 +45,7 @@ func guardedCall(f *frame, i int32) *guard.Call {
 	c, state, call := &f.machine.guarded, &f.calls[i], f.call(i)
 	*c = guard.Call{
 		ID: guard.ID{Tick: f.machine.tick, Frame: f.number, Call: int(i)}, Instance: f.site.Instance,
-		Plan: f.plan, Of: call, Params: state.params, IsFurther: state.attempt > 0,
+		Plan: f.Plan, Of: call, Params: state.params, IsFurther: state.attempt > 0,
 		IsReplacement: f.replacement(i) != nil,
 		IsDecided:     state.approved || call.Each != nil || call.Latent() && call.Produced != nil,
 	}

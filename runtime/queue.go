@@ -1,6 +1,11 @@
 package runtime
 
-import "github.com/obelus-dev/obelus/compiler/heap"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/heap"
+)
 
 type queue []ready
 
@@ -13,36 +18,21 @@ type ready struct {
 	place, order int32
 }
 
-func (a ready) before(b ready) bool {
-	switch {
-	case a.place != b.place:
-		return a.place < b.place
-	case a.order != b.order:
-		return a.order < b.order
-	case a.frame != b.frame:
-		return a.isListedBefore(b)
-	}
-	return a.call < b.call
-}
+func (a ready) before(b ready) bool { return a.compare(b) < 0 }
 
-func (a ready) isListedBefore(b ready) bool {
-	x, y, i, j := a.frame, b.frame, a.call, b.call
-	for x.depth > y.depth {
-		x, i = x.parent, x.under
+func (a ready) compare(b ready) int {
+	if a.place != b.place || a.order != b.order {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.order, b.order))
 	}
-	for y.depth > x.depth {
-		y, j = y.parent, y.under
+	x, y := a.frame.path, b.frame.path
+	n, i, j := min(len(x), len(y)), a.call, b.call
+	if len(x) > n {
+		i = x[n]
 	}
-	if x == y {
-		return i < j || i == j && a.frame.depth < b.frame.depth
+	if len(y) > n {
+		j = y[n]
 	}
-	for x.parent != y.parent {
-		x, y = x.parent, y.parent
-	}
-	if x.under != y.under {
-		return x.under < y.under
-	}
-	return x.number < y.number // a try of a delegate, and one before it
+	return cmp.Or(slices.Compare(x[:n], y[:n]), cmp.Compare(i, j), len(x)-len(y))
 }
 
 func (q *queue) push(r ready) { heap.Push((*[]ready)(q), r, ready.before) }

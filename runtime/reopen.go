@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/runtime/guard"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
 // Reopenable keeps of what fails all that it takes to run it again ([Resumption]). It is
@@ -97,21 +98,25 @@ func reopenFrame(f *frame) bool {
 	}
 	if f.items == nil {
 		waits := func(on int32) bool { return again[on] }
-		for _, i := range f.plan.Graph.Order() {
+		for _, i := range f.Plan.Graph.Order() {
 			isOpen := f.calls[i].status == Skipped || f.lacksItems(i)
-			again[i] = again[i] || isOpen && slices.ContainsFunc(f.plan.Graph.Deps(int(i)), waits)
+			again[i] = again[i] || isOpen && slices.ContainsFunc(f.Plan.Graph.Deps(int(i)), waits)
 		}
 		f.errors = slices.DeleteFunc(f.errors,
 			func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
 		if len(f.unrouted) > 0 { // †error reads what stood there from the start
-			f.log.Give("error", nil)
+			var given any
+			if f.parent != nil {
+				given = f.parent.context(f.under)["error"]
+			}
+			f.Log.Give("error", given)
 			showFailures(f)
 		}
 		f.unrouted = slices.DeleteFunc(f.unrouted, func(e errorMessage) bool { return again[e.call] })
 	} else {
 		f.items.failure = nil
-		for i, one := range f.parent.calls[f.under].more.items.of {
-			again[i] = again[i] || f.calls[i].status == Skipped && one.skip == ""
+		for i, one := range f.parent.calls[f.under].more.items.Of {
+			again[i] = again[i] || f.calls[i].status == Skipped && one.Skip == ""
 		}
 		if !slices.Contains(again, true) {
 			f.machine.finished = append(f.machine.finished, f)
@@ -142,14 +147,14 @@ func resetCall(f *frame, i int32) {
 	state := &f.calls[i]
 	*f.machine.counts.of(state.status)--
 	if state.status == Done {
-		f.log.Retract(int(i))
-		f.secrets.seen = 0
+		f.Log.Retract(int(i))
+		f.secrets.Seen = 0
 	}
 	f.unsettled++
 	f.machine.unsettled++
 	if f.items == nil {
-		for _, r := range f.plan.Calls[i].Reads {
-			f.reads[r] = readState{}
+		for _, r := range f.Plan.Calls[i].Reads {
+			f.Reads[r] = resolve.Read{}
 		}
 	}
 	was := state.details()
@@ -160,12 +165,12 @@ func resetCall(f *frame, i int32) {
 }
 
 func runAgain(f *frame, i int32) {
-	one := f.parent.calls[f.under].more.items.of[i]
-	if one.failure != nil {
-		f.settle(i, Settlement{Status: Failed, Failure: one.failure})
+	one := f.parent.calls[f.under].more.items.Of[i]
+	if one.Failure != nil {
+		f.settle(i, Settlement{Status: Failed, Failure: one.Failure})
 		return
 	}
-	f.ready(i, one.params)
+	f.ready(i, one.Params)
 }
 
 // exhausted reports whether nothing is left to be tried again of a call that runs again; or

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
 type errorMessage struct {
@@ -23,14 +23,14 @@ func showErrors(f *frame) {
 	earlier := f.readable
 	f.readable = slices.Clip(f.readable)
 	for _, e := range f.unrouted {
-		call := f.plan.Calls[e.call].Node.Value()
+		call := f.Plan.Calls[e.call].Node.Value()
 		if more := f.calls[e.call].more; more != nil && more.given != nil { // a reviewer changed or replaced it
 			ran, _ := call.(map[string]any)
 			maps.DeleteFunc(ran, func(key string, _ any) bool { return !strings.HasPrefix(key, "_") })
 			maps.Copy(ran, more.ran)
 			ran["_tool"] = f.call(int32(e.call)).ToolName
 		}
-		f.readable = append(f.readable, map[string]any{"call": call, "error": e.failure.record()})
+		f.readable = append(f.readable, map[string]any{"call": call, "error": e.failure.Record()})
 	}
 	if showFailures(f); f.machine.loop != nil && f.parent == nil {
 		f.unrouted = nil
@@ -41,7 +41,7 @@ func showErrors(f *frame) {
 
 func showFailures(f *frame) {
 	if len(f.readable) > 0 {
-		f.log.Give("error", f.readable)
+		f.Log.Give("error", f.readable)
 	}
 }
 
@@ -118,7 +118,7 @@ func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
 		o.Ticks = m.tick
 	}
 	if m.instances == nil {
-		o.State = m.frames[0].log.Value("state")
+		o.State = m.frames[0].Log.Value("state")
 		return o
 	}
 	o.Instances = append(make([]InstanceEnd, 0, len(m.instances.ends)), m.instances.ends...)
@@ -135,47 +135,32 @@ func (m *Machine) finish(o *Outcome) {
 	m.emit(Finish).Outcome = o
 }
 
-// The bounds of a plan's output, which may hold one value in many places: those of any result.
-const (
-	maxOutputValues = 2_000_000
-	maxOutputText   = 8 << 20
-)
-
 // outputOf resolves the plan's output and validates it; the problem is nil when there is none.
 func outputOf(f *frame) (any, *CallError) {
-	r := resolution{frame: f}
-	var value any
-	if f.plan.Output != nil {
-		if given, there := r.value(f.plan.Output); there {
-			value = given
-		}
+	value, leaves, failure := f.Output()
+	var problem *CallError
+	if failure != nil {
+		problem = &CallError{Code: failure.Code, Message: failure.Message}
 	}
-	if values, text := maxOutputValues, maxOutputText; !fits(value, &values, &text) {
-		r.problem = &CallError{Code: codeLimit,
-			Message: fmt.Sprintf("the plan's output is too large: it may have %d MiB "+
-				"of text and %d values", maxOutputText>>20, maxOutputValues)}
-	}
-	if r.problem != nil && r.problem.Code == codeLimit {
-		value = nil
-	}
-	held := f.plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it
+	held := f.Plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it
 	switch {
 	case f.parent == nil && f.machine.options.Planned:
 		held = value != nil || f.machine.loop.base.Terminate == plan.TerminateCalls && len(f.machine.plan.Calls) == 0 &&
 			!f.machine.loop.refused
-	case r.problem == nil && f.parent == nil && f.plan.Output != nil && f.plan.Output.Live() && len(f.errors) == 0 &&
-		(r.leaves == 0 || value == nil && !f.plan.Output.FallsBack()):
-		r.problem = noOutput(f)
+	case problem == nil && f.parent == nil && f.Plan.Output != nil && f.Plan.Output.Live() && len(f.errors) == 0 &&
+		(leaves == 0 || value == nil && !f.Plan.Output.FallsBack()):
+		problem = noOutput(f)
 	}
-	if r.problem == nil && f.plan.OutputSchema != nil && held {
-		if v := f.machine.validate(f.plan.OutputSchema, value); v != nil {
-			r.problem = &CallError{Code: "bad-output", Message: "the plan's output doesn't fit its schema" + misfit(v)}
+	if problem == nil && f.Plan.OutputSchema != nil && held {
+		if v := f.machine.Validate(f.Plan.OutputSchema, value); v != nil {
+			problem = &CallError{Code: "bad-output",
+				Message: "the plan's output doesn't fit its schema" + resolve.Misfit(v)}
 		}
 	}
-	if r.problem != nil {
-		r.problem.Message = f.redact(r.problem.Message)
+	if problem != nil {
+		problem.Message = f.redact(problem.Message)
 	}
-	return value, r.problem
+	return value, problem
 }
 
 // noOutput says what the plan's output lacks, and which calls were skipped for want of something on the way to it; or
@@ -188,30 +173,30 @@ func noOutput(f *frame) *CallError {
 			needed[i] = true
 		}
 	}
-	for i := range f.plan.Reads {
-		if read := &f.plan.Reads[i]; read.Call < 0 {
-			if value, there := f.resolve(read); value == nil {
+	for i := range f.Plan.Reads {
+		if read := &f.Plan.Reads[i]; read.Call < 0 {
+			if value, there := f.Resolve(read); value == nil {
 				lacks = append(lacks, read.Ref.String()+map[bool]string{true: " is null", false: " is missing"}[there])
 				need(read)
 			}
 		}
 	}
-	for _, i := range slices.Backward(f.plan.Graph.Order()) {
+	for _, i := range slices.Backward(f.Plan.Graph.Order()) {
 		if !needed[i] {
 			continue
 		}
-		call := f.plan.Calls[i]
+		call := f.Plan.Calls[i]
 		switch f.calls[i].status {
 		case Skipped:
 			_, v := f.verdict(int32(i))
-			skipped = append(skipped, fmt.Sprintf("%q was skipped: %s", call.Name, cmp.Or(v.skip, alreadyThere)))
+			skipped = append(skipped, fmt.Sprintf("%q was skipped: %s", call.Name, cmp.Or(v.Skip, alreadyThere)))
 		case Rejected, Cancelled:
 			skipped = append(skipped, fmt.Sprintf("%q was %s", call.Name, f.calls[i].status))
 		case Done:
 			done = append(done, fmt.Sprintf("%q is done: see its result", call.Name))
 		}
 		for _, r := range call.Reads {
-			need(&f.plan.Reads[r])
+			need(&f.Plan.Reads[r])
 		}
 	}
 	if slices.Sort(lacks); len(skipped) == 0 {
@@ -225,83 +210,4 @@ func noOutput(f *frame) *CallError {
 	}
 	return &CallError{Code: "no-output",
 		Message: strings.TrimSuffix("the plan's output has no value: "+strings.Join(entries, "; "), ": ")}
-}
-
-// A resolution of a frame's output.
-type resolution struct {
-	*frame
-	leaves  int // that are there
-	problem *CallError
-}
-
-// value resolves a part of the output: an absent leaf is left out.
-func (r *resolution) value(t *plan.Template) (any, bool) {
-	switch {
-	case t.Expr != nil:
-		value, presence, failure := r.machine.compute(t, func(ref int) (any, expression.Presence) {
-			if value, there := r.resolve(&r.plan.Reads[t.Reads[ref]]); there {
-				return value, expression.There
-			}
-			return nil, expression.Absent
-		})
-		if failure != nil {
-			r.problem = &CallError{Code: failure.Code, Message: "the output " + failure.Message}
-			return nil, false
-		}
-		if presence == expression.There && (value != nil || t.FallsBack()) { // null counts as missing
-			r.leaves++
-		}
-		return value, presence == expression.There
-	case !t.Live():
-		if hasLeaf(t.Value) {
-			r.leaves++
-		}
-		return t.Value, true
-	case t.Fields != nil:
-		object := make(map[string]any, len(t.Fields))
-		for _, field := range t.Fields {
-			if value, ok := r.value(field.Value); ok {
-				object[field.Key] = value
-			}
-		}
-		return object, true
-	}
-	list := make([]any, 0, len(t.Items))
-	for _, item := range t.Items {
-		if value, ok := r.value(item); ok {
-			list = append(list, value)
-		}
-	}
-	return list, true
-}
-
-// hasLeaf reports whether a value is more than lists and objects without anything in them.
-func hasLeaf(value any) bool {
-	switch v := value.(type) {
-	case []any:
-		return slices.ContainsFunc(v, hasLeaf)
-	case map[string]any:
-		return slices.ContainsFunc(slices.Sorted(maps.Keys(v)), func(key string) bool { return hasLeaf(v[key]) })
-	}
-	return true
-}
-
-// fits takes a value off what there is room for, and reports whether that was enough.
-func fits(value any, values, text *int) bool {
-	*values--
-	switch v := value.(type) {
-	case string:
-		*text -= len(v)
-	case []any:
-		if slices.ContainsFunc(v, func(item any) bool { return !fits(item, values, text) }) {
-			return false
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if *text -= len(key); !fits(v[key], values, text) {
-				return false
-			}
-		}
-	}
-	return *values >= 0 && *text >= 0
 }

@@ -80,7 +80,7 @@ func TestInstancesThatLeftAreForgotten(t *testing.T) {
 	}
 	held := reachable(m)
 	t.Logf("at most %d at work; held at the end: %v", most, held)
-	for kind, bound := range map[string]int{"*runtime.frame": 0, "*runtime.Log": 0, "*runtime.program": 3, "*compiler.Plan": 4, "*runtime.particulars": 0} {
+	for kind, bound := range map[string]int{"*runtime.frame": 0, "*state.Log": 0, "*resolve.Program": 3, "*compiler.Plan": 4, "*runtime.particulars": 0} {
 		if held[kind] > bound {
 			t.Errorf("the machine holds %d %s, expected at most %d", held[kind], kind, bound)
 		}

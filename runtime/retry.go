@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -53,6 +54,23 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	}
 	f.rejects = f.rejects || !s.Routed && (s.Status == Rejected || state.more != nil && state.more.refused)
 	f.settle(i, s)
+}
+
+// routeFailure writes a failure record to every path of the call's failure route, if
+// it has one that admits it, and reports whether it did.
+func routeFailure(f *frame, call *plan.Call, failure *Failure) bool {
+	at := call.FailureRoute()
+	if at < 0 {
+		return false
+	}
+	record, route := failure.Record(), call.Output[at]
+	if f.Unfits(call, route, plan.Set, record) != nil || f.Occupied(route, false) != pathtree.Root {
+		return false
+	}
+	for _, path := range route {
+		f.write(call, path.ID, plan.Set, record, true)
+	}
+	return true
 }
 
 func (s *schedule) tries(i int32) int {

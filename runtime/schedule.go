@@ -11,14 +11,14 @@ import (
 // draft tells which of them must wait for the whole; nil is a whole plan.
 func (f *frame) takeUp(d *analyzer.Draft) {
 	first := len(f.calls)
-	n := len(f.plan.Calls)
+	n := len(f.Plan.Calls)
 	f.calls = slices.Grow(f.calls, n-first)[:n]
-	f.reads = slices.Grow(f.reads, max(0, len(f.plan.Reads)-len(f.reads)))[:len(f.plan.Reads)]
-	f.boundBy.reach(n, len(f.reads))
+	f.Reads = slices.Grow(f.Reads, max(0, len(f.Plan.Reads)-len(f.Reads)))[:len(f.Plan.Reads)]
+	f.boundBy.reach(n, len(f.Reads))
 	f.orderedBy.reach(n, n)
 	f.unsettled += n - first
 	f.machine.unsettled += n - first
-	f.log.Grow(n - first) // few write more than one
+	f.Log.Grow(n - first) // few write more than one
 	for i := first; i < n; i++ {
 		if f.calls[i].held = d != nil && d.Held(i); !f.calls[i].held {
 			f.connect(i)
@@ -27,9 +27,9 @@ func (f *frame) takeUp(d *analyzer.Draft) {
 }
 
 func (s *schedule) connect(i int) {
-	call, state := s.plan.Calls[i], &s.calls[i]
+	call, state := s.Plan.Calls[i], &s.calls[i]
 	for _, r := range call.Reads {
-		s.reads[r].open = int32(len(s.plan.Reads[r].Writers))
+		s.Reads[r].Open = int32(len(s.Plan.Reads[r].Writers))
 		if !s.isSettled(int32(r)) {
 			state.open++
 		}
@@ -41,9 +41,9 @@ func (s *schedule) connect(i int) {
 
 // isSettled reports whether all writers that a read is bound to have settled; if not, it waits for one of them.
 func (s *schedule) isSettled(r int32) bool {
-	read, writers := &s.reads[r], s.plan.Reads[r].Writers
-	for ; read.open > 0; read.open-- {
-		if w := writers[read.open-1]; !s.calls[w].status.Settled() {
+	read, writers := &s.Reads[r], s.Plan.Reads[r].Writers
+	for ; read.Open > 0; read.Open-- {
+		if w := writers[read.Open-1]; !s.calls[w].status.Settled() {
 			s.boundBy.add(w, r)
 			return false
 		}
@@ -56,7 +56,7 @@ func (s *schedule) isSettled(r int32) bool {
 func (s *schedule) isOrdered(i int32) bool {
 	state := &s.calls[i]
 	for ; state.order > 0; state.order-- {
-		if first := waitsFor(s.plan.Calls[i], int(state.order-1)); !s.calls[first].status.Settled() {
+		if first := waitsFor(s.Plan.Calls[i], int(state.order-1)); !s.calls[first].status.Settled() {
 			s.orderedBy.add(first, i)
 			return false
 		}

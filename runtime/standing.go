@@ -1,18 +1,13 @@
 package runtime
 
 import (
-	"cmp"
-	"slices"
-	"strings"
-
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 func standingOf(call *plan.Call, instance string, s *Settlement) request.Standing {
 	one := request.Standing{Call: call.Node, Name: call.Name, Instance: instance, Status: s.Status.String(),
-		Reason: s.Reason, Decision: s.Decision.report()}
+		Reason: s.Reason, Decision: s.Decision.Report()}
 	if s.Failure != nil {
 		one.Reason = s.Failure.Error()
 	}
@@ -30,11 +25,11 @@ func (l *loop) carry() {
 		l.carried[i] = request.Standing{Call: call.Node, Name: call.Name}
 	}
 	for _, f := range l.roots() {
-		for i, call := range f.plan.Calls {
+		for i, call := range f.Plan.Calls {
 			s := f.calls[i].details().settlement
 			if s.absent { // of several values that it lacks, timing decided which was seen first
-				if _, v := f.evaluate(call); v.skip != "" {
-					s.Reason = v.skip
+				if _, v := f.Evaluate(call); v.Skip != "" {
+					s.Reason = v.Skip
 				}
 			}
 			one := standingOf(call, f.site.Instance, s)
@@ -47,44 +42,17 @@ func (l *loop) carry() {
 		}
 	}
 	for i := range l.carried {
-		fold(&l.carried[i])
+		l.carried[i].Fold()
 	}
-}
-
-// dropped are the calls of the carried plan that have never run and that the tick's solution doesn't list any more:
-// neither one of their id, nor another one of their tool, path and instance.
-func (l *loop) dropped() (names []string) {
-	if !l.carries || l.plan.CallsNode == nil {
-		return nil
-	}
-	key := func(call *source.Node) string {
-		if id := call.Get("_id").AsText(); id != "" {
-			return id
-		}
-		return strings.Join([]string{call.Get("_tool").AsText(), call.Get("_outputPath").AsText(),
-			call.Get("_instance").AsText()}, "\x00")
-	}
-	listed := map[string]int{}
-	for _, call := range l.plan.Calls {
-		listed[key(call.Node)]++
-	}
-	for _, one := range l.carried {
-		if listed[key(one.Call)]--; listed[key(one.Call)] >= 0 || len(one.Each) > 0 ||
-			one.Status != "" && one.Status != Skipped.String() {
-			continue
-		}
-		names = append(names, cmp.Or(one.Name, one.Call.Get("_tool").AsText()))
-	}
-	return names
 }
 
 // reportApart is what the next requests report about a call besides what it wrote and what the carried plan says of it:
 // one that did something and wrote nothing, so that it isn't done again for want of knowing; and, where no plan is
 // carried, one about which a person decided otherwise than to let it run.
 func reportApart(f *frame, i int32, one request.Standing, s *Settlement) (request.Settled, bool) {
-	call := f.plan.Calls[i]
+	call := f.Plan.Calls[i]
 	acted := s.Status == Done && !s.before && len(call.Output) == 0
-	if !acted && (f.machine.loop.carries || !s.Decision.isDeviation()) {
+	if !acted && (f.machine.loop.carries || !isDeviation(s.Decision)) {
 		return request.Settled{}, false
 	}
 	settled := request.Settled{Standing: one, Tool: f.call(i).ToolName, Tick: f.machine.tick, Result: s.Output}
@@ -101,17 +69,5 @@ func tellItems(f *frame, i int32) {
 		if f.calls[i].status == Failed || one.item >= 0 && one.decided {
 			f.machine.loop.past.Add(one.Settled)
 		}
-	}
-}
-
-func fold(one *request.Standing) {
-	differs := func(other request.Standing) bool {
-		first := one.Each[0]
-		return other.Status != first.Status || other.Reason != first.Reason ||
-			request.JSON(other.Decision) != request.JSON(first.Decision)
-	}
-	if len(one.Each) > 0 && !slices.ContainsFunc(one.Each, differs) {
-		first := one.Each[0]
-		one.Status, one.Reason, one.Decision, one.Each = first.Status, first.Reason, first.Decision, nil
 	}
 }

@@ -1,6 +1,8 @@
 package runtime
 
-import "fmt"
+import (
+	"fmt"
+)
 
 type statuses uint16
 
@@ -82,7 +84,7 @@ func (f *frame) transition(i int32, to Status) bool {
 }
 
 func (s *schedule) illegal(i int32, to Status) {
-	why := fmt.Sprintf("%q can't be %s after it was %s", s.plan.Calls[i].Name, to, s.calls[i].status)
+	why := fmt.Sprintf("%q can't be %s after it was %s", s.Plan.Calls[i].Name, to, s.calls[i].status)
 	if panicOnIllegal {
 		panic(why)
 	}

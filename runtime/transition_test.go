@@ -132,4 +132,4 @@ func TestIllegalTransitionEndsTheRun(t *testing.T) {
 }
 
 // Log is the state of a run that has no instances, so far.
-func (m *Machine) Log() *Log { return m.frames[0].log }
+func (m *Machine) Log() *Log { return m.frames[0].Log }

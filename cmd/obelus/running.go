@@ -17,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/planner"
+	"github.com/obelus-dev/obelus/runtime/review"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
@@ -74,7 +75,7 @@ func (o *person) named(c *cli) (string, error) {
 			return u.Username, nil
 		}
 		return "uid " + strconv.Itoa(os.Getuid()), nil
-	case o.As == "" || o.As == runtime.ByTimeout || diag.Escape(o.As) != o.As:
+	case o.As == "" || o.As == review.ByTimeout || diag.Escape(o.As) != o.As:
 		return "", usageErr("--as can't be %q: expected the name of a person", o.As)
 	}
 	return o.As, nil

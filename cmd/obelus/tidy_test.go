@@ -67,11 +67,13 @@ var mayImport = map[string][]string{
 	"dot":                      {"analyzer/facts", "compiler", "compiler/*", "dot/layout"},
 	"dot/layout":               {},
 	"dot/page":                 {"analyzer/facts", "compiler", "compiler/*", "dot"},
-	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime/dedupe", "runtime/guard", "runtime/request", "runtime/state"},
+	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime/dedupe", "runtime/guard", "runtime/request", "runtime/resolve", "runtime/review", "runtime/state"},
 	"runtime/dedupe":           {},
 	"runtime/follow":           {"runtime"},
 	"runtime/guard":            {"analyzer/facts", "analyzer/permit", "compiler", "compiler/*", "runtime/request"},
 	"runtime/state":            {"compiler", "compiler/*"},
+	"runtime/resolve":          {"analyzer/facts", "compiler", "compiler/*", "runtime/dedupe", "runtime/guard", "runtime/state"},
+	"runtime/review":           {"analyzer/permit", "compiler", "compiler/*", "runtime/guard", "runtime/request", "runtime/resolve"},
 	"runtime/request":          {"compiler", "compiler/*"},
 	"runtime/web":              {"compiler/hosts"},
 	"runtime/activity":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity/mcp", "runtime/trace", "runtime/web"},
@@ -81,9 +83,9 @@ var mayImport = map[string][]string{
 	"runtime/otel":             {"", "runtime/trace"}, // a module of its own
 	"runtime/approval":         {"compiler", "compiler/*"},
 	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
-	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "analyzer/rules", "runtime", "runtime/activity", "runtime/state"},
+	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "analyzer/rules", "runtime", "runtime/activity", "runtime/resolve", "runtime/state"},
 	"runtime/project":          {"analyzer/permit", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
-	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/follow", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/trace"},
+	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/follow", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/resolve", "runtime/review", "runtime/trace"},
 	"":                         {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples":                 {},
 	"examples/embed":           {},
@@ -110,7 +112,7 @@ var mayImport = map[string][]string{
 }
 
 // machine is what runs inside of the machine.
-var machine = []string{"analyzer/permit", "runtime", "runtime/dedupe", "runtime/follow", "runtime/guard", "runtime/request", "runtime/state"}
+var machine = []string{"analyzer/permit", "runtime", "runtime/dedupe", "runtime/follow", "runtime/guard", "runtime/request", "runtime/resolve", "runtime/review", "runtime/state"}
 
 const maxLines = 600
 

@@ -16,10 +16,10 @@ type Memory struct {
 	// by key and parameters: what items of calls gave that earlier ticks have done
 	items map[string]map[string][]any
 
-	calls  []listed          // of the tick's plan
-	counts map[string]int    // how many of them have a key
-	owners map[int32]int32   // by number: the call of the tick that lists a completed one again
-	taken  map[[2]string]int // by key and parameters: how many items of these the tick's calls repeat
+	calls  []listed           // of the tick's plan
+	alike  map[string][]int32 // those that have a key, in order
+	owners map[int32]int32    // by number: the call of the tick that lists a completed one again
+	taken  map[[2]string]int  // by key and parameters: how many items of these the tick's calls repeat
 }
 
 type done struct {
@@ -42,7 +42,7 @@ func New() *Memory {
 
 // NextTick begins a tick whose plan lists nothing so far.
 func (m *Memory) NextTick() {
-	m.calls, m.counts, m.owners, m.taken = nil, map[string]int{}, map[int32]int32{}, map[[2]string]int{}
+	m.calls, m.alike, m.owners, m.taken = nil, map[string][]int32{}, map[int32]int32{}, map[[2]string]int{}
 }
 
 // IsEmpty reports whether earlier ticks have done nothing.
@@ -64,8 +64,8 @@ func (m *Memory) Listed() int { return len(m.calls) }
 func (m *Memory) List(key string) bool {
 	i := int32(len(m.calls))
 	m.calls = append(m.calls, listed{key: key})
-	nth, numbers := m.counts[key], m.byKey[key]
-	if m.counts[key]++; nth >= len(numbers) {
+	nth, numbers := len(m.alike[key]), m.byKey[key]
+	if m.alike[key] = append(m.alike[key], i); nth >= len(numbers) {
 		return false
 	}
 	m.owners[numbers[nth]] = i
@@ -110,14 +110,7 @@ func (m *Memory) Knows(call int32) bool {
 }
 
 // Alike are the calls of the tick that have the key of one, itself included.
-func (m *Memory) Alike(call int32) (all []int32) {
-	for i := range m.calls {
-		if m.calls[i].key == m.calls[call].key {
-			all = append(all, int32(i))
-		}
-	}
-	return all
-}
+func (m *Memory) Alike(call int32) []int32 { return m.alike[m.calls[call].key] }
 
 // Match finds the completed call that one of the tick repeats, by the calls like it that come before it and whose
 // parameters are known, too. Its number is 0 for none.

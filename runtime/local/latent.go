@@ -31,18 +31,14 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 		text.WriteString(piece)
 	})
 	if cause := context.Cause(ctx); errors.Is(cause, request.ErrTooLong) {
-		err = cause
+		err = &activity.Failure{Code: activity.CodeBadOutput, Message: cause.Error()}
 	}
 	e.Usage = &runtime.Usage{}
 	e.Usage.Add(usage)
-	if err != nil {
-		e.Failure = answerFailure(err)
-		switch {
-		case errors.Is(err, request.ErrTooLong):
-			e.Failure = &runtime.Failure{Code: activity.CodeBadOutput, Message: err.Error()}
-		case e.Failure == nil:
-			e.Failure = &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
-		}
+	if e.Failure = answerFailure(err); e.Failure != nil {
+		return e
+	} else if err != nil {
+		take(&e, activity.Result{Route: -1}, err)
 		return e
 	}
 	root, problems := source.Parse(source.NewFile("result.json", []byte(text.String())), source.DefaultLimits())

@@ -14,7 +14,7 @@ func (w *world) ask(c runtime.Command) {
 	if w.options.Answered != nil {
 		if d := w.options.Answered(c.Question); d != nil {
 			w.began(c, func(error) {})
-			w.batch = append(w.batch, c.Question.Answered(d))
+			w.batch = append(w.batch, runtime.Answer(c.Question, d))
 			return
 		}
 	}

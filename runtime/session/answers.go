@@ -20,6 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/local"
+	"github.com/obelus-dev/obelus/runtime/review"
 )
 
 // An Answer is a decision about a call that isn't made at a terminal: it is in a
@@ -371,7 +372,7 @@ func (d *desk) vouched(decision *runtime.Decision, q *runtime.Question) error {
 func (d *desk) take(q *runtime.Question) *Answer {
 	answers := func(a Answer) bool {
 		no := a.Verdict == runtime.Reject || a.Verdict == runtime.Fail // which stands whatever would run has become
-		fits := a.ID == "" || a.ID == d.now(q) || no && runtime.SameQuestion(a.ID, q.ID)
+		fits := a.ID == "" || a.ID == d.now(q) || no && review.SameQuestion(a.ID, q.ID)
 		return fits && a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == q.Path()) &&
 			d.vouched(&a.Decision, q) == nil
 	}
@@ -455,7 +456,7 @@ func (d *desk) untaken(a *Answer) string {
 		if err := d.vouched(&a.Decision, q); err != nil && q.Instance == a.Instance && (a.ID == "" || a.ID == q.ID) {
 			return "it isn't approved: " + err.Error()
 		}
-		if q.Instance == a.Instance && a.ID != q.ID && runtime.SameQuestion(a.ID, q.ID) {
+		if q.Instance == a.Instance && a.ID != q.ID && review.SameQuestion(a.ID, q.ID) {
 			return "a file that the activity names has changed since"
 		}
 	}

@@ -107,7 +107,7 @@ func (q *Questions) Open() []*runtime.Question {
 // try has the machine, which starts nothing, take a decision, and gives what it asks
 // because of it: why it can't be taken, or about what replaces the call.
 func (q *Questions) try(about *runtime.Question, d runtime.Decision) (again *runtime.Question) {
-	for _, c := range q.machine.Step(about.Answered(&d)) {
+	for _, c := range q.machine.Step(runtime.Answer(about, &d)) {
 		if c.Kind == runtime.Ask && c.Question.Call == about.Call && c.Question.Under == about.Under &&
 			c.Question.Instance == about.Instance {
 			again = c.Question

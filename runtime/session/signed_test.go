@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/approval"
+	"github.com/obelus-dev/obelus/runtime/review"
 	"github.com/obelus-dev/obelus/testdata/sshkey"
 )
 
@@ -21,7 +22,7 @@ func TestSignedDifferences(t *testing.T) {
 	}
 	judge := approval.Judge{Signers: signers, Now: time.Now()}
 	of := func(...string) (approval.Judge, string, error) { return judge, "", nil }
-	about := &runtime.Question{Call: "pay#2", ID: "12-34", Occasion: runtime.Occasion{Beyond: "sha256:" + strings.Repeat("b", 64), Outside: []permit.Difference{{Call: "pay#2", Row: permit.Row{What: permit.Condition, Is: "nothing"}}}}}
+	about := &runtime.Question{Call: "pay#2", ID: "12-34", Occasion: review.Occasion{Beyond: "sha256:" + strings.Repeat("b", 64), Outside: []permit.Difference{{Call: "pay#2", Row: permit.Row{What: permit.Condition, Is: "nothing"}}}}}
 	run := vouching{run: "one", under: &Approved{Text: "approved"}, judge: judge}
 	questions := &Questions{vouching: &run}
 	sign := func(key *approval.Key) (runtime.Decision, error) {

@@ -12,17 +12,17 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
 // Fits refuses values that the plan's schemas don't admit; with instances, only what can't be right
 // for any of them.
 func Fits(p *plan.Plan, input, state map[string]any) error {
 	if len(p.Instances) > 0 || p.AwaitsInstances {
-		if v := runtime.UnfitKeys(p.InputSchema, input); v != nil {
+		if v := resolve.UnfitKeys(p.InputSchema, input); v != nil {
 			return misfit("input", v)
 		}
-		if v := runtime.UnfitKeys(p.StateSchema, state); v != nil {
+		if v := resolve.UnfitKeys(p.StateSchema, state); v != nil {
 			return misfit("state", v)
 		}
 		return nil
@@ -36,7 +36,7 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 						"answers: {context, solution}")
 		}
 	}
-	what, v := runtime.Unfit(p, Over(p.Input, input), state)
+	what, v := resolve.Unfit(p, Over(p.Input, input), state)
 	if v == nil {
 		return nil
 	}
@@ -86,13 +86,13 @@ func give(what string, keys []string) string {
 // lacks refuses to begin without an input that the plan can't do without, or without what its
 // state schema requires and no call writes.
 func lacks(p *plan.Plan, input, state map[string]any) error {
-	if keys := runtime.Wanting(p, Over(p.State, state)); len(keys) > 0 && p.Form == plan.PlanFile {
+	if keys := resolve.Wanting(p, Over(p.State, state)); len(keys) > 0 && p.Form == plan.PlanFile {
 		return missing("state", keys, ", and no call writes it")
 	}
 	if p.InputSchema != nil {
 		return nil // which says what is required
 	}
-	reads := runtime.Lacking(p, Over(p.Input, input), Over(p.State, state))
+	reads := resolve.Lacking(p, Over(p.Input, input), Over(p.State, state))
 	if len(reads) == 0 {
 		return nil
 	}

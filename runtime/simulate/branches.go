@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -65,16 +64,12 @@ func (p Problem) is(other Problem) bool {
 }
 
 // Explore simulates the branches of a plan: all combinations of how calls end, and of values with which its conditions
-// hold or don't, that a run can reach. Of more than most it plays those that differ least from the usual one, and some
-// in which each two options come together. made are the generated keys of input and state, which may vary.
+// hold or don't, that a run can reach. Of more than most it plays those that differ least from the usual one. made are
+// the generated keys of input and state, which may vary.
 // Options.Steps bounds each simulation, and all of them together.
 func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Exploration {
 	x := Begin(r, o, made).by
 	x.out.Alternatives(most, func(*Alternative) bool { return true })
-	if !x.out.Complete {
-		x.allow(most)
-		x.pair()
-	}
 	x.allow(most)
 	x.conclude()
 	return &x.out
@@ -112,7 +107,6 @@ type explorer struct {
 	turned     map[*plan.Plan]*turned
 	known      map[string]int            // choices by key
 	choices    [][]analyzer.BranchChoice // the options of each
-	ways       [][]pick                  // what leads to each
 	trials     map[string]*trial
 	order      []*trial
 	started    map[string]bool // calls of the plan, in some combination
@@ -139,14 +133,6 @@ func (t *trial) otherwise() []pick {
 	return slices.DeleteFunc(slices.Clone(t.picks), func(p pick) bool { return p.option == 0 })
 }
 
-// has is what a trial has of the same cause as another problem; nil when it hasn't.
-func (t *trial) has(p Problem) *Problem {
-	if at := slices.IndexFunc(t.problems, p.is); at >= 0 {
-		return &t.problems[at]
-	}
-	return nil
-}
-
 func (x *explorer) allow(most int) { x.plays, x.steps = most, x.o.Steps/3 }
 
 // affords reports whether another combination may be played: the first always may.
@@ -154,9 +140,9 @@ func (x *explorer) affords() bool {
 	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.out.Usual == nil || x.o.Watch(0))
 }
 
-// play simulates the combination that has these options and elsewhere the usual ones, or those preferred.
-func (x *explorer) play(forced []pick, prefer func(choice, n int) int) *trial {
-	c := &course{explorer: x, way: forced, forced: map[int]int{}, prefer: prefer, taken: map[int]int{}}
+// play simulates the combination that has these options and elsewhere the usual ones.
+func (x *explorer) play(forced []pick) *trial {
+	c := &course{explorer: x, forced: map[int]int{}, taken: map[int]int{}}
 	for _, p := range forced {
 		c.forced[p.choice] = p.option
 	}
@@ -226,7 +212,7 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 	first := map[pick]int{} // by option: the course in the queue that met its choice first
 	more := true
 	take := func(forced []pick, together bool) {
-		x.play(forced, nil)
+		x.play(forced)
 		a, later := &Alternative{Together: together, Scenario: x.last.scenario}, x.last.picks
 		for i, p := range x.last.picks {
 			if a.Picks = append(a.Picks, [2]int{p.choice, p.option}); p.option > 0 {
@@ -265,69 +251,6 @@ func (e *Exploration) Alternatives(most int, each func(*Alternative) (more bool)
 	return 0
 }
 
-// mostPairs bounds the pairs of options that are looked for.
-const mostPairs = 1 << 18
-
-// pair plays combinations until each two options that aren't the usual ones have come together, unless they exclude
-// each other. Every second other choice, by chance, has the option that comes together with most of those before it for
-// the first time.
-func (x *explorer) pair() {
-	together := map[[2]pick]bool{}
-	note := func(t *trial) {
-		picks := t.otherwise()
-		for i, p := range picks {
-			x.steps -= 1 + i/edgesOfStep
-			if len(together) > mostPairs || !x.affords() {
-				return
-			}
-			for _, q := range picks[:i] {
-				together[[2]pick{p, q}], together[[2]pick{q, p}] = true, true
-			}
-		}
-	}
-	for _, t := range x.order {
-		note(t)
-	}
-	chance := rand.New(rand.NewPCG(x.o.Seed, 1))
-	fresh := func(choice, n int) (best int) {
-		most := 0
-		if chance.IntN(2) == 0 {
-			return 0 // else calls fail before the others are met
-		}
-		for option := 1; option < n; option++ {
-			count := 0
-			for _, p := range x.last.picks {
-				if p.option > 0 && !together[[2]pick{p, {choice, option}}] {
-					count++
-				}
-			}
-			if count > most {
-				best, most = option, count
-			}
-		}
-		return best
-	}
-	for a := 0; a < len(x.choices); a++ {
-		options := x.choices[a]
-		for b, others := range x.choices[:a] {
-			if len(together) > mostPairs || !x.affords() {
-				return
-			}
-			for i := 1; i < len(options); i++ {
-				for j := 1; j < len(others); j++ {
-					p, q := pick{a, i}, pick{b, j}
-					// what else changes may prevent the two
-					for _, prefer := range []func(choice, n int) int{fresh, nil} {
-						if !together[[2]pick{p, q}] && x.affords() {
-							note(x.play(slices.Concat(x.ways[a], x.ways[b], []pick{p, q}), prefer))
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
 // within reports whether all of some picks are among others.
 func within(few, many []pick) bool {
 	return !slices.ContainsFunc(few, func(p pick) bool { return !slices.Contains(many, p) })
@@ -345,17 +268,25 @@ func (x *explorer) conclude() {
 	for _, t := range slices.SortedStableFunc(slices.Values(x.order),
 		func(a, b *trial) int { return len(a.otherwise()) - len(b.otherwise()) }) {
 		for _, p := range t.problems {
-			if !slices.ContainsFunc(x.out.Problems, func(known Problem) bool {
-				return known.is(p) && (p.Kind != NoOutput || within(known.path, t.picks))
-			}) {
-				if room -= len(x.plan.Calls) * max(1, len(x.plan.Instances)); !x.affords() ||
-					room < 0 && len(x.out.Problems) > 0 {
-					if !slices.ContainsFunc(untold, p.is) {
-						untold = append(untold, p)
-					}
-					continue
+			if p.Kind == Stuck {
+				x.out.Stuck++
+			}
+			isKnown := false
+			for i := range x.out.Problems {
+				known := &x.out.Problems[i]
+				if known.is(p) && (p.Kind != NoOutput || within(known.path, t.picks)) {
+					known.Seen++
+					isKnown = true
 				}
-				x.out.Problems = append(x.out.Problems, x.shortest(p, t.otherwise()))
+			}
+			if isKnown {
+				continue
+			}
+			room -= len(x.plan.Calls) * max(1, len(x.plan.Instances))
+			if x.affords() && (room >= 0 || len(x.out.Problems) == 0) {
+				x.out.Problems = append(x.out.Problems, x.shown(p, t.otherwise()))
+			} else if !slices.ContainsFunc(untold, p.is) {
+				untold = append(untold, p)
 			}
 		}
 	}
@@ -371,17 +302,6 @@ func (x *explorer) conclude() {
 			x.out.Unreached = append(x.out.Unreached, d.as)
 		}
 	}
-	for _, t := range x.order {
-		for i := range x.out.Problems {
-			p := &x.out.Problems[i]
-			if t.has(*p) != nil && (p.Kind != NoOutput || within(p.path, t.picks)) {
-				p.Seen++
-			}
-		}
-		if t.has(Problem{Kind: Stuck}) != nil {
-			x.out.Stuck++
-		}
-	}
 	x.out.Most = 1
 	for _, options := range x.choices {
 		x.out.Most = min(x.out.Most*float64(len(options)), math.MaxFloat64)
@@ -393,19 +313,12 @@ func (x *explorer) conclude() {
 	})
 }
 
-// shortest leaves out of a problem's path what it doesn't need.
-func (x *explorer) shortest(p Problem, path []pick) Problem {
-	for i := len(path) - 1; i >= 0 && x.affords(); i-- {
-		if without := slices.Delete(slices.Clone(path), i, i+1); len(path) > 1 && x.play(without, nil).has(p) != nil {
-			path = without
-		}
-	}
-	p = *x.play(path, nil).has(p)
-	p.path, p.Scenario = path, x.last.scenario
-	for _, one := range x.last.picks {
-		if one.option > 0 {
-			p.Path = append(p.Path, x.choices[one.choice][one.option])
-		}
+// shown is a problem with the simulation that has it: once more, as those aren't kept that were played.
+func (x *explorer) shown(p Problem, path []pick) Problem {
+	x.play(path)
+	p.Seen, p.path, p.Scenario = 1, path, x.last.scenario
+	for _, one := range path {
+		p.Path = append(p.Path, x.choices[one.choice][one.option])
 	}
 	return p
 }

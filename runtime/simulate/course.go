@@ -17,18 +17,17 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
 // A course is one way through a plan: which of its options was taken of every choice that
 // it came by. What it isn't told it takes the first of.
 type course struct {
 	*explorer
-	way      []pick                  // that it is told
-	forced   map[int]int             // the same by choice
-	prefer   func(choice, n int) int // of the others; nil is the first
-	picks    []pick                  // in the order in which they were met
-	taken    map[int]int             // the same by choice
-	void     bool                    // no value has all that was chosen for its parts
+	forced   map[int]int // that it is told, by choice
+	picks    []pick      // in the order in which they were met
+	taken    map[int]int // the same by choice
+	void     bool        // no value has all that was chosen for its parts
 	scenario *Scenario
 }
 
@@ -43,15 +42,12 @@ func (c *course) choose(key string, options []analyzer.BranchChoice) int {
 	if !known {
 		at = len(c.choices)
 		c.known[key] = at
-		c.choices, c.ways = append(c.choices, options), append(c.ways, c.way)
+		c.choices = append(c.choices, options)
 	}
 	if option, ok := c.taken[at]; ok {
 		return option
 	}
-	option, ok := c.forced[at]
-	if !ok && c.prefer != nil {
-		option = c.prefer(at, len(options))
-	}
+	option := c.forced[at]
 	c.picks, c.taken[at] = append(c.picks, pick{at, option}), option
 	return option
 }
@@ -161,7 +157,7 @@ func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 	if f := x.forks[key]; f != nil {
 		return f
 	}
-	p, f := command.Plan, &fork{}
+	p, f := w.planOf(command), &fork{}
 	x.forks[key] = f
 	add := func(e ending, as analyzer.BranchChoice) {
 		as.Call = call.Name
@@ -267,9 +263,6 @@ func schemas(p *plan.Plan, call *plan.Call, route int) (known []*schema.Schema) 
 // places are the parts of a call's result on which conditions hang and lists that calls run
 // for, and those that are read and may be there or not, the deepest first. Of a call that gives items all go alike.
 func (x *explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route int, e *ending) []part {
-	if compiled = w.planOf(compiled, call); compiled == nil {
-		return nil
-	}
 	g, paths, known := &gathering{explorer: x, of: e, plan: compiled}, compiled.Paths, x.turns(compiled)
 	entire := call.Each == nil && call.Method != plan.Push // else it gives items
 	target := func(read *plan.Read) (plan.Path, bool) {
@@ -326,7 +319,7 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 			return against.Accepts(bind.Overlay(own, v))
 		}
 		object, ok := v.(map[string]any)
-		return ok && runtime.UnfitKeys(against, object) == nil &&
+		return ok && resolve.UnfitKeys(against, object) == nil &&
 			!slices.ContainsFunc(made, func(key string) bool { _, there := object[key]; return !there })
 	}
 	if len(made) == 0 {

@@ -16,18 +16,15 @@ type played struct {
 	children map[int][]*played // of the calls that plans carry out: one a try
 }
 
-// place says in which tick which frame is meant.
-type place struct{ tick, frame int }
-
 // delegated is a call that a delegate is at work for, by its instance and path.
 type delegated struct{ instance, path string }
 
 // meet begins the reports of the calls that a command may be about.
 func (w *world) meet(c runtime.Command) {
-	p := w.frames[place{c.Tick, c.Frame}]
+	p := w.frames[c.Frame]
 	if p == nil {
 		p = &played{plan: c.Plan}
-		w.frames[place{c.Tick, c.Frame}] = p
+		w.frames[c.Frame] = p
 		if above, ok := w.entered[delegated{c.Instance, c.Above()}]; ok && c.Above() != "" {
 			above.of.children[above.call] = append(above.of.children[above.call], p)
 		} else {
@@ -47,7 +44,7 @@ func (w *world) enter(c runtime.Command) {
 	}
 	w.out.Steps += stepsOfCall * (1 + within)
 	w.weigh(c.Params)
-	p := w.frames[place{c.Tick, c.Frame}]
+	p := w.frames[c.Frame]
 	if p.children == nil {
 		p.children = map[int][]*played{}
 	}
@@ -64,7 +61,7 @@ type entry struct {
 }
 
 func (w *world) report(frame, call int) *CallReport {
-	return &w.out.Calls[w.frames[place{w.machine.Tick(), frame}].calls[call]]
+	return &w.out.Calls[w.frames[frame].calls[call]]
 }
 
 // arrange puts the reports in plan order, instance by instance, the calls of a delegate behind the call that they are

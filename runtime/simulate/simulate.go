@@ -30,9 +30,6 @@ type Options struct {
 	// Fail names what fails every time: tools, calls, items of calls ("fetch#1[2]"), and calls
 	// of delegates by their name or path.
 	Fail []string
-	// Answer, of a run that is planned, gives the planner's answer to the request for
-	// a solution, in the pieces in which it arrives.
-	Answer func(*runtime.Request) []Piece
 	// Steps, above 0, bounds what the simulation may cost: a step for every value that calls are given and give back,
 	// and stepsOfCall for a call; a call of a delegate costs as much again when the delegate begins. One that needs
 	// more is stopped. With instances only as many are simulated as there is room for.
@@ -56,14 +53,7 @@ func DefaultSteps(p *plan.Plan) int {
 	return 500_000 + 50*calls
 }
 
-// A Piece is a part of a planner's answer, and how long after the one before it arrives.
-type Piece struct {
-	After time.Duration
-	Text  string
-}
-
-// A Scenario is one simulation. Of a run that is planned it holds the calls of all ticks, one tick after the other, and
-// tells no critical path. The work is that of activities: a call that a plan carries out is as long as its calls.
+// A Scenario is one simulation. The work is that of activities: a call that a plan carries out is as long as its calls.
 type Scenario struct {
 	Plan         *plan.Plan
 	Seed         uint64
@@ -120,9 +110,7 @@ func Run(r *analyzer.Simulation, o Options) *Scenario {
 	}
 	w.out.Makespan = w.now
 	w.weigh(w.out.Outcome.Output) // which may hold the same part many times
-	if !o.Planned {
-		w.analyse()
-	}
+	w.analyse()
 	return w.out
 }
 
@@ -141,7 +129,7 @@ func (w *world) Next() (runtime.Event, error) {
 		}
 		next := heap.Pop(&w.due, happening.before)
 		e := next.event
-		if e.Call >= 0 && (e.Tick != w.machine.Tick() || w.machine.Status(e.Frame, e.Call).Settled()) {
+		if e.Call >= 0 && w.machine.Status(e.Frame, e.Call).Settled() {
 			continue // a timer nobody waits for any more doesn't make the simulation longer
 		}
 		w.now, e.At = next.at, next.at
@@ -177,7 +165,7 @@ const (
 	effortOfStep  = 16 // of patterns
 )
 
-// prepare counts what the graph costs, and leaves out instances for which there is no room, all along the list.
+// prepare counts what the graph costs, and leaves out the last instances, for which there is no room.
 func (w *world) prepare() {
 	all := w.plan.Instances
 	if w.options.Steps <= 0 {
@@ -189,20 +177,14 @@ func (w *world) prepare() {
 		return
 	}
 	room := w.options.Steps / 2 // and as much for values
-	var keep []int
-	for every := 1; ; every *= 2 {
-		keep = keep[:0]
-		steps := 0
-		for at := 0; at < len(all) && (steps <= room || len(keep) == 1); at += every {
-			steps += stepsOfCall * bind.CallsOf(w.plan, all[at].ID)
-			keep = append(keep, at)
-		}
-		if steps <= room || every >= len(all) {
+	kept := 0
+	for steps := 0; kept < len(all); kept++ {
+		if steps += stepsOfCall * bind.CallsOf(w.plan, all[kept].ID); steps > room && kept > 0 {
 			break
 		}
 	}
-	w.out.Left = len(all) - len(keep)
-	w.machine.Keep(keep)
+	w.out.Left = len(all) - kept
+	w.machine.Keep(kept)
 }
 
 func (w *world) weigh(v any) {
@@ -227,7 +209,7 @@ func (w *world) weigh(v any) {
 
 func newWorld(r *analyzer.Simulation, o Options) *world {
 	w := &world{plan: r.Plan(), options: o, machine: runtime.Simulate(r, o.Options), profiles: map[*plan.Tool]profile{},
-		read: map[*plan.Plan][][]*plan.Read{}, frames: map[place]*played{}, entered: map[delegated]entry{}}
+		read: map[*plan.Plan][][]*plan.Read{}, frames: map[int]*played{}, entered: map[delegated]entry{}}
 	if w.machine.Bounded() {
 		w.budget = activity.NewBudget(0, 0, 0)
 	}
@@ -236,24 +218,26 @@ func newWorld(r *analyzer.Simulation, o Options) *world {
 }
 
 type world struct {
-	plan      *plan.Plan
-	options   Options
-	machine   *runtime.Machine
-	began     bool
-	now       time.Duration
-	due       []happening // a heap
-	order     int
-	running   int
-	frames    map[place]*played
-	roots     []*played // those of the run itself
-	entered   map[delegated]entry
-	replaying bool
-	profiles  map[*plan.Tool]profile
-	read      map[*plan.Plan][][]*plan.Read // by writer
-	budget    *activity.Budget              // of expressions; nil for no bound
-	resolved  int                           // what the machine's own expressions had taken when that was counted last
-	matched   int                           // the same of what patterns may have cost
-	out       *Scenario
+	plan     *plan.Plan
+	options  Options
+	machine  *runtime.Machine
+	began    bool
+	now      time.Duration
+	due      []happening // a heap
+	order    int
+	running  int
+	frames   map[int]*played
+	roots    []*played // those of the run itself
+	entered  map[delegated]entry
+	schedule []analyzer.ScheduledEnd // when tries end
+	ended    []bool                  // by event of the schedule; nil where there is none
+	last     time.Duration           // when the last try ends that the schedule doesn't name
+	profiles map[*plan.Tool]profile
+	read     map[*plan.Plan][][]*plan.Read // by writer
+	budget   *activity.Budget              // of expressions; nil for no bound
+	resolved int                           // what the machine's own expressions had taken when that was counted last
+	matched  int                           // the same of what patterns may have cost
+	out      *Scenario
 }
 
 type happening struct {
@@ -291,8 +275,6 @@ func (w *world) Do(commands []runtime.Command) error {
 			w.settled(c)
 		case runtime.Start:
 			w.start(c)
-		case runtime.Plan:
-			w.answer(c)
 		case runtime.Ask:
 			w.decide(c)
 		case runtime.Cancel:
@@ -301,7 +283,7 @@ func (w *world) Do(commands []runtime.Command) error {
 			if c.Call != runtime.Run && w.machine.Status(c.Frame, c.Call) != runtime.Running {
 				w.report(c.Frame, c.Call).pause = c.After
 			}
-			w.later(c.After, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call,
+			w.later(c.After, runtime.Event{Kind: runtime.Fired, Frame: c.Frame, Call: c.Call,
 				Attempt: c.Attempt})
 		case runtime.Finish:
 			w.out.Outcome = c.Outcome
@@ -324,8 +306,10 @@ func (w *world) start(c runtime.Command) {
 	if w.running++; w.running > w.out.Peak {
 		w.out.Peak = w.running
 	}
-	if w.replaying {
-		return // the schedule says when it ends
+	e := runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
+	if w.ended != nil {
+		w.later(w.replay(c, &e), e)
+		return
 	}
 	how := w.profile(call.Tool)
 	report.Cost += how.cost.draw(w.chance(c, -2))
@@ -333,7 +317,6 @@ func (w *world) start(c runtime.Command) {
 	if w.options.Schedule > 0 {
 		duration = time.Duration(float64(duration) * (0.1 + 1.9*w.chance(c, w.options.Schedule+1).Float64()))
 	}
-	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
 	chance := w.chance(c, -1)
 	switch {
 	case w.options.course != nil:
@@ -359,21 +342,12 @@ func (o *Options) mustFail(call *plan.Call, under string) bool {
 	})
 }
 
-func (w *world) answer(c runtime.Command) {
-	var after time.Duration
-	for _, piece := range w.options.Answer(c.Request) {
-		after += piece.After
-		w.later(after, runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Call: runtime.Run, Text: piece.Text})
-	}
-	w.later(after, runtime.Event{Kind: runtime.Closed, Tick: c.Tick, Call: runtime.Run})
-}
-
 func (w *world) decide(c runtime.Command) {
 	decision := runtime.Decision{Verdict: runtime.Approve}
 	if w.options.course != nil && !w.options.course.approves(c) {
 		decision.Verdict = runtime.Reject
 	}
-	w.later(0, runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt,
+	w.later(0, runtime.Event{Kind: runtime.Decided, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt,
 		Decision: &decision})
 }
 
@@ -388,7 +362,7 @@ func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) 
 		result, err = activity.Evaluate(a.Name, a.Expression, request)
 		w.out.Steps += result.Steps / stepsOfStep
 		w.weigh(result.Value)
-	} else if e.Value, e.Failure = w.result(c.Plan, call, chance); e.Failure != nil {
+	} else if e.Value, e.Failure = w.result(w.planOf(c), call, chance); e.Failure != nil {
 		return
 	} else {
 		w.weigh(e.Value)
@@ -421,7 +395,7 @@ func (w *world) giveUp(c runtime.Command) {
 	case w.machine.Over():
 		w.stopped(c.Frame, c.Call)
 	default:
-		w.later(0, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call,
+		w.later(0, runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call,
 			Attempt: c.Attempt, Route: -1})
 	}
 }
@@ -434,7 +408,7 @@ func (w *world) stopped(frame, call int) {
 }
 
 func (w *world) moment(frame, call int, status runtime.Status) {
-	at := w.frames[place{w.machine.Tick(), frame}].calls[call]
+	at := w.frames[frame].calls[call]
 	if n := len(w.out.Moments); n > 0 && status.Settled() &&
 		w.out.Moments[n-1] == (Moment{w.now, at, runtime.Waiting}) {
 		w.out.Moments = w.out.Moments[:n-1] // the try that ended settled it

@@ -1,8 +1,11 @@
 package simulate_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -12,7 +15,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/obelus-dev/obelus/testdata/amount"
 	corpora "github.com/obelus-dev/obelus/testdata/corpus"
 )
@@ -26,8 +28,8 @@ const (
 // sparse is how many plans of a corpus one is taken of.
 var sparse = 1
 
-// slow is how long a tool is taken to take.
-var slow = map[string]any{"duration": map[string]any{"p50": "400ms", "p95": "2s"}}
+// slow is how long a tool is taken to take, more or less.
+const slow = 400 * time.Millisecond
 
 // EXECUTION.md#order-of-calls: on the corpora's plans, with starts while the solution streams in, a run
 // takes hardly longer than it must: the larger of the longest path (each call not
@@ -89,9 +91,6 @@ type plannedRun struct {
 // prepare makes a planned run of a document; nil if it isn't sound.
 func prepare(t *testing.T, doc map[string]any, seed uint64) *plannedRun {
 	tools, _ := doc["tools"].(map[string]any)
-	for _, tool := range tools {
-		tool.(map[string]any)["x-simulate"] = slow
-	}
 	compiled := func(doc map[string]any) (*plan.Plan, *analyzer.Verified) {
 		text, err := json.Marshal(doc)
 		if err != nil {
@@ -116,28 +115,77 @@ func prepare(t *testing.T, doc map[string]any, seed uint64) *plannedRun {
 	return &plannedRun{v, p, `{"calls":` + string(calls) + `,"output":"done"}`, seed}
 }
 
-func (p *plannedRun) byToken() []simulate.Piece {
-	var pieces []simulate.Piece
+// A piece is a part of a planner's answer, and how long after the one before it arrives.
+type piece struct {
+	After time.Duration
+	Text  string
+}
+
+// A streamedWorld is a world on a virtual clock, in which an answer arrives and calls take their time.
+type streamedWorld struct {
+	pieces []piece
+	chance *rand.Rand
+	events []runtime.Event       // that are to come
+	busy   map[int]time.Duration // by call
+	now    time.Duration
+	began  bool
+}
+
+func (w *streamedWorld) Next() (runtime.Event, error) {
+	if !w.began {
+		w.began = true
+		return runtime.Event{Kind: runtime.RunBegan}, nil
+	}
+	slices.SortStableFunc(w.events, func(a, b runtime.Event) int { return cmp.Compare(a.At, b.At) })
+	next := w.events[0]
+	w.events, w.now = w.events[1:], next.At
+	return next, nil
+}
+
+func (w *streamedWorld) Do(commands []runtime.Command) error {
+	for _, c := range commands {
+		switch c.Kind {
+		case runtime.Plan:
+			at := w.now
+			for _, one := range w.pieces {
+				at += one.After
+				w.events = append(w.events, runtime.Event{Kind: runtime.Streamed, At: at, Tick: c.Tick, Text: one.Text})
+			}
+			w.events = append(w.events, runtime.Event{Kind: runtime.Closed, At: at, Tick: c.Tick})
+		case runtime.Start:
+			took := time.Duration(float64(slow) * math.Exp(w.chance.NormFloat64()))
+			value := any("made up")
+			if c.Of.Tool != nil && c.Of.Tool.Output != nil {
+				value, _ = c.Of.Tool.Output.Sample(w.chance)
+			}
+			w.busy[c.Call] += took
+			w.events = append(w.events, runtime.Event{Kind: runtime.Ended, At: w.now + took, Tick: c.Tick, Frame: c.Frame,
+				Call: c.Call, Attempt: c.Attempt, Route: -1, Value: value})
+		}
+	}
+	return nil
+}
+
+func (p *plannedRun) byToken() []piece {
+	var pieces []piece
 	for at := 0; at < len(p.solution); at += tokenBytes {
-		pieces = append(pieces, simulate.Piece{After: tokenEvery, Text: p.solution[at:min(at+tokenBytes, len(p.solution))]})
+		pieces = append(pieces, piece{After: tokenEvery, Text: p.solution[at:min(at+tokenBytes, len(p.solution))]})
 	}
 	return pieces
 }
 
-func (p *plannedRun) atOnce() []simulate.Piece {
+func (p *plannedRun) atOnce() []piece {
 	tokens := (len(p.solution) + tokenBytes - 1) / tokenBytes
-	return []simulate.Piece{{After: time.Duration(tokens) * tokenEvery, Text: p.solution}}
+	return []piece{{After: time.Duration(tokens) * tokenEvery, Text: p.solution}}
 }
 
 // play simulates the run, and works out what it must take at least.
-func (p *plannedRun) play(t *testing.T, pieces []simulate.Piece, parallel int) (must, took time.Duration) {
+func (p *plannedRun) play(t *testing.T, pieces []piece, parallel int) (must, took time.Duration) {
 	t.Helper()
-	s := simulate.Run(p.base.Simulation(), simulate.Options{
-		Options: runtime.Options{Planned: true, Parallel: parallel}, Seed: p.seed,
-		Answer: func(*runtime.Request) []simulate.Piece { return pieces },
-	})
-	if s.Outcome.Status != "done" || s.Outcome.Ticks != 1 {
-		t.Fatalf("%s %s after %d ticks: %v\n%s", s.Outcome.Status, s.Outcome.Reason, s.Outcome.Ticks, s.Outcome.Errors, p.solution)
+	w := &streamedWorld{pieces: pieces, chance: rand.New(rand.NewPCG(p.seed, 1)), busy: map[int]time.Duration{}}
+	outcome, err := runtime.Drive(runtime.Simulate(p.base.Simulation(), runtime.Options{Planned: true, Parallel: parallel}), w)
+	if err != nil || outcome.Status != "done" || outcome.Ticks != 1 {
+		t.Fatalf("%v: %+v\n%s", err, outcome, p.solution)
 	}
 	arrived := p.arrivals(pieces)
 	ends := make([]time.Duration, len(p.plan.Calls))
@@ -147,8 +195,8 @@ func (p *plannedRun) play(t *testing.T, pieces []simulate.Piece, parallel int) (
 		for _, d := range p.plan.Graph.Deps(int(i)) {
 			ends[i] = max(ends[i], ends[d])
 		}
-		ends[i] += s.Calls[i].Busy
-		work += s.Calls[i].Busy
+		ends[i] += w.busy[int(i)]
+		work += w.busy[int(i)]
 		last = max(last, ends[i])
 	}
 	for _, piece := range pieces {
@@ -158,11 +206,11 @@ func (p *plannedRun) play(t *testing.T, pieces []simulate.Piece, parallel int) (
 	if parallel > 0 {
 		must = max(must, work/time.Duration(parallel))
 	}
-	return must, s.Makespan
+	return must, w.now
 }
 
 // arrivals are when the last byte of every call arrives.
-func (p *plannedRun) arrivals(pieces []simulate.Piece) []time.Duration {
+func (p *plannedRun) arrivals(pieces []piece) []time.Duration {
 	stream := source.NewStream(source.DefaultLimits())
 	arrived := make([]time.Duration, len(p.plan.Calls))
 	var at time.Duration

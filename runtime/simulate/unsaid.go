@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime"
 )
 
 // unsaid makes up a result without a schema: it has what is read of it, of
@@ -17,7 +18,7 @@ import (
 // where nothing reads it. Without it nothing that depends on the result would be simulated.
 func (w *world) unsaid(p *plan.Plan, call *plan.Call, chance *rand.Rand) any {
 	planned := compiler.RepeatedCall(call)
-	if p = w.planOf(p, planned); len(planned.Output) == 0 || p == nil {
+	if len(planned.Output) == 0 {
 		return nil
 	}
 	reads := w.readers(p, planned)
@@ -56,22 +57,12 @@ func (w *world) unsaid(p *plan.Plan, call *plan.Call, chance *rand.Rand) any {
 	return value
 }
 
-// planOf is the plan that a call is in: that of a call for an item has the reads of
-// it, and none of its calls. It is nil where it isn't found.
-func (w *world) planOf(compiled *plan.Plan, call *plan.Call) *plan.Plan {
-	has := func(p *plan.Plan) bool { return call.Index < len(p.Calls) && p.Calls[call.Index] == call }
-	if has(compiled) {
-		return compiled
+// planOf is the plan that the call of a command is in: of a call for an item that of the call that runs for all.
+func (w *world) planOf(c runtime.Command) *plan.Plan {
+	if c.Of.ItemOf == nil {
+		return c.Plan
 	}
-	if has(w.plan) {
-		return w.plan
-	}
-	for _, p := range w.plan.AllDelegates() { // it is in one of them at most
-		if has(p) {
-			return p
-		}
-	}
-	return nil
+	return w.entered[delegated{c.Instance, c.Above()}].of.plan
 }
 
 // taken makes up a value for a read: what the parameter accepts that it is the whole of, or

@@ -15,33 +15,35 @@ import (
 type part struct {
 	fold
 	order    []int32 // the messages at and below its path, in the order in which they count
-	applied  []step  // by message of the order, up to the applied ones
+	applied  []int   // by message of the order, up to the applied ones: how many changes there were before it
 	sure     int     // changes of what is applied: what comes after them is tried
 	standing records
 }
 
-type step struct {
-	changes int      // that were there before it
-	record  bool     // it is a failure record that stands
-	before  *Message // the one on its path that stood until then
-}
-
-// part is the part of the state below a path above which nothing is written.
-func (l *Log) part(root pathtree.ID) *part {
-	if p := l.parts[root]; p != nil {
-		p.paths = l.layout.Paths
-		return p
+// part is the part of the state that a path leads into: that below a key of its kind, unless the kind as a whole may be
+// written.
+func (l *Log) part(path pathtree.ID) *part {
+	root, kind := path, path
+	for l.layout.Paths.Depth(kind) > 1 {
+		root, kind = kind, l.layout.Paths.Parent(kind)
 	}
-	p := &part{fold: fold{paths: l.layout.Paths, root: root, undoing: true}, standing: records{}}
-	p.value, p.there = l.Initial(root)
-	for at := range l.Over(root) {
-		p.order = append(p.order, at)
+	if l.layout.IsWritten(kind) {
+		root = kind
 	}
-	slices.SortFunc(p.order, l.order)
-	if l.parts == nil {
-		l.parts = map[pathtree.ID]*part{}
+	p := l.parts[root]
+	if p == nil {
+		p = &part{fold: fold{root: root, undo: &[]func(){}}, standing: records{}}
+		p.value, _ = l.Initial(root)
+		for at := range l.Over(root) {
+			p.order = append(p.order, at)
+		}
+		slices.SortFunc(p.order, l.order)
+		if l.parts == nil {
+			l.parts = map[pathtree.ID]*part{}
+		}
+		l.parts[root] = p
 	}
-	l.parts[root] = p
+	p.paths = l.layout.Paths
 	return p
 }
 
@@ -68,30 +70,22 @@ func (l *Log) keepParts(at int32) {
 
 // move lets so many messages of a part be applied.
 func (l *Log) move(p *part, n int) {
-	for len(p.applied) > n {
-		last := len(p.applied) - 1
-		s := p.applied[last]
-		p.back(s.changes)
-		if s.record {
-			p.standing[l.messages[p.order[last]].Path] = s.before
-		}
-		p.applied[last] = step{}
-		p.applied = p.applied[:last]
+	if n < len(p.applied) {
+		p.back(p.applied[n])
+		p.applied = p.applied[:n]
 	}
 	for len(p.applied) < n {
 		m := &l.messages[p.order[len(p.applied)]]
-		s := step{changes: len(p.changes), record: m.Failure && !p.standing.yields(m), before: p.standing[m.Path]}
-		if s.record {
-			p.standing[m.Path] = m
+		p.applied = append(p.applied, len(*p.undo))
+		if m.Failure {
+			was := p.standing[m.Path]
+			*p.undo = append(*p.undo, func() { p.standing[m.Path] = was })
 		}
-		if !m.Failure || s.record {
-			if p.apply(m) != nil {
-				l.homeless(m)
-			}
+		if !p.standing.yields(m) && p.apply(m) != nil {
+			l.homeless(m)
 		}
-		p.applied = append(p.applied, s)
 	}
-	p.sure = len(p.changes)
+	p.sure = len(*p.undo)
 }
 
 func (l *Log) homeless(m *Message) {
@@ -111,7 +105,11 @@ func (l *Log) Draft(call int32) Draft { return Draft{log: l, call: call} }
 
 // Write writes to the draft, and gives what stands at the path then.
 func (d *Draft) Write(path pathtree.ID, method plan.Method, value any) (any, error) {
-	on := d.part(path)
+	on := d.log.part(path)
+	if !slices.Contains(d.parts, on) {
+		d.log.move(on, d.log.before(on, d.call))
+		d.parts = append(d.parts, on)
+	}
 	if err := on.apply(&Message{Path: path, Method: method, Value: value}); err != nil {
 		return nil, err
 	}
@@ -119,23 +117,11 @@ func (d *Draft) Write(path pathtree.ID, method plan.Method, value any) (any, err
 	return written, nil
 }
 
-// part is the part of the state that a path leads into: that below a key of its
-// kind, unless the kind as a whole may be written.
-func (d *Draft) part(path pathtree.ID) *part {
-	l := d.log
-	root, kind := path, path
-	for l.layout.Paths.Depth(kind) > 1 {
-		root, kind = kind, l.layout.Paths.Parent(kind)
+// Discard takes back what was written to the draft.
+func (d *Draft) Discard() {
+	for _, p := range d.parts {
+		p.back(p.sure)
 	}
-	if l.layout.IsWritten(kind) {
-		root = kind
-	}
-	p := l.part(root)
-	if !slices.Contains(d.parts, p) {
-		l.move(p, l.before(p, d.call))
-		d.parts = append(d.parts, p)
-	}
-	return p
 }
 
 // before is how many messages of a part count before those of a call of the tick.
@@ -149,11 +135,4 @@ func (l *Log) before(p *part, call int32) int {
 		m := &l.messages[p.order[i]]
 		return cmp.Or(m.Tick-own.Tick, int(l.place(m)-place)) >= 0
 	})
-}
-
-// Discard takes back what was written to the draft.
-func (d *Draft) Discard() {
-	for _, p := range d.parts {
-		p.back(p.sure)
-	}
 }

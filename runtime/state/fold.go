@@ -13,13 +13,12 @@ import (
 
 // A fold applies messages to the value at one path. It copies what it changes, each container once.
 type fold struct {
-	paths   *pathtree.Tree
-	root    pathtree.ID
-	value   any
-	there   bool
-	own     *owned
-	undoing bool     // what has changed is kept, so that it can be taken back
-	changes []change // oldest first
+	paths *pathtree.Tree
+	root  pathtree.ID
+	value any
+	own   *owned
+	// what takes back the changes so far, oldest first; nil where nothing is to be taken back
+	undo *[]func()
 }
 
 // owned says of a container that a fold has made it, and may change it in place; and
@@ -46,21 +45,6 @@ func (o *owned) set(id pathtree.ID, in *owned) {
 	}
 }
 
-// A change is what stood in one place of a container before a message: of an object,
-// or else of a list, or else at the fold's root.
-type change struct {
-	object map[string]any
-	list   []any
-	key    string
-	index  int
-	value  any
-	there  bool
-
-	in  *owned // of the container
-	id  pathtree.ID
-	own *owned // of what stood there
-}
-
 // apply applies one message at or below the fold's root. One that has no place changes nothing.
 func (f *fold) apply(m *Message) error {
 	steps := make([]pathtree.ID, f.paths.Depth(m.Path)-f.paths.Depth(f.root))
@@ -72,35 +56,48 @@ func (f *fold) apply(m *Message) error {
 	if err != nil {
 		return err
 	}
-	f.keep(change{value: f.value, there: f.there, own: f.own})
-	f.value, f.there, f.own = value, true, own
+	if f.undo != nil {
+		was, wasOwn := f.value, f.own
+		*f.undo = append(*f.undo, func() { f.value, f.own = was, wasOwn })
+	}
+	f.value, f.own = value, own
 	return nil
 }
 
-func (f *fold) keep(c change) {
-	if f.undoing {
-		f.changes = append(f.changes, c)
+// back takes back what was changed since there were so many changes.
+func (f *fold) back(first int) {
+	for i := len(*f.undo) - 1; i >= first; i-- {
+		(*f.undo)[i]()
 	}
+	clear((*f.undo)[first:])
+	*f.undo = (*f.undo)[:first]
 }
 
-func (f *fold) back(first int) {
-	for i := len(f.changes) - 1; i >= first; i-- {
-		switch c := &f.changes[i]; {
-		case c.object != nil && c.there:
-			c.object[c.key] = c.value
-		case c.object != nil:
-			delete(c.object, c.key)
-		case c.list != nil:
-			c.list[c.index] = c.value
-		case c.in == nil:
-			f.value, f.there, f.own = c.value, c.there, c.own
+// within is what stands at a segment of a container, where there is a place for it.
+func within(under any, segment expression.Segment) (any, error) {
+	switch base := under.(type) {
+	case nil:
+		if segment.IsIndex && segment.Index != 0 {
+			return nil, fmt.Errorf("index %d of a list that is empty", segment.Index)
 		}
-		if c := &f.changes[i]; c.in != nil {
-			c.in.set(c.id, c.own)
+		return nil, nil
+	case map[string]any:
+		if segment.IsIndex {
+			return nil, fmt.Errorf("an index, [%d], of an object", segment.Index)
 		}
+		return base[segment.Key], nil
+	case []any:
+		switch {
+		case !segment.IsIndex:
+			return nil, fmt.Errorf("a key, %q, of a list", segment.Key)
+		case segment.Index > len(base):
+			return nil, fmt.Errorf("index %d of a list of %d", segment.Index, len(base))
+		case segment.Index < len(base):
+			return base[segment.Index], nil
+		}
+		return nil, nil
 	}
-	clear(f.changes[first:])
-	f.changes = f.changes[:first]
+	return nil, fmt.Errorf("a path below %s", compiler.KindOf(under))
 }
 
 // put gives the container at a path with the message applied below it, and whether it is the fold's own.
@@ -110,69 +107,57 @@ func (f *fold) put(own *owned, at pathtree.ID, under any, steps []pathtree.ID, m
 	}
 	next := steps[0]
 	segment := f.paths.Segment(next)
-	switch base := under.(type) {
-	case nil:
-		if segment.IsIndex && segment.Index != 0 {
-			return nil, nil, fmt.Errorf("index %d of a list that is empty", segment.Index)
-		}
-		value, in, err := f.put(nil, next, nil, steps[1:], m)
-		if err != nil {
-			return nil, nil, err
-		}
-		own = &owned{}
-		own.set(next, in)
-		if segment.IsIndex {
-			return []any{value}, own, nil
-		}
-		return map[string]any{segment.Key: value}, own, nil
-	case map[string]any:
-		if segment.IsIndex {
-			return nil, nil, fmt.Errorf("an index, [%d], of an object", segment.Index)
-		}
-		value, in, err := f.put(own.at(next), next, base[segment.Key], steps[1:], m)
-		if err != nil {
-			return nil, nil, err
-		}
-		if own == nil {
-			base, own = maps.Clone(base), &owned{}
-		}
+	inner, err := within(under, segment)
+	if err != nil {
+		return nil, nil, err
+	}
+	value, in, err := f.put(own.at(next), next, inner, steps[1:], m)
+	if err != nil {
+		return nil, nil, err
+	}
+	base, isObject := under.(map[string]any)
+	switch {
+	case isObject && own == nil:
+		base, own = maps.Clone(base), &owned{}
+	case under == nil && !segment.IsIndex:
+		base, isObject, own = map[string]any{}, true, &owned{}
+	}
+	if isObject {
 		f.setKey(own, base, segment.Key, next, value, in)
 		return base, own, nil
-	case []any:
-		if !segment.IsIndex {
-			return nil, nil, fmt.Errorf("a key, %q, of a list", segment.Key)
-		}
-		if segment.Index > len(base) {
-			return nil, nil, fmt.Errorf("index %d of a list of %d", segment.Index, len(base))
-		}
-		c := change{index: segment.Index, id: next}
-		if segment.Index < len(base) {
-			c.value = base[segment.Index]
-		}
-		value, in, err := f.put(own.at(next), next, c.value, steps[1:], m)
-		if err != nil {
-			return nil, nil, err
-		}
-		if own == nil {
-			base, own = slices.Clone(base), &owned{}
-		}
-		if c.in, c.own = own, own.at(next); segment.Index == len(base) {
-			base = append(base, value)
-		} else {
-			c.list = base
-			base[segment.Index] = value
-		}
-		f.keep(c)
-		own.set(next, in)
-		return base, own, nil
 	}
-	return nil, nil, fmt.Errorf("a path below %s", compiler.KindOf(under))
+	list, _ := under.([]any)
+	if own == nil {
+		list, own = slices.Clone(list), &owned{}
+	}
+	wasOwn, isNew := own.at(next), segment.Index == len(list)
+	if own.set(next, in); isNew {
+		list = append(list, value)
+	} else {
+		list[segment.Index] = value
+	}
+	if f.undo != nil {
+		*f.undo = append(*f.undo, func() {
+			if own.set(next, wasOwn); !isNew {
+				list[segment.Index] = inner
+			}
+		})
+	}
+	return list, own, nil
 }
 
 // setKey sets a key of an object that is the fold's own; id is the key's path.
 func (f *fold) setKey(own *owned, base map[string]any, key string, id pathtree.ID, value any, in *owned) {
-	old, there := base[key]
-	f.keep(change{object: base, key: key, value: old, there: there, in: own, id: id, own: own.at(id)})
+	if f.undo != nil {
+		was, isSet := base[key]
+		wasOwn := own.at(id)
+		*f.undo = append(*f.undo, func() {
+			own.set(id, wasOwn)
+			if base[key] = was; !isSet {
+				delete(base, key)
+			}
+		})
+	}
 	base[key] = value
 	own.set(id, in)
 }

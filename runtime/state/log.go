@@ -229,17 +229,19 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 	}
 	f := fold{paths: l.layout.Paths, root: id}
 	first := 0
-	f.value, f.there = l.Initial(id)
+	f.value, there = l.Initial(id)
 	for i, at := range slices.Backward(seen) {
 		if m := &l.messages[at]; m.Method == plan.Set && l.layout.Paths.IsAbove(m.Path, id) {
-			f.value, f.there = l.walk(m.Value, m.Path, id)
+			f.value, there = l.walk(m.Value, m.Path, id)
 			first = i + 1
 			break
 		}
 	}
 	homeless = -1
 	for _, at := range seen[first:] {
-		if f.apply(&l.messages[at]) != nil && homeless < 0 {
+		if f.apply(&l.messages[at]) == nil {
+			there = true
+		} else if homeless < 0 {
 			homeless = at
 		}
 	}
@@ -247,9 +249,9 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 		if l.resolved == nil {
 			l.resolved = map[pathtree.ID]resolved{}
 		}
-		l.resolved[id] = resolved{seen, f.value, f.there}
+		l.resolved[id] = resolved{seen, f.value, there}
 	}
-	return f.value, f.there, homeless
+	return f.value, there, homeless
 }
 
 // resolveSimple is Resolve where only one written path matters, and one message at most: by far the commonest case.
@@ -312,27 +314,23 @@ func (l *Log) OfTick() []*Message {
 // standing are the messages, of some in the order in which they count, that don't give way to others.
 func (l *Log) standing(places []int32) []int32 {
 	standing := records{}
-	return slices.DeleteFunc(places, func(at int32) bool {
-		m := &l.messages[at]
-		if !m.Failure {
-			return false
-		}
-		yields := standing.yields(m)
-		if !yields {
-			standing[m.Path] = m
-		}
-		return yields
-	})
+	return slices.DeleteFunc(places, func(at int32) bool { return standing.yields(&l.messages[at]) })
 }
 
 // records are the failure records that stand so far, by path.
 type records map[pathtree.ID]*Message
 
-// yields reports whether a failure record gives way to one that counts before it: to
-// that of a call listed before its own.
+// yields reports whether a message is a failure record that gives way to one that counts before it: to that of a call
+// listed before its own. One that doesn't stands from now on.
 func (r records) yields(m *Message) bool {
-	o := r[m.Path]
-	return o != nil && o.Tick == m.Tick && o.Call < m.Call
+	if !m.Failure {
+		return false
+	}
+	if o := r[m.Path]; o != nil && o.Tick == m.Tick && o.Call < m.Call {
+		return true
+	}
+	r[m.Path] = m
+	return false
 }
 
 // Anyone sees every message.

@@ -4,6 +4,7 @@
 package state
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -26,4 +27,21 @@ type Message struct {
 
 	older int32 // the place, from 1, of the message before it on the same path; or 0
 	rank  int32 // the place of its call among those of its tick, once the tick has ended
+}
+
+// A Failure is why a call failed. It is also the record that a failure route receives: {code, message, details}.
+type Failure struct {
+	// "error", "timeout", "bad-output", the activity's own, or the name of the rule that a structural error breaks
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Details any    `json:"details,omitempty"`
+	// After is how long the failed party asks to wait before another try; 0 is nothing.
+	After time.Duration `json:"after,omitzero"`
+}
+
+func (f *Failure) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message) }
+
+// Record is what a failure route receives.
+func (f *Failure) Record() map[string]any {
+	return map[string]any{"code": f.Code, "message": f.Message, "details": f.Details}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
@@ -49,7 +50,7 @@ func Generated(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map
 			}
 		}
 	}
-	for _, key := range runtime.Wanting(p, session.Over(p.State, state)) {
+	for _, key := range resolve.Wanting(p, session.Over(p.State, state)) {
 		state = add(state, p.StateSchema, key, &made.State, func(one plan.Instance) any { return one.State })
 	}
 	return input, state, made

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/review"
 )
 
 func plainDialogue(t testing.TB) *Dialogue {
@@ -33,7 +34,7 @@ func FuzzQuestionText(f *testing.F) {
 		q := &runtime.Question{
 			Runs:   runtime.Execution{Kind: "exec", Argv: []string{value, name}, Folder: reference, Defined: reason},
 			Scopes: []runtime.ScopeSource{{Scope: reference, From: []string{name}}}, Context: map[string]any{call: value},
-			EffectsBy: name, Claimed: "read-only", Occasion: runtime.Occasion{Replaces: call, InFlight: inFlight},
+			EffectsBy: name, Claimed: "read-only", Occasion: review.Occasion{Replaces: call, InFlight: inFlight},
 			Call: call, Tool: name, Activity: value, Site: runtime.Site{Instance: reference}, Reason: reason, Effects: value, Writes: []string{reference, call},
 			Params:  map[string]any{name: value, call: []any{value, map[string]any{reference: 1.5}}},
 			Sources: []runtime.Source{{Param: name, Reference: reference, From: []string{call}}, {Param: call + "[0]", Reference: value, From: []string{reference, name, call}}},
@@ -108,7 +109,7 @@ func TestEffects(t *testing.T) {
 		{runtime.Question{Effects: "read-only", Runs: runtime.Execution{Kind: "expr"}}, []string{"it computes a value and changes nothing"}},
 		{runtime.Question{Effects: "read-only", Runs: runtime.Execution{Kind: "model"}}, []string{"a model writes its result, and nothing else is done"}},
 		{runtime.Question{Effects: "read-only", EffectsBy: "c", OpenWorld: true}, []string{"it only reads, declared by c", "it may reach other machines"}},
-		{runtime.Question{Effects: "writes", EffectsBy: "c", Occasion: runtime.Occasion{InFlight: true}}, []string{"it may have happened already, and would happen twice", "it adds data and deletes none, declared by c"}},
+		{runtime.Question{Effects: "writes", EffectsBy: "c", Occasion: review.Occasion{InFlight: true}}, []string{"it may have happened already, and would happen twice", "it adds data and deletes none, declared by c"}},
 	} {
 		words, _ := paintedEffects(&test.q, false)
 		if !slices.Equal(strings.Split(words, "; "), test.want) {

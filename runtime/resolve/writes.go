@@ -1,0 +1,248 @@
+package resolve
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/kinds"
+	"github.com/obelus-dev/obelus/compiler/label"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime/guard"
+	"github.com/obelus-dev/obelus/runtime/state"
+)
+
+// A Store is the state that a plan is at work on, and decides what may be written into it.
+type Store struct {
+	Plan    *plan.Plan
+	Program *Program
+	// the document as its instance has it, where that has schemas of its own and the plan at hand doesn't know them
+	Judging *plan.Plan
+	Log     *state.Log
+	Budget  *Budget
+}
+
+// A Program is a plan with what all who run it share: many instances run one plan, and each keeps only its own state.
+type Program struct {
+	state.Layout
+	schemas map[pathtree.ID]*schema.Schema // what the state schema says of a path; nil for nothing
+	facts   map[*plan.Call]*facts.Call     // of its calls, for a permit
+}
+
+// FactsOf are the facts of a call of the plan.
+func (p *Program) FactsOf(call *plan.Call) *facts.Call {
+	if p.facts[call] == nil {
+		if p.facts == nil {
+			p.facts = map[*plan.Call]*facts.Call{}
+		}
+		p.facts[call] = facts.OfCalls(p.Plan)(call)
+	}
+	return p.facts[call]
+}
+
+// CodeOutside is the code of what a policy forbids: that of the rule that finds it beforehand.
+const CodeOutside = "outside-bounds"
+
+// Misfit says what a schema rejects, and where in the value.
+func Misfit(v *schema.Violation) string {
+	if where := strings.TrimPrefix(v.Where(), "."); where != "" {
+		return " at " + where + ": " + v.Message
+	}
+	return ": " + v.Message
+}
+
+// unfitting is the failure of what a schema rejects, or can't be held against it within what that may cost.
+func unfitting(code, what string, v *schema.Violation) *state.Failure {
+	if v.Keyword == schema.Limit {
+		return &state.Failure{Code: CodeLimit, Message: v.Message}
+	}
+	return &state.Failure{Code: code, Message: what + Misfit(v)}
+}
+
+// Invalid validates resolved parameters just before the start: what doesn't fit the tool, can't be an argument of the
+// program or be in the request, or isn't within the bounds of a policy, is a structural error. What the schema's
+// patterns cost is taken off an allowance; nil is none.
+func Invalid(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.Allowance) *state.Failure {
+	tool, by := call.Single(), plan.Activities[call.Activity]
+	if tool != nil && tool.Parameters != nil {
+		if tool.Given != nil {
+			passed := params
+			params = maps.Clone(tool.Given)
+			maps.Copy(params, passed)
+		}
+		if v := tool.Parameters.ValidateWithin(params, a); v != nil {
+			return unfitting("bad-parameter", "the parameters don't fit the tool's schema", v)
+		}
+	}
+	if by != nil {
+		if err := kinds.CheckArguments(by, params); err != nil {
+			return &state.Failure{Code: "bad-parameter", Message: err.Error()}
+		}
+	}
+	if why := guard.Outside(plan, call, params, a); why != "" {
+		return &state.Failure{Code: CodeOutside, Message: why}
+	}
+	if why := label.Unendorsed(plan, call, params, false, a); why != "" {
+		return &state.Failure{Code: CodeOutside, Message: why}
+	}
+	return nil
+}
+
+// Refused says why a result can't be that of a call, wherever it is written.
+func (s *Store) Refused(call *plan.Call, value any) *state.Failure {
+	if call.Tool != nil && call.Tool.Output != nil && call.Each == nil { // each result of it was judged
+		if v := s.Budget.Validate(call.Tool.Output, value); v != nil {
+			return unfitting("bad-output", "the result doesn't fit the tool's \"_output\"", v)
+		}
+	}
+	if why := label.Unendorsed(s.Plan, call, value, true, &s.Budget.Matching); why != "" && call.Each == nil {
+		return badOutput("%s", why)
+	}
+	return nil
+}
+
+// Candidates are the alternatives that a result may take: one, unless it depends on what is there already.
+func (s *Store) Candidates(call *plan.Call, value any, named int) []plan.Route {
+	if named < 0 && call.Method != plan.Set && len(call.Output) > 1 {
+		return call.Output
+	}
+	at := s.taking(call, value, named)
+	return call.Output[at : at+1]
+}
+
+func (s *Store) taking(call *plan.Call, value any, named int) int {
+	if named >= 0 || len(call.Output) == 1 {
+		return max(0, named)
+	}
+	return max(0, slices.IndexFunc(call.Output, func(r plan.Route) bool { return s.accepts(call, r, value) }))
+}
+
+// Admitted finds the alternative that a result takes, and whether it may be written there.
+func (s *Store) Admitted(call *plan.Call, value any, named int) (int, *state.Failure) {
+	route := s.taking(call, value, named)
+	// Only where the activity itself names the failure route. Those who meet
+	// there aren't ordered, so they never refuse each other.
+	if path := s.Occupied(call.Output[route], false); path != pathtree.Root {
+		return 0, badOutput("%s is written already, and a path is written once", s.Plan.Paths.String(path))
+	}
+	return route, s.Unfits(call, call.Output[route], call.Method, value)
+}
+
+// accepts reports whether the state schema has nothing against a value on any path of a route. Whether there is a place
+// for it is another question, and not one that chooses.
+func (s *Store) accepts(call *plan.Call, route plan.Route, value any) bool {
+	draft := s.Log.Draft(int32(call.Index))
+	defer draft.Discard()
+	return !slices.ContainsFunc(route, func(path plan.Path) bool {
+		kept := s.SchemaAt(path.ID)
+		if kept == nil {
+			return false
+		}
+		written, err := value, error(nil)
+		if call.Method != plan.Set {
+			written, err = draft.Write(path.ID, call.Method, value)
+		}
+		return err == nil && s.Budget.Validate(kept, written) != nil
+	})
+}
+
+func badOutput(format string, args ...any) *state.Failure {
+	return &state.Failure{Code: "bad-output", Message: fmt.Sprintf(format, args...)}
+}
+
+// Unfits says why a value can't be written to all paths of a route, one after the other: what stands there has no place
+// for it, or the state schema rejects it.
+func (s *Store) Unfits(call *plan.Call, route plan.Route, method plan.Method, value any) *state.Failure {
+	draft := s.Log.Draft(int32(call.Index))
+	defer draft.Discard()
+	for _, path := range route {
+		written := value
+		if s.NeedsBase(path.ID, method) {
+			result, err := draft.Write(path.ID, method, value)
+			if err != nil {
+				return badOutput("%s can't be written: %v", s.Plan.Paths.String(path.ID), err)
+			}
+			written = result
+		}
+		if kept := s.SchemaAt(path.ID); kept != nil {
+			if v := s.Budget.Validate(kept, written); v != nil {
+				return unfitting("bad-output", "the state schema rejects the value of "+s.Plan.Paths.String(path.ID), v)
+			}
+		}
+	}
+	return nil
+}
+
+// IsTaken reports whether, under once, a value already is where the call would write, its failure route aside.
+func (s *Store) IsTaken(call *plan.Call) bool {
+	failure := call.FailureRoute()
+	for alternative, route := range call.Output {
+		if alternative != failure && s.Occupied(route, true) != pathtree.Root {
+			return true
+		}
+	}
+	return false
+}
+
+// Occupied is a path of a route on which, under once, a value is already, or on an overlapping one; records of failures
+// count only if they are said to. The root is none.
+func (s *Store) Occupied(route plan.Route, records bool) pathtree.ID {
+	if s.Plan.Writes != plan.Once {
+		return pathtree.Root
+	}
+	for _, path := range route {
+		if value, ok := s.Log.Initial(path.ID); ok && value != nil {
+			return path.ID
+		}
+		for _, message := range s.Log.Over(path.ID) {
+			if records || !message.Failure {
+				return path.ID
+			}
+		}
+	}
+	return pathtree.Root
+}
+
+// NeedsBase reports whether a write asks for something of what stands there already: one that sets a key of the state
+// itself does so only if the state may be something else than an object.
+func (s *Store) NeedsBase(path pathtree.ID, method plan.Method) bool {
+	if method != plan.Set || s.Plan.Paths.Depth(path) > 2 {
+		return true
+	}
+	above := s.Plan.Paths.Parent(path)
+	return above != pathtree.Root && s.Program.IsWritten(above)
+}
+
+// SchemaAt is what a schema says of a path: an instance's own where it has one.
+func (s *Store) SchemaAt(id pathtree.ID) *schema.Schema {
+	if s.Judging == nil {
+		return s.Program.schemaAt(id)
+	}
+	if over, below := s.Judging.SchemaOf(s.Program.Paths.Segments(id)); over != nil {
+		return over.At(compiler.SchemaPath(below)).Schema
+	}
+	return nil
+}
+
+// schemaAt is what the schema of the state, or of a kind of data, says of a path; nil is nothing.
+func (p *Program) schemaAt(id pathtree.ID) *schema.Schema {
+	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil {
+		return nil
+	}
+	s, known := p.schemas[id]
+	if !known {
+		if over, below := p.Plan.SchemaOver(id); over != nil {
+			s = over.At(compiler.SchemaPath(below)).Schema
+		}
+		if p.schemas == nil {
+			p.schemas = map[pathtree.ID]*schema.Schema{}
+		}
+		p.schemas[id] = s
+	}
+	return s
+}
