@@ -1,9 +1,11 @@
 package flow
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -31,7 +33,7 @@ func (f *Facts) fromCalls(r *plan.Read) (variants []Variant) {
 		variants = append(variants, first)
 	}
 	if slices.ContainsFunc(seen, func(o Origin) bool { return o.Below || o.Call.Method != plan.Set }) {
-		return append(variants, f.composed(r, seen))
+		return append(variants, f.composed(r, seen, variants))
 	}
 	for _, o := range seen {
 		variants = f.results(variants, r, o)
@@ -99,10 +101,133 @@ func (f *Facts) results(variants []Variant, r *plan.Read, o Origin) []Variant {
 	return variants
 }
 
-// composed is what several writes make together: parts written below what is read, values pushed onto a list. It isn't
-// modelled: the state schema holds, and sample runs try the rest.
-func (f *Facts) composed(r *plan.Read, seen []Origin) Variant {
+// composed is what several writes make together: parts written below what is
+// read, values pushed onto a list. Where that isn't modelled the state schema
+// still holds.
+func (f *Facts) composed(r *plan.Read, seen []Origin, base []Variant) Variant {
 	declared := f.StateAt(r.Path).Schema
-	inParts := declared != nil && slices.ContainsFunc(seen, func(o Origin) bool { return o.Below })
-	return Variant{Schema: declared, Wide: true, Said: "stateSchema", Uncertain: inParts && !f.required(r)}
+	below := func(o Origin) bool { return o.Below }
+	inParts := declared != nil && slices.ContainsFunc(seen, below)
+	rest := Variant{Schema: declared, Wide: true, Said: "stateSchema", Uncertain: inParts && !f.required(r)}
+	if kinds := collected(seen, base); declared == nil && kinds != 0 {
+		rest.Schema, rest.Parts = schema.OfKinds(kinds), seen
+	}
+	if len(base) > 0 || len(seen) == 0 || slices.ContainsFunc(seen, func(o Origin) bool { return o.Failure }) {
+		return rest
+	}
+	var made Variant
+	ok := false
+	switch {
+	case !slices.ContainsFunc(seen, func(o Origin) bool { return !o.Below || o.Call.Method != plan.Set }):
+		made, ok = f.assembled(r, seen)
+	case !slices.ContainsFunc(seen, func(o Origin) bool { return o.Below || o.Call.Method != plan.Push }):
+		made, ok = f.pushed(seen)
+	}
+	if !ok {
+		return rest
+	}
+	made.Schema = f.Meet(made.Schema, declared)
+	made.Parts, made.Uncertain = seen, rest.Uncertain
+	return made
+}
+
+// collected is the certain kind of a value that is merged into objects or appended to lists; 0 if
+// unknown.
+func collected(seen []Origin, base []Variant) schema.Kinds {
+	both := schema.Object | schema.Array
+	for _, v := range base {
+		if v.Schema == nil {
+			return 0
+		}
+		both &= v.Schema.Kinds() // of several kinds none is sure
+		if v.Schema.Kinds() != both {
+			return 0
+		}
+	}
+	for _, o := range seen {
+		if o.Below || o.Failure || len(o.Rest) > 0 || o.Call.Tool == nil || o.Call.Tool.Output == nil {
+			return 0
+		}
+		gives := o.Call.Tool.Output.Kinds()
+		switch {
+		case o.Call.Method == plan.Push:
+			both &= schema.Array
+		case gives == schema.Array && (o.Call.Method == plan.Concat || o.Call.Method == plan.Set):
+			both &= schema.Array
+		case gives == schema.Object && o.Call.Method != plan.Concat:
+			both &= schema.Object
+		default:
+			return 0
+		}
+	}
+	if both == schema.Object|schema.Array {
+		return 0
+	}
+	return both
+}
+
+// assembled is the object that writes below a path make.
+func (f *Facts) assembled(r *plan.Read, seen []Origin) (Variant, bool) {
+	value := &assembly{}
+	depth := f.Plan.Paths.Depth(r.Path)
+	exact := true
+	for _, o := range seen {
+		at := value
+		for _, s := range f.Plan.Paths.Segments(o.Path.ID)[depth:] {
+			if s.IsIndex || at.schemas != nil {
+				return Variant{}, false
+			}
+			if at.parts == nil {
+				at.parts = map[string]*assembly{}
+			}
+			at = Once(at.parts, s.Key, func() *assembly { return &assembly{} })
+		}
+		if at.parts != nil {
+			return Variant{}, false
+		}
+		at.schemas = append(at.schemas, f.Meet(f.Gives(o.Call), f.StateAt(o.Path.ID).Schema))
+		at.sure = at.sure || f.always(o)
+		exact = exact && len(at.schemas) == 1
+	}
+	s, sure := value.schema()
+	return Variant{Schema: s, Wide: !exact || !sure}, true
+}
+
+// An assembly is an object that is written in parts, or a part of it.
+type assembly struct {
+	parts   map[string]*assembly
+	schemas []*schema.Schema // of a part
+	sure    bool             // written in every run
+}
+
+// schema is that of the assembled value, and whether all of its parts are there
+// in every run.
+func (a *assembly) schema() (*schema.Schema, bool) {
+	if a.schemas != nil {
+		return schema.AnyOf(a.schemas...), a.sure
+	}
+	parts := map[string]*schema.Schema{}
+	var required []string
+	for _, key := range slices.Sorted(maps.Keys(a.parts)) {
+		s, sure := a.parts[key].schema()
+		if parts[key] = s; sure {
+			required = append(required, key)
+		}
+	}
+	return schema.ObjectOf(parts, required), len(required) == len(parts)
+}
+
+// pushed is the list of what calls push onto nothing.
+func (f *Facts) pushed(seen []Origin) (Variant, bool) {
+	var items []*schema.Schema
+	var rest []expression.Segment
+	for i, o := range seen {
+		if i > 0 && len(o.Rest) != len(rest) {
+			return Variant{}, false
+		}
+		rest = o.Rest
+		items = append(items, f.Gives(o.Call))
+	}
+	at := f.At(schema.ListOf(schema.AnyOf(items...), 1, len(seen)), rest)
+	return Variant{Schema: at.Schema, Wide: len(seen) > 1}, at.Possible
 }

@@ -45,6 +45,7 @@ type Variant struct {
 	Read    *plan.Read // what reads it; nil for an operand that is no reference
 	Operand Operand    // what it is then
 	From    Origin     // the writer; its call is nil for what no call writes
+	Parts   []Origin   // the writers of what is put together from parts
 	Said    string     // the key of the document that describes it: "inputSchema", "state"; or ""
 }
 

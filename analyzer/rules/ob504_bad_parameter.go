@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/kinds"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -40,14 +41,13 @@ func unfitArguments(p *Pass, call *plan.Call) {
 	given := map[string]any{}
 	for _, f := range call.Params.Fields {
 		if given[f.Key] = f.Value.Value; f.Value.Live() {
+			given[f.Key] = heldFor(p, f.Value)
 			// it will be something, and fit: what is known of it is judged with the flows
-			switch {
-			case a.HTTP == nil:
-				given[f.Key] = nil
-			case a.HTTP.IsForm(f.Key):
-				given[f.Key] = map[string]any{}
-			default:
+			if given[f.Key] == nil && a.HTTP != nil {
 				given[f.Key] = "x"
+				if a.HTTP.IsForm(f.Key) {
+					given[f.Key] = map[string]any{}
+				}
 			}
 		}
 	}
@@ -56,21 +56,42 @@ func unfitArguments(p *Pass, call *plan.Call) {
 	// else the activity is at fault
 	if err := kinds.CheckArguments(a, given); errors.As(err, &unfit) && unfit.Parameter != "" &&
 		(known == nil || !known.Unknown(unfit.Parameter)) {
-		at := call.ToolNode.Span()
-		for _, f := range call.Params.Fields {
-			if f.Key == unfit.Parameter {
-				at = f.Value.Node.Span()
-			}
+		at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == unfit.Parameter })
+		if at < 0 {
+			p.Report(call.ToolNode.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
+				unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+			return
 		}
-		p.Report(at, "the activity %q can't accept this: %s", compiler.Shown(a.Name), unfit.Message).
-			About(call.Label()).Advise("%s", unfit.Help)
+		value := call.Params.Fields[at].Value
+		f := p.Report(value.Node.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
+			unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+		if value.Live() { // a run may be given another
+			f.As(diag.Warning)
+		}
 	}
+}
+
+// heldFor is the value of a plain reference to what the document itself gives and nothing writes; else nil.
+func heldFor(p *Pass, t *plan.Template) any {
+	if t.Expr == nil || !t.Expr.Plain() {
+		return nil
+	}
+	read := &p.Plan.Reads[t.Reads[0]]
+	var value any
+	switch path := read.Ref.Path; {
+	case len(read.Writers) > 0:
+	case read.Ref.Kind == "input":
+		value, _ = pathtree.Walk(p.Plan.Input, path)
+	case read.Ref.Kind == "state":
+		value, _ = pathtree.Walk(p.Plan.State, path)
+	}
+	return value
 }
 
 // badParametersOf judges the literals of a call, and reports whether it found a fault.
 func badParametersOf(p *Pass, call *plan.Call, known *parameters) bool {
 	before := len(p.Found)
-	complete := true // sample runs show what is passed by expressions
+	complete := true
 	for _, f := range call.Params.Fields {
 		complete = complete && !f.Value.Live() && !known.Unknown(f.Key)
 		if at := known.Place(f.Key); at.Possible {
@@ -81,12 +102,12 @@ func badParametersOf(p *Pass, call *plan.Call, known *parameters) bool {
 		slices.ContainsFunc(known.Required, func(name string) bool { return !analysis.Passes(call, name) }) {
 		return len(p.Found) > before
 	}
-	if complete {
-		if v := known.Schema.Validate(known.Completed(call.Params.Value)); v != nil {
-			p.Report(call.ToolNode.Span(), "%s doesn't accept these parameters together: %s", known.Taker, v.Error()).
-				About(call.Label()).
-				Advise("check the parameters against the %s's schema", known.Which)
-		}
+	if !complete {
+		neverTogether(p, known, call)
+	} else if v := known.Schema.Validate(known.Completed(call.Params.Value)); v != nil {
+		p.Report(call.ToolNode.Span(), "%s doesn't accept these parameters together: %s", known.Taker, v.Error()).
+			About(call.Label()).
+			Advise("check the parameters against the %s's schema", known.Which)
 	}
 	return len(p.Found) > before
 }
@@ -146,4 +167,32 @@ func unquoted(text string) any {
 		}
 	}
 	return text
+}
+
+// neverTogether reports parameters that are never accepted beside each other, whatever their expressions give.
+func neverTogether(p *Pass, t *parameters, call *plan.Call) {
+	if !t.Combines() {
+		return
+	}
+	passed := map[string]any{}
+	for _, f := range call.Params.Fields {
+		passed[f.Key] = f.Value.Value
+	}
+	properties, names := map[string]any{}, []any{}
+	for name, value := range t.Completed(passed).(map[string]any) {
+		properties[name] = map[string]any{"const": value}
+		names = append(names, name)
+	}
+	for _, f := range call.Params.Fields {
+		if f.Value.Live() {
+			properties[f.Key] = true
+		}
+	}
+	shape := schema.New(map[string]any{
+		"type": "object", "properties": properties, "required": names, "additionalProperties": false,
+	}, schema.Options{})
+	if p.Flow.Contains(shape, t.Schema).Relation == schema.Never {
+		p.Report(call.ToolNode.Span(), "%s never accepts these parameters together", t.Taker).About(call.Label()).
+			Advise("check the parameters against the %s's schema", t.Which)
+	}
 }

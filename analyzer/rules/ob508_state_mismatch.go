@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
@@ -33,7 +34,7 @@ func stateMismatches(p *Pass) {
 			producedMismatch(p, call)
 		case call.Tool == nil || call.Tool.Output == nil:
 		case call.Method == plan.Set:
-			stateMismatch(p, call, p.Flow.Gives(call), acceptedSomewhere(p, call))
+			stateMismatch(p, call, p.Flow.Gives(call), acceptedSomewhere(p, call), "")
 		case len(call.Output) == 1 && len(call.Output[0]) == 1:
 			appliedMismatch(p, call, p.Flow.StateAt(call.Output[0][0].ID).Schema)
 		}
@@ -62,12 +63,15 @@ func acceptedSomewhere(p *Pass, call *plan.Call) *schema.Schema {
 	return schema.AnyOf(any...)
 }
 
-func stateMismatch(p *Pass, call *plan.Call, produced, wanted *schema.Schema) {
+func stateMismatch(p *Pass, call *plan.Call, produced, wanted *schema.Schema, part string) {
 	if produced == nil || wanted == nil {
 		return
 	}
 	path := call.Output[0][0]
 	what := "the result of " + quote(call.ToolName)
+	if part != "" {
+		what = quote(part) + " of " + what
+	}
 	where := "the state schema at " + quote(p.Path(path.ID))
 	if len(call.Output) > 1 {
 		where = "what the state schema accepts at any of the alternatives"
@@ -113,15 +117,54 @@ func producedMismatch(p *Pass, call *plan.Call) {
 }
 
 // appliedMismatch judges what is pushed, or the items of what is appended, against what the state schema says of the
-// list's items, where it says one thing of all. Sample runs show what is merged.
+// list's items, where it says one thing of all; and what is merged into an object property by property.
 func appliedMismatch(p *Pass, call *plan.Call, into *schema.Schema) {
 	produced, item := p.Flow.Gives(call), []schema.Step{schema.Index(0)}
 	switch isList := into != nil && into.Kinds()&schema.Array != 0 && flow.Uniform(into); {
 	case call.Method == plan.Push && isList:
-		stateMismatch(p, call, produced, into.At(item).Schema)
+		stateMismatch(p, call, produced, into.At(item).Schema, "")
 	case call.Method == plan.Concat && isList && produced.Kinds() == schema.Array && flow.Uniform(produced):
-		stateMismatch(p, call, produced.At(item).Schema, into.At(item).Schema)
+		stateMismatch(p, call, produced.At(item).Schema, into.At(item).Schema, "")
+	case call.Method == plan.Merge || call.Method == plan.Assign:
+		partsMismatch(p, call, call.Tool.Output, into, "")
 	}
+}
+
+// maxParts bounds how deep the parts of a merged object are looked into.
+const maxParts = 8
+
+func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above string) {
+	if into == nil || given.Kinds() != schema.Object || into.Kinds() != schema.Object ||
+		strings.Count(above, ".") > maxParts {
+		return
+	}
+	for _, name := range given.Properties() {
+		key := []schema.Step{schema.Key(name)}
+		from, to := given.At(key), into.At(key)
+		switch {
+		case !from.Possible:
+		case !to.Possible:
+			noPlaceFor(p, call, above+name, from.Required)
+		case from.Schema == nil || to.Schema == nil:
+		case call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0: // it is merged in its turn
+			partsMismatch(p, call, from.Schema, to.Schema, above+name+".")
+		default:
+			stateMismatch(p, call, from.Schema, to.Schema, above+name)
+		}
+	}
+}
+
+// noPlaceFor reports a property that the state schema leaves no room for.
+func noPlaceFor(p *Pass, call *plan.Call, part string, always bool) {
+	path := call.Output[0][0]
+	verb, severity := "never fits", diag.Error
+	if !always {
+		verb, severity = "may not fit", diag.Warning
+	}
+	f := p.Report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName),
+		verb, quote(p.Path(path.ID)), quote(part)).About(call.Label()).As(severity).
+		Advise("allow it in the state schema, or remove it from the tool's \"_output\"")
+	analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
 }
 
 // missingParts reports writes into an object whose schema requires another part that nothing writes.

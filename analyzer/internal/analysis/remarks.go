@@ -41,6 +41,9 @@ func Remarks(p *Pass, v *flow.Variant) []Remark {
 		}
 		all = append(all, Remark{v.From.Path.Span(), Quote(call.Name) + " writes it here"})
 	}
+	for _, o := range v.Parts[:min(len(v.Parts), 3)] {
+		all = append(all, Remark{o.Path.Span(), Quote(o.Call.Name) + " writes a part of it here"})
+	}
 	return all
 }
 
