@@ -140,7 +140,8 @@ func (g *Graph) connect() {
 	g.component, g.components = slices.Clone(g.rank), len(g.order)
 	seen := make([]bool, n)
 	var finished, stack, rest []int32
-	for root := range int32(n) {
+	for i := range int32(n) {
+		root := int32(n) - 1 - i // so that of two the first comes first, unless it depends on the other
 		if g.rank[root] >= 0 {
 			continue
 		}
@@ -169,7 +170,7 @@ func (g *Graph) connect() {
 		}
 		g.components++
 	}
-	slices.SortStableFunc(rest, func(a, b int32) int { return int(g.component[a] - g.component[b]) })
+	slices.SortFunc(rest, func(a, b int32) int { return cmp.Or(int(g.component[a]-g.component[b]), int(a-b)) })
 	for at, i := range rest {
 		g.rank[i] = int32(len(g.order) + at)
 	}

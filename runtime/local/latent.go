@@ -30,8 +30,8 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 		}
 		text.WriteString(piece)
 	})
-	if cause := context.Cause(ctx); errors.Is(cause, request.ErrTooLong) {
-		err = &activity.Failure{Code: activity.CodeBadOutput, Message: cause.Error()}
+	if errors.Is(err, request.ErrTooLong) || errors.Is(context.Cause(ctx), request.ErrTooLong) {
+		err = &activity.Failure{Code: activity.CodeBadOutput, Message: request.ErrTooLong.Error()}
 	}
 	e.Usage = &runtime.Usage{}
 	e.Usage.Add(usage)
