@@ -270,7 +270,9 @@ func (l *loop) finished() (*plan.Plan, []diag.Diagnostic) {
 				p, _ := l.solve(l.stream.Prefix(calls + 1))
 				return p == nil
 			})
-			p, found = l.solve(l.stream.Prefix(most))
+			if p, found = l.solve(l.stream.Prefix(most)); p == nil { // nor what stands before the calls
+				p, found = l.solve([]byte(`{"calls":[]}`))
+			}
 		}
 		for _, problem := range diag.AtLeast(diag.Error, broken) {
 			if !isRefused { // else that the answer broke off says it all

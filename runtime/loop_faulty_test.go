@@ -54,6 +54,47 @@ func TestFaultySolutions(t *testing.T) {
 	t.Logf("%v; %d errors told", kinds, told)
 }
 
+// An answer that isn't JSON comes to the same however it is cut into pieces: the calls before the fault run.
+func TestBrokenSolutions(t *testing.T) {
+	t.Parallel()
+	broken := []string{
+		`{'calls':[]}`, `{calls:[{"_tool":"fetch","x":1,"_outputPath":"a"}]}`, `{"meta": None, "calls":[]}`, `{"meta":{} "calls":[]}`,
+		`{"calls"[`, `{"calls":[{"_tool":"fetch","x":1,"_outputPath":"a"} {"_tool":"fetch","x":2,"_outputPath":"b"}]}`, `{]`, "",
+	}
+	for n := range amount.Of(10, 60, 3_000) {
+		order := rand.New(rand.NewPCG(uint64(n), 4))
+		doc := planNumber(t, n)
+		if v, _ := compileGenerated(t, doc); v == nil {
+			continue
+		}
+		v, text := asSolution(t, doc)
+		for range 6 {
+			spoilt := []byte(text)
+			at := order.IntN(len(spoilt))
+			if spoilt[at] = "\"\\{}[],: \x00x"[order.IntN(11)]; order.IntN(3) == 0 {
+				spoilt = spoilt[:at]
+			}
+			broken = append(broken, string(spoilt))
+		}
+		for _, spoilt := range broken {
+			var want *simulator
+			for seed, breaks := range []func(string) []string{inOnePiece, characterwise} {
+				r := &simulator{t: t, verified: v, solutions: []string{spoilt, noMore, noMore, noMore}, act: perform,
+					order: rand.New(rand.NewPCG(uint64(seed), uint64(n))), breaks: breaks,
+					decide: func(*runtime.Question) runtime.Decision { return runtime.Decision{Verdict: runtime.Approve} }}
+				r.options.Planned = true
+				r.run()
+				if want == nil {
+					want = r
+				} else if differs := difference(r.ending(), want.ending()); differs != "" {
+					t.Fatalf("solution %d of\n%s\nin pieces,\n%s", n, spoilt, differs)
+				}
+			}
+		}
+		broken = nil
+	}
+}
+
 // What only the whole of a solution shows is shown of calls that could have run
 // without it: they are held, and what runs beside a cycle, or behind one,
 // writes in one order.

@@ -94,8 +94,7 @@ var suiteDifferences = map[string]string{
 
 // Messages of what LANGUAGE.md#yaml-and-json forbids and YAML allows.
 var forbidden = []string{
-	"second document", "directive", "a key that is", "before the colon", "a key is text", "a tag: ", `unexpected "?"`,
-	"a key and a colon in a list",
+	"second document", "directive", "a key that is", "before the colon", "a key is text", "core schema",
 	"merge key", "a NUL character", "expected a key",
 }
 
@@ -182,7 +181,7 @@ func TestSuite(t *testing.T) {
 			t.Errorf("%s: %s\n%s", c.Name, fault, c.InYAML)
 		}
 	}
-	if read < 190 {
+	if read < 200 {
 		t.Errorf("only %d documents of the suite were read", read)
 	}
 }
@@ -242,12 +241,11 @@ func TestCorpusAgrees(t *testing.T) {
 	}
 }
 
-// FuzzJSON holds the JSON reader against jsontext, which is strict as well: both read the same texts and give the same
-// values. What only we refuse is listed.
+// FuzzJSON holds the JSON reader against jsontext, which is strict as well: both read the same texts and give the same values. What only we
+// refuse is listed.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{
-		`{"a": [1, -0.5e+3, true, null, "x\u2020\ud83d\ude00\n"], "b": {}}`, `[1,]`, `{"a":1,"\u0061":2}`,
-		`"\ud800"`, `01`, `1 2`,
+		`{"a": [1, -0.5e+3, true, null, "x\u2020\ud83d\ude00\n"], "b": {}}`, `[1,]`, `{"a":1,"\u0061":2}`, `"\ud800"`, `01`, `1 2`,
 		`{"a" 1}`, `[1 2]`, `nul`, `"a` + "\n" + `"`, `// x`, `-`, `1.`, `1e`, `[`, `{"a":`, "\xff", `"\x41"`, ``, ` `,
 	} {
 		f.Add([]byte(s))

@@ -2,41 +2,59 @@ package source
 
 import "strings"
 
-// A mark is the anchor of a node; the zero mark is none.
-type mark struct {
-	anchor     string
-	start, end int
+// properties are the anchor and the tag of a node.
+type properties struct {
+	anchor           string
+	tag              string // a name of the core schema, or "!"; "" is none
+	anchored, tagged bool
+	start, end       int
+	tagStart, tagEnd int
 }
 
-// mark reads an anchor, if one stands next.
-func (y *yamlReader) mark(m *mark) bool {
+func (p properties) some() bool { return p.anchored || p.tagged }
+
+// property reads an anchor or a tag, if one stands next.
+func (y *yamlReader) property(p *properties, flow bool) bool {
 	if y.i == len(y.text) || y.text[y.i] != '&' && y.text[y.i] != '!' {
 		return false
 	}
 	start := y.i
-	y.i = y.nameEnd(start + 1)
-	name := y.text[start+1 : y.i]
-	switch {
-	case y.text[start] == '!':
-		y.report(codeSyntax, start, y.i, "remove it; text that begins with ! goes in quotes", "a tag: %s",
-			quote(y.text[start:y.i]))
-		return true
-	case m.anchor != "":
-		y.stop(start, y.i, "", "a second anchor for one value")
-	case name == "":
-		y.stop(start, y.i, "text that begins with & goes in quotes", "an anchor without a name")
+	end := y.nameEnd(start + 1)
+	if y.text[start] == '!' {
+		end = y.tagEnd(start, flow)
 	}
-	*m = mark{name, start, y.i}
+	switch c := y.text[start]; {
+	case c == '&' && p.anchored, c == '!' && p.tagged:
+		y.stop(start, end, "", "a second anchor or tag for one value")
+	case c == '&':
+		p.anchor, p.anchored = y.text[start+1:end], true
+		if p.anchor == "" {
+			y.stop(start, end, "text that begins with & goes in quotes", "an anchor without a name")
+		}
+	default:
+		p.tag, p.tagged = y.coreTag(start, end), true
+		p.tagStart, p.tagEnd = start, end
+	}
+	if !p.some() || p.end == 0 {
+		p.start = start
+	}
+	p.end, y.i = end, end
 	return true
 }
 
-// join is the anchor that stands above a node or on its own line.
-func (y *yamlReader) join(above, here mark) mark {
-	if above.anchor != "" && here.anchor != "" {
-		y.stop(here.start, here.end, "", "a second anchor for one value")
+// join puts together what stands above a node and on its own line.
+func (y *yamlReader) join(above, here properties) properties {
+	if above.anchored && here.anchored || above.tagged && here.tagged {
+		y.stop(here.start, here.end, "", "a second anchor or tag for one value")
 	}
-	if above.anchor == "" {
+	if !above.some() {
 		return here
+	}
+	if here.anchored {
+		above.anchor, above.anchored = here.anchor, true
+	}
+	if here.tagged {
+		above.tag, above.tagged, above.tagStart, above.tagEnd = here.tag, true, here.tagStart, here.tagEnd
 	}
 	return above
 }
@@ -47,6 +65,34 @@ func (y *yamlScanner) nameEnd(i int) int {
 		i++
 	}
 	return i
+}
+
+func (y *yamlScanner) tagEnd(i int, flow bool) int {
+	for i < len(y.text) && !blank(y.text[i]) && !isBreak(y.text[i]) && !(flow && flowIndicator(y.text[i])) {
+		i++
+	}
+	return i
+}
+
+const coreTags = " str int float bool null map seq "
+
+// coreTag is the short name of a tag of the core schema; any other is reported.
+func (y *yamlScanner) coreTag(start, end int) string {
+	tag := y.text[start:end]
+	if tag == "!" {
+		return "!"
+	}
+	name, ok := strings.CutPrefix(tag, "!!")
+	if !ok {
+		name, ok = strings.CutPrefix(tag, "!<tag:yaml.org,2002:")
+		name = strings.TrimSuffix(name, ">")
+	}
+	if ok && name != "" && strings.Contains(coreTags, " "+name+" ") {
+		return name
+	}
+	y.report(codeSyntax, start, end, "remove it; text that begins with ! goes in quotes",
+		"the tag %s isn't one of the core schema", quote(tag))
+	return ""
 }
 
 // A budget counts what aliases represent.
@@ -64,18 +110,21 @@ type anchor struct {
 }
 
 // open begins an anchored node, if it is one.
-func (y *yamlReader) open(m mark) *anchor {
-	if m.anchor == "" {
+func (y *yamlReader) open(p properties) *anchor {
+	if !p.anchored {
 		return nil
 	}
 	a := &anchor{depth: y.depth, deepest: y.deepest, made: y.made, aliases: y.aliases}
 	y.deepest = y.depth
-	y.anchors[m.anchor] = a
+	y.anchors[p.anchor] = a
 	return a
 }
 
-// close ends a list or mapping that may be anchored.
-func (y *yamlReader) close(a *anchor, n *Node) *Node {
+// close ends a list or mapping that may be anchored and tagged.
+func (y *yamlReader) close(a *anchor, p properties, n *Node) *Node {
+	if p.tag != "" && !(p.tag == "map" && n.Kind == Object) && !(p.tag == "seq" && n.Kind == Array) && p.tag != "!" {
+		y.report(codeSyntax, p.tagStart, p.tagEnd, "", "%s doesn't fit the tag \"!!%s\"", n.Kind, p.tag)
+	}
 	if a != nil {
 		a.node = n
 		a.height = y.deepest - a.depth
@@ -87,16 +136,24 @@ func (y *yamlReader) close(a *anchor, n *Node) *Node {
 }
 
 // register anchors a scalar.
-func (y *yamlReader) register(m mark, n *Node) *Node {
-	if m.anchor != "" {
-		y.anchors[m.anchor] = &anchor{node: n, weight: budget{1, n.End - n.Start}}
+func (y *yamlReader) register(p properties, n *Node) {
+	if p.anchored {
+		y.anchors[p.anchor] = &anchor{node: n, weight: budget{1, n.End - n.Start}}
 	}
-	return n
 }
 
 // empty makes the null of a node that has no text.
-func (y *yamlReader) empty(at int, m mark) *Node {
-	return y.register(m, y.newNode(Null, Plain, at, at))
+func (y *yamlReader) empty(at int, p properties) *Node {
+	n := y.newNode(Null, Plain, at, at)
+	switch p.tag {
+	case "str", "!":
+		n.Kind = String
+	case "", "null":
+	default:
+		y.report(codeSyntax, p.tagStart, p.tagEnd, "", "nothing follows the tag \"!!%s\"", p.tag)
+	}
+	y.register(p, n)
+	return n
 }
 
 // alias reads *name. The node that it gives shares what is below with the
@@ -145,8 +202,8 @@ func (y *yamlReader) spend(a *anchor, start int) {
 	}
 }
 
-func (y *yamlReader) refuseOnAlias(m mark) {
-	if m.anchor != "" {
-		y.stop(m.start, m.end, "", "an alias can't have an anchor of its own")
+func (y *yamlReader) refuseOnAlias(n *Node, p properties) {
+	if p.some() {
+		y.stop(p.start, p.end, "", "an alias can't have an anchor or a tag of its own")
 	}
 }

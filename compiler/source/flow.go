@@ -7,34 +7,33 @@ import (
 
 // flowCollection reads [a, b] or {a: b}. Lines inside it may be indented by any
 // number of spaces: many people put the closing bracket below the key.
-func (y *yamlReader) flowCollection(m mark) *Node {
-	a := y.open(m)
+func (y *yamlReader) flowCollection(p properties) *Node {
+	a := y.open(p)
 	start := y.i
 	y.enter(start)
 	var n *Node
 	if y.text[start] == '[' {
 		n = y.newNode(Array, Plain, start, 0)
-		from := len(y.itemStack)
+		mark := len(y.itemStack)
 		for y.flowEntry(n, ']') {
-			d, m := y.flowDraft()
-			y.itemStack = append(y.itemStack, y.asValue(d, m))
-			if y.skip(); y.flowColon(d) {
-				y.stop(y.i, y.i+1, "close the bracket, or put the text in quotes or the pair in { }",
-					"a key and a colon in a list")
-			}
+			item := y.flowItem()
+			y.itemStack = append(y.itemStack, item)
 		}
-		n.Items = y.takeItems(from)
+		n.Items = y.takeItems(mark)
 	} else {
 		n = y.newNode(Object, Plain, start, 0)
-		from := len(y.fieldStack)
+		mark := len(y.fieldStack)
 		for y.flowEntry(n, '}') {
-			y.field(y.flowPair(y.flowDraft()))
+			y.explicitMark()
+			d, p := y.flowDraft()
+			key, value := y.flowPair(d, p)
+			y.field(key, value)
 		}
-		n.Fields = y.takeFields(from)
+		n.Fields = y.takeFields(mark)
 	}
 	n.End = y.i
 	y.depth--
-	return y.close(a, n)
+	return y.close(a, p, n)
 }
 
 // flowEntry goes to the next entry of a flow collection, over the bracket or
@@ -115,10 +114,48 @@ func (y *yamlReader) flowSkip(open *Node, closer byte) {
 	y.refuseTab(y.flowParent)
 }
 
-// flowPair reads the value that belongs to a key, if there is one.
-func (y *yamlReader) flowPair(d draft, m mark) (key, value *Node) {
+// flowItem reads an item of a flow list. There "a: b" is a mapping of one key.
+func (y *yamlReader) flowItem() *Node {
+	start, line := y.i, y.line
+	explicit := y.explicitMark()
+	d, p := y.flowDraft()
 	y.skip()
-	key = y.asKey(d, m)
+	colon := y.flowColon(d)
+	if !explicit && !colon {
+		return y.asValue(d, p)
+	}
+	if !explicit {
+		if y.line != line {
+			y.stop(y.i, y.i+1, "close the bracket, or put the text or the pair in quotes or { }",
+				"a colon behind text of several lines")
+		}
+		start = d.node.Start
+	}
+	pair := y.newNode(Object, Plain, start, 0)
+	y.enter(start)
+	mark := len(y.fieldStack)
+	key, value := y.flowPair(d, p)
+	y.field(key, value)
+	pair.Fields = y.takeFields(mark)
+	pair.End = max(key.End, value.End)
+	y.depth--
+	return pair
+}
+
+// explicitMark reads the ? of an explicit key.
+func (y *yamlReader) explicitMark() bool {
+	if !y.at('?') {
+		return false
+	}
+	y.i++
+	y.skip()
+	return true
+}
+
+// flowPair reads the value that belongs to a key, if there is one.
+func (y *yamlReader) flowPair(d draft, p properties) (key, value *Node) {
+	y.skip()
+	key = y.asKey(d, p)
 	if !y.flowColon(d) {
 		if !d.full && d.node.Style == Plain && strings.Contains(key.Text, ":") {
 			y.report(codeAmbiguous, key.Start, key.End, "put a space behind the colon, or the text in quotes",
@@ -127,7 +164,8 @@ func (y *yamlReader) flowPair(d draft, m mark) (key, value *Node) {
 		return key, y.newNode(Null, Plain, key.End, key.End)
 	}
 	y.i++
-	return key, y.asValue(y.flowDraft())
+	v, vp := y.flowDraft()
+	return key, y.asValue(v, vp)
 }
 
 // flowColon reports whether the colon of a key stands next. Behind quotes and
@@ -149,26 +187,26 @@ func flowIndicator(c byte) bool {
 }
 
 // flowDraft reads a node inside a flow collection, which may be empty.
-func (y *yamlReader) flowDraft() (draft, mark) {
-	var m mark
+func (y *yamlReader) flowDraft() (draft, properties) {
+	var p properties
 	behind := y.i
 	y.skip()
-	for y.mark(&m) {
+	for y.property(&p, true) {
 		behind = y.i
 		y.skip()
 	}
 	if y.i == len(y.text) || y.atMarker() {
-		return draft{node: y.empty(behind, m), full: true}, mark{}
+		return draft{node: y.empty(behind, p), full: true}, properties{}
 	}
 	switch c := y.text[y.i]; {
 	case c == ',' || c == ']' || c == '}', c == ':' && y.flowSeparated(y.i+1):
-		return draft{node: y.empty(behind, m), full: true}, mark{}
+		return draft{node: y.empty(behind, p), full: true}, properties{}
 	case c == '[' || c == '{':
-		return draft{node: y.flowCollection(m), full: true}, mark{}
+		return draft{node: y.flowCollection(p), full: true}, properties{}
 	case c == '-' && y.flowSeparated(y.i+1):
 		y.stop(y.i, y.i+1, "separate items by commas", "a list of dashes can't stand inside brackets")
 	case c == '|' || c == '>':
 		y.stop(y.i, y.i+1, "put it in quotes", "text inside brackets can't begin with %q", string(c))
 	}
-	return y.flowAtom(), m
+	return y.flowAtom(), p
 }

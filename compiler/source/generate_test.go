@@ -101,8 +101,7 @@ func (g *generator) gap(start bool) {
 	}
 }
 
-var words = []string{"a", "bc", "†state.x", "①", "😀", "é-ü", "b:c", "x#y", "it's", `q"q`, "-z", "0x",
-	"†input.a||1", "ctx{}"}
+var words = []string{"a", "bc", "†state.x", "①", "😀", "é-ü", "b:c", "x#y", "it's", `q"q`, "-z", "0x", "†input.a||1", "ctx{}"}
 
 // word is one that can begin and hold text in any context.
 func (g *generator) word(flow bool) string {
@@ -275,13 +274,17 @@ func (g *generator) key(i int) {
 
 // scalar writes a plain or quoted scalar.
 func (g *generator) scalar(n int, flow bool) {
+	tagged := !flow && !g.plainer && g.one(8)
 	anchored := !flow && g.one(8)
+	if tagged { // which says nothing new of a string
+		g.put("!!str ")
+	}
 	if anchored {
 		g.put(fmt.Sprintf("&n%d ", len(g.anchors)))
 	}
 	at := g.begin()
 	switch {
-	case g.one(4):
+	case g.one(4) && !tagged:
 		text := g.pick("12", "-0.5e-3", "true", "null", "0x1F", "~")
 		g.put(text)
 		kind := Number

@@ -249,10 +249,10 @@ func (y *yamlScanner) blockScalar(n int) draft {
 }
 
 // asKey makes a draft a key.
-func (y *yamlReader) asKey(d draft, m mark) *Node {
+func (y *yamlReader) asKey(d draft, p properties) *Node {
 	n := d.node
 	if d.full {
-		y.refuseOnAlias(m)
+		y.refuseOnAlias(n, p)
 		if n.Kind != String {
 			y.report(codeSyntax, n.Start, n.End, keyIsText, "a key that is %s", n.Kind)
 			key := *n
@@ -261,49 +261,75 @@ func (y *yamlReader) asKey(d draft, m mark) *Node {
 		}
 		return n
 	}
-	if n.Style == Plain && n.Text != "" {
+	if p.tag == "" && n.Style == Plain && n.Text != "" {
 		if kind, _, _, _ := resolve(n.Text); kind != String && y.file.Format != YAMLData {
 			y.report(codeSyntax, n.Start, n.End, "put it in quotes", "the key %s is %s; a key is text", n.Text,
 				kind).Quote = true
 		}
+	} else if p.tag != "" && p.tag != "str" && p.tag != "!" {
+		y.report(codeSyntax, p.tagStart, p.tagEnd, keyIsText, "a key with the tag %s", quote(p.tag))
 	}
-	return y.register(m, n)
+	y.register(p, n)
+	return n
 }
 
 const keyIsText = "a key is text; text that begins with { or [ goes in quotes, and a reference begins with †"
 
 // asValue makes a draft a value: what its text means is settled here.
-func (y *yamlReader) asValue(d draft, m mark) *Node {
+func (y *yamlReader) asValue(d draft, p properties) *Node {
 	n := d.node
 	if d.full {
-		y.refuseOnAlias(m)
+		y.refuseOnAlias(n, p)
 		return n
 	}
-	if n.Style == Plain {
-		y.resolvePlain(n)
+	switch {
+	case p.tag == "str" || p.tag == "!":
+	case p.tag != "":
+		y.resolveTagged(n, p)
+	case n.Style == Plain:
+		if ok, _ := y.resolvePlain(n); ok && (n.Kind == String || n.Kind == Number) {
+			if as, help := ambiguous(n.Text, n.Kind); as != "" {
+				y.report(codeAmbiguous, n.Start, n.End, help, "%s is %s, but YAML 1.1 readers take it for %s",
+					quote(n.Text), n.Kind, as)
+			}
+		}
 	}
-	return y.register(m, n)
+	y.register(p, n)
+	return n
 }
 
 // resolvePlain gives a scalar the kind that its text has. A number that can't
 // be held is reported and becomes null.
-func (y *yamlScanner) resolvePlain(n *Node) {
+func (y *yamlScanner) resolvePlain(n *Node) (ok, integer bool) {
 	kind, digits, integer, special := resolve(n.Text)
 	n.Kind = kind
 	switch {
 	case special:
 		y.report(codeSyntax, n.Start, n.End, "write null, or put it in quotes", "%s is no number that JSON has", n.Text)
 		n.Kind, n.Text = Null, ""
+		return false, false
 	case kind == Number && !y.checkNumber(n, digits, integer):
 		n.Kind, n.Text = Null, ""
+		return false, false
 	case kind == Bool:
 		n.Text = strings.ToLower(n.Text)
 	case kind == Null:
 		n.Text = ""
+	}
+	return true, integer
+}
+
+// resolveTagged gives a scalar the kind that its tag says.
+func (y *yamlReader) resolveTagged(n *Node, p properties) {
+	text := n.Text
+	ok, integer := y.resolvePlain(n)
+	switch {
+	case !ok:
+	case p.tag == "null" && n.Kind == Null:
+	case p.tag == "bool" && n.Kind == Bool:
+	case p.tag == "int" && n.Kind == Number && integer:
+	case p.tag == "float" && n.Kind == Number:
 	default:
-		if as, help := ambiguous(n.Text, kind); as != "" {
-			y.report(codeAmbiguous, n.Start, n.End, help, "%s is %s, but YAML 1.1 readers take it for %s",
-				quote(n.Text), kind, as)
-		}
+		y.report(codeSyntax, p.tagStart, p.tagEnd, "", "%s doesn't fit the tag \"!!%s\"", quote(text), p.tag)
 	}
 }

@@ -27,7 +27,7 @@ func TestWithin(t *testing.T) {
 		{"literal, blank lines", "x: |2\n\n\n   †b\n", "†b", "4:4", "†b"},
 		{"folded", "x: >-\n  †a ||\n  †b\n", "†b", "3:3", "†b"},
 		{"folded, CRLF", "x: >-\r\n  †a ||\r\n\r\n  †b\r\n", "†b", "4:3", "†b"},
-		{"anchored", "x: &n '†b'\n", "†b", "1:8", "†b"},
+		{"tagged", "x: !!str &n '†b'\n", "†b", "1:14", "†b"},
 		{"in a list in a mapping", "- - y: >\n      a\n      †b\n", "†b", "3:7", "†b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,10 +100,12 @@ func TestAmbiguous(t *testing.T) {
 		"1:20": "1:20", "190:20:30": "190:20:30", "1:20.5": "1:20.5",
 		"1e3": 1000.0, "1.5e3": 1500.0,
 	} {
-		for _, layout := range []string{"k: ?\n", "- ?\n", "[a, ?]\n"} {
+		for _, layout := range []string{"k: ?\n", "- ?\n", "[a, ?]\n", "? k\n: ?\n"} {
 			n, problems := parse(YAML, strings.Replace(layout, "?", text, -1))
-			if len(problems) != 1 || problems[0].Code != "OB107" || !problems[0].Warning ||
-				problems[0].Span.Text() != text {
+			if layout == "? k\n: ?\n" {
+				n, problems = parse(YAML, "? k\n: "+text+"\n")
+			}
+			if len(problems) != 1 || problems[0].Code != "OB107" || !problems[0].Warning || problems[0].Span.Text() != text {
 				t.Errorf("%s: %v", text, problems)
 			}
 			if got := lastValue(n); !reflect.DeepEqual(got, want) {
@@ -113,11 +115,9 @@ func TestAmbiguous(t *testing.T) {
 	}
 	for text, want := range map[string]any{
 		"y": "y", "n": "n", "nope": "nope", "2024-01-31": "2024-01-31", "2024-01-31T10:00:00Z": "2024-01-31T10:00:00Z",
-		"0": 0.0, "-0x": "-0x", "12": 12.0, "+12": 12.0, "0x1F": 31.0, "0.5": 0.5, ".5": 0.5, "5.": 5.0,
-		"00.5": 0.5, "1.0e+3": 1000.0,
-		"1.2.3": "1.2.3", "a_b": "a_b", "_1": "_1", "1_": "1_", "10:61": "10:61", "http://x": "http://x",
-		"a:20": "a:20", "-": nil,
-		"'yes'": "yes", `"0777"`: "0777", "TRUE": true, "~": nil, "Null": nil, "nULL": "nULL",
+		"0": 0.0, "-0x": "-0x", "12": 12.0, "+12": 12.0, "0x1F": 31.0, "0.5": 0.5, ".5": 0.5, "5.": 5.0, "00.5": 0.5, "1.0e+3": 1000.0,
+		"1.2.3": "1.2.3", "a_b": "a_b", "_1": "_1", "1_": "1_", "10:61": "10:61", "http://x": "http://x", "a:20": "a:20", "-": nil,
+		"'yes'": "yes", `"0777"`: "0777", "!!str 0777": "0777", "!!str yes": "yes", "TRUE": true, "~": nil, "Null": nil, "nULL": "nULL",
 	} {
 		if text == "-" || text == "1_" {
 			continue // no scalar; and what 1.1 takes for 1
@@ -131,13 +131,12 @@ func TestAmbiguous(t *testing.T) {
 			t.Errorf("%s is %#v, expected %#v", text, got, want)
 		}
 	}
-	for _, keys := range []string{"yes: 1\non: 2\n", "{no: 1}", "1:20: x\n"} {
+	for _, keys := range []string{"yes: 1\non: 2\n", "{no: 1}", "? off\n: 1\n", "[yes: 1]", "1:20: x\n"} {
 		if _, problems := parse(YAML, keys); len(problems) > 0 {
 			t.Errorf("keys of %q: %v", keys, problems)
 		}
 	}
-	if _, problems := parse(YAML, "{a:1, b: 2}"); len(problems) != 1 || !problems[0].Warning ||
-		problems[0].Span.Text() != "a:1" {
+	if _, problems := parse(YAML, "{a:1, b: 2}"); len(problems) != 1 || !problems[0].Warning || problems[0].Span.Text() != "a:1" {
 		t.Errorf("a key without a space: %v", problems)
 	}
 }
@@ -169,8 +168,7 @@ var coreSchema = []struct {
 
 // FuzzResolve holds the resolution of plain scalars to the core schema.
 func FuzzResolve(f *testing.F) {
-	for _, s := range []string{"", "~", "nul", "True", "12", "-1.5e+3", "0o7", "0o8", "0x", "0xG", ".", "..", "-.5",
-		"1.e1", "+.inf", "-.nan", ".NaN", "1e", "e1", "--1", "1-", "٣", "0o", "1:20", "1_0.5", "-0b1"} {
+	for _, s := range []string{"", "~", "nul", "True", "12", "-1.5e+3", "0o7", "0o8", "0x", "0xG", ".", "..", "-.5", "1.e1", "+.inf", "-.nan", ".NaN", "1e", "e1", "--1", "1-", "٣", "0o", "1:20", "1_0.5", "-0b1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -280,8 +278,7 @@ func TestLineReader(t *testing.T) {
 
 // TestComments shows that comments are found where they are comments.
 func TestComments(t *testing.T) {
-	f := NewFile("x.yaml",
-		[]byte("#one\na: b # two † \nc: 'd # no'\ne: f#no\ng: | # three\n  # no\n# four\nh: [ # five\n  1]\n#"))
+	f := NewFile("x.yaml", []byte("#one\na: b # two † \nc: 'd # no'\ne: f#no\ng: | # three\n  # no\n# four\nh: [ # five\n  1]\n#"))
 	if _, problems := Parse(f, DefaultLimits()); len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -301,8 +298,7 @@ func TestFormat(t *testing.T) {
 		name, text string
 		want       Format
 	}{
-		{"a.json", "a: 1", JSON}, {"A.JSON", "", JSON}, {"a.yaml", "{}", YAML}, {"-", " \n[1]", JSON},
-		{"-", "{}", JSON}, {"-", "a: 1", YAML}, {"-", "", YAML},
+		{"a.json", "a: 1", JSON}, {"A.JSON", "", JSON}, {"a.yaml", "{}", YAML}, {"-", " \n[1]", JSON}, {"-", "{}", JSON}, {"-", "a: 1", YAML}, {"-", "", YAML},
 	} {
 		if got := NewFile(c.name, []byte(c.text)).Format; got != c.want {
 			t.Errorf("%s %q is %v", c.name, c.text, got)
@@ -313,8 +309,7 @@ func TestFormat(t *testing.T) {
 // TestPositions shows lines and columns with every kind of line end.
 func TestPositions(t *testing.T) {
 	f := NewFile("x", []byte("\uFEFFa†\r\n😀b\rc\n\nd"))
-	for text, want := range map[string]Position{"a": {1, 1, 3}, "\r\n": {1, 3, 7}, "b": {2, 2, 13}, "c": {3, 1, 15},
-		"d": {5, 1, 18}} {
+	for text, want := range map[string]Position{"a": {1, 1, 3}, "\r\n": {1, 3, 7}, "b": {2, 2, 13}, "c": {3, 1, 15}, "d": {5, 1, 18}} {
 		offset := strings.Index(string(f.Text), text)
 		if got := f.Position(offset); got != want {
 			t.Errorf("%q at %v, expected %v", text, got, want)
@@ -335,8 +330,8 @@ func TestPositions(t *testing.T) {
 // TestValues shows what numbers become, and that documents of nothing are null.
 func TestValues(t *testing.T) {
 	for text, want := range map[string]any{
-		"": nil, "# c\n": nil, "---\n": nil, "---\n...\n": nil, "--- a\n": "a", "-0": 0.0, "0x10": 16.0,
-		"-010.5": -10.5, "9007199254740991": 9007199254740991.0,
+		"": nil, "# c\n": nil, "---\n": nil, "---\n...\n": nil, "--- a\n": "a", "-0": 0.0, "0x10": 16.0, "-010.5": -10.5, "9007199254740991": 9007199254740991.0,
+		"!!float 3": 3.0, "!!int '5'": 5.0, "!!null ''": nil, "!!bool \"true\"": true, "! 12": "12", "!!str": "", "[a: b, ? c : d, e: ]": []any{map[string]any{"a": "b"}, map[string]any{"c": "d"}, map[string]any{"e": nil}},
 		"{\"a\":1, b: , c, 'd':[]}": map[string]any{"a": 1.0, "b": nil, "c": nil, "d": []any{}},
 	} {
 		n, problems := parse(YAML, text)

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzSpans shows for random YAML that every node covers exactly its text, has the meaning that the generator gave it,
-// and that places inside of scalars are those of the characters there.
+// FuzzSpans shows for random YAML that every node covers exactly its text, has the meaning that the generator gave it, and that places inside of
+// scalars are those of the characters there.
 func FuzzSpans(f *testing.F) {
 	for seed := range uint64(2000) {
 		f.Add(seed)
@@ -28,8 +28,7 @@ func FuzzSpans(f *testing.F) {
 		for i, n := range nodes {
 			got := wanted{n.Start, n.End, n.Kind, n.Style, n.Alias, n.Text}
 			if got != want[i] {
-				t.Fatalf("node %d is %+v %q, expected %+v %q, in\n%q", i, got, text[n.Start:n.End], want[i],
-					text[want[i].start:want[i].end], text)
+				t.Fatalf("node %d is %+v %q, expected %+v %q, in\n%q", i, got, text[n.Start:n.End], want[i], text[want[i].start:want[i].end], text)
 			}
 			checkPosition(t, text, n)
 			checkWithin(t, n)
@@ -76,8 +75,7 @@ func checkWithin(t *testing.T, n *Node) {
 		size := utf8.RuneLen(r)
 		at := n.Within(i, i+size)
 		if at.Start < last || at.End < at.Start || at.End > n.End {
-			t.Fatalf("character %d of %q is at %d-%d, after one at %d, in %d-%d", i, n.Text, at.Start, at.End, last,
-				n.Start, n.End)
+			t.Fatalf("character %d of %q is at %d-%d, after one at %d, in %d-%d", i, n.Text, at.Start, at.End, last, n.Start, n.End)
 		}
 		last = at.Start
 		shown := at.Text()
@@ -105,11 +103,17 @@ func checkReparsed(t *testing.T, text string, n *Node) {
 	if n.Kind == Null || strings.Contains(alone, "*n") || hangsOnPlace.MatchString(alone) || n.Start == 0 {
 		return
 	}
+	if strings.Contains(alone, "!!str") && n.Kind < Array {
+		return
+	}
 	line := strings.LastIndexAny(text[:n.Start], "\r\n") + 1
 	padded := strings.Repeat(" ", len(strings.TrimPrefix(text[line:n.Start], byteOrderMark))) + alone + "\n"
 	again, problems := Parse(&File{Text: []byte(padded)}, DefaultLimits())
 	if again == nil || len(problems) > 0 {
 		t.Fatalf("alone, %q has %v", padded, problems)
+	}
+	if tagged := strings.HasSuffix(text[:n.Start], "!!str "); tagged && n.Style == Plain {
+		return
 	}
 	if !reflect.DeepEqual(again.Value(), n.Value()) {
 		t.Fatalf("alone, %q is %#v, in its place %#v", padded, again.Value(), n.Value())

@@ -181,7 +181,7 @@ func (s *Stream) leave(at int, c byte) {
 		s.end = at + 1
 	case depth == 1:
 		if s.listing = false; !s.named {
-			s.head = at + 1
+			s.head, s.member = at+1, at+1
 		}
 	case depth == 2 && s.listing:
 		s.calls = append(s.calls, at+1)

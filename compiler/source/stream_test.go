@@ -35,8 +35,7 @@ func solutionText(r *rand.Rand) string {
 	word := func() {
 		b.WriteByte('"')
 		for range r.IntN(4) {
-			b.WriteString([]string{"calls", "a", `\"`, `\\`, "]}", `\u005d`, "†state.x", "😀", `\ud83d\ude00`, "①", "{[",
-				`\n`, "\u00e9", "\u0800", "\uffff", "\U0010ffff"}[r.IntN(16)])
+			b.WriteString([]string{"calls", "a", `\"`, `\\`, "]}", `\u005d`, "†state.x", "😀", `\ud83d\ude00`, "①", "{[", `\n`, "\u00e9", "\u0800", "\uffff", "\U0010ffff"}[r.IntN(16)])
 		}
 		b.WriteByte('"')
 	}
@@ -67,8 +66,7 @@ func solutionText(r *rand.Rand) string {
 			n := 0
 			list(func() {
 				n++
-				member([]string{fmt.Sprintf(`"k%d"`, n), fmt.Sprintf(`"\u0063%d"`, n),
-					`"calls"`}[min(r.IntN(2)+2*(n/3), 2)], func() { value(depth + 1) })
+				member([]string{fmt.Sprintf(`"k%d"`, n), fmt.Sprintf(`"\u0063%d"`, n), `"calls"`}[min(r.IntN(2)+2*(n/3), 2)], func() { value(depth + 1) })
 			}, "{", "}", r.IntN(4))
 		case kind < 4 && depth < 5:
 			list(func() { value(depth + 1) }, "[", "]", r.IntN(4))
@@ -98,8 +96,7 @@ func solutionText(r *rand.Rand) string {
 		func() { member(`"advisors"`, func() { list(func() { value(2) }, "[", "]", r.IntN(3)) }) },
 		func() { member(`"meta"`, func() { value(1) }) },
 		func() {
-			member([]string{`"calls"`, `"c\u0061lls"`, `"\u0063\u0061\u006c\u006C\u0073"`}[r.IntN(3)],
-				func() { list(call, "[", "]", r.IntN(6)) })
+			member([]string{`"calls"`, `"c\u0061lls"`, `"\u0063\u0061\u006c\u006C\u0073"`}[r.IntN(3)], func() { list(call, "[", "]", r.IntN(6)) })
 		},
 		func() { member(`"output"`, func() { value(1) }) },
 	}
@@ -199,8 +196,7 @@ func calls(solution *Node) []*Node {
 	if list == nil || list.Kind != Array {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(list.Items),
-		func(n *Node) bool { return n.Kind != Object && n.Kind != Array })
+	return slices.DeleteFunc(slices.Clone(list.Items), func(n *Node) bool { return n.Kind != Object && n.Kind != Array })
 }
 
 // A text that the strict reader accepts as an object is accepted by the stream, whatever has become of it on its way.
@@ -268,10 +264,8 @@ func TestStreamCases(t *testing.T) {
 		{text: `{"calls":[],"advisors":[]`, prefix: `{"calls":[]}`},
 		{text: `{"calls":[{"_tool":"a"}`, calls: 1, prefix: `{"calls":[{"_tool":"a"}]}`},
 		{text: `{"calls":[{"_tool":"a"},{"_tool":"b"`, calls: 1, prefix: `{"calls":[{"_tool":"a"}]}`},
-		{text: `{"calls":[{"_tool":"a","calls":[1,2]}],"output":{"calls":[3]}}`, calls: 1,
-			prefix: `{"calls":[{"_tool":"a","calls":[1,2]}]}`},
-		{text: `{"meta":{"calls":[1,2]},"c\u0061lls":[[],"]",12`, calls: 1,
-			prefix: `{"meta":{"calls":[1,2]},"c\u0061lls":[[]]}`},
+		{text: `{"calls":[{"_tool":"a","calls":[1,2]}],"output":{"calls":[3]}}`, calls: 1, prefix: `{"calls":[{"_tool":"a","calls":[1,2]}]}`},
+		{text: `{"meta":{"calls":[1,2]},"c\u0061lls":[[],"]",12`, calls: 1, prefix: `{"meta":{"calls":[1,2]},"c\u0061lls":[[]]}`},
 		{text: `{"output":1,"calls":{"calls":[1]},"meta":[]}`, prefix: `{"output":1,"calls":[]}`},
 		{text: `{"calls":[{}],"calls":[[],[]],"output":null}`, calls: 1, prefix: `{"calls":[{}]}`},
 		{text: `{"output":12`, prefix: `{"calls":[]}`},

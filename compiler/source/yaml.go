@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -216,31 +217,34 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 	gap := y.i
 	y.skip()
 	if y.ends(n, dash) {
-		return y.empty(gap, mark{})
+		return y.empty(gap, properties{})
 	}
 	y.flowParent = n
-	// An anchor on a line of its own belongs to the whole node; on the line of a mapping's first key it belongs to
-	// that key.
-	var above, here mark
+	// An anchor or a tag on a line of its own belongs to the whole node; on the
+	// line of a mapping's first key it belongs to that key.
+	var above, here properties
 	if y.fresh() {
 		gap = y.line
 	}
 	block := place{y.i, y.column(), gap, compact || y.fresh()}
-	for y.mark(&here) {
+	for y.property(&here, false) {
 		behind := y.i
 		y.skip()
 		if y.ends(n, dash) {
 			return y.empty(behind, y.join(above, here))
 		}
 		if y.fresh() {
-			above, here = y.join(above, here), mark{}
+			above, here = y.join(above, here), properties{}
 			block = place{y.i, y.column(), y.line, true}
 		}
 	}
 	switch c := y.text[y.i]; {
-	case y.at('-'):
+	case y.at('-'), y.at('?'):
 		y.refuseBlock(block, here)
-		return y.blockList(n, block.column, above)
+		if c == '-' {
+			return y.blockList(n, block.column, above)
+		}
+		return y.blockMapping(block.column, nil, above)
 	case y.at(':'):
 		y.stop(y.i, y.i+1, "", "expected a key before the colon")
 	case c == '|' || c == '>':
@@ -261,7 +265,7 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 		y.stop(y.i, y.i+1, "check the indentation, or put text that holds \": \" in quotes",
 			"a colon behind text of several lines")
 	}
-	y.refuseBlock(block, mark{})
+	y.refuseBlock(block, properties{})
 	return y.blockMapping(block.column, y.asKey(d, here), above)
 }
 
@@ -273,7 +277,7 @@ type place struct {
 }
 
 // refuseBlock refuses a list or mapping where none may begin.
-func (y *yamlReader) refuseBlock(p place, here mark) {
+func (y *yamlReader) refuseBlock(p place, here properties) {
 	switch {
 	case !p.allowed && y.text[y.i] == ':':
 		y.stop(y.i, y.i+1, "put text that holds \": \" in quotes, or the inner mapping on lines of its own, further in",
@@ -281,8 +285,9 @@ func (y *yamlReader) refuseBlock(p place, here mark) {
 	case !p.allowed:
 		y.stop(y.i, y.i+1, "put it in quotes if it is text, or on the next line, further in",
 			"a list or mapping can't begin on this line")
-	case here.anchor != "":
-		y.stop(here.start, here.end, "put it on the line above", "an anchor can't stand on the first line of a list")
+	case here.some():
+		y.stop(here.start, here.end, "put it on the line above",
+			"an anchor or tag can't stand on the first line of a list")
 	}
 	if k := strings.IndexByte(y.text[p.gap:p.start], '\t'); k >= 0 {
 		y.tabAt(p.gap + k)
@@ -304,8 +309,8 @@ func (y *yamlReader) colon() bool {
 }
 
 // blockList reads a list whose dashes stand at a column, in a parent at column n.
-func (y *yamlReader) blockList(n, column int, m mark) *Node {
-	a := y.open(m)
+func (y *yamlReader) blockList(n, column int, p properties) *Node {
+	a := y.open(p)
 	list := y.newNode(Array, Plain, y.i, 0)
 	y.enter(y.i)
 	mark := len(y.itemStack)
@@ -317,7 +322,7 @@ func (y *yamlReader) blockList(n, column int, m mark) *Node {
 	}
 	list.Items = y.takeItems(mark)
 	y.depth--
-	return y.close(a, list)
+	return y.close(a, p, list)
 }
 
 // atItem reports whether another item of a list follows. Only a list that stands
@@ -354,37 +359,60 @@ func (y *yamlReader) another(column int) bool {
 	return y.column() == column
 }
 
-// blockMapping reads a mapping whose keys stand at a column. Its first key has been read, and stands before the next
-// byte, a colon.
-func (y *yamlReader) blockMapping(column int, key *Node, m mark) *Node {
-	a := y.open(m)
-	object := y.newNode(Object, Plain, key.Start, 0)
-	y.enter(key.Start)
-	from := len(y.fieldStack)
-	for {
-		y.i++
-		value := y.blockNode(column, false, true)
-		y.field(key, value)
-		object.End = max(key.End, value.End)
-		if !y.another(column) {
-			break
-		}
-		key = y.blockKey()
+// blockMapping reads a mapping whose keys stand at a column. Its first key, if
+// it has been read, stands before the next byte, a colon.
+func (y *yamlReader) blockMapping(column int, first *Node, p properties) *Node {
+	a := y.open(p)
+	start := y.i
+	if first != nil {
+		start = first.Start
 	}
-	object.Fields = y.takeFields(from)
+	m := y.newNode(Object, Plain, start, 0)
+	y.enter(start)
+	mark := len(y.fieldStack)
+	for more := true; more; more = y.another(column) {
+		var key, value *Node
+		if first == nil && y.at('?') {
+			key, value = y.explicitEntry(column)
+		} else {
+			if key, first = first, nil; key == nil {
+				key = y.blockKey()
+			}
+			y.i++
+			value = y.blockNode(column, false, true)
+		}
+		y.field(key, value)
+		m.End = max(key.End, value.End)
+	}
+	m.Fields = y.takeFields(mark)
 	y.depth--
-	return y.close(a, object)
+	return y.close(a, p, m)
+}
+
+// explicitEntry reads "? key" and, if it follows, ": value".
+func (y *yamlReader) explicitEntry(column int) (key, value *Node) {
+	y.i++
+	key = y.blockNode(column, true, false)
+	y.problems = slices.DeleteFunc(y.problems, func(p Problem) bool {
+		return p.Warning && p.Span == key.Span() // a warning about values
+	})
+	key = y.asKey(draft{node: key, full: true}, properties{})
+	if y.another(column) && y.at(':') {
+		y.i++
+		return key, y.blockNode(column, true, true)
+	}
+	return key, y.newNode(Null, Plain, key.End, key.End)
 }
 
 // blockKey reads a key and goes to its colon.
 func (y *yamlReader) blockKey() *Node {
 	start, line := y.i, y.line
-	var m mark
-	for y.mark(&m) {
+	var p properties
+	for y.property(&p, false) {
 		y.skip()
 	}
 	if y.i == len(y.text) || y.line != line {
-		y.stop(start, y.lineEnd(start), "", "expected a key behind the anchor")
+		y.stop(start, y.lineEnd(start), "", "expected a key behind the anchor or tag")
 	}
 	switch c := y.text[y.i]; {
 	case y.at('-'):
@@ -392,7 +420,7 @@ func (y *yamlReader) blockKey() *Node {
 	case y.at(':'):
 		y.stop(y.i, y.i+1, "", "expected a key before the colon")
 	case c == '[' || c == '{':
-		node := y.flowCollection(m)
+		node := y.flowCollection(p)
 		y.stop(node.Start, node.End, keyIsText, "expected a key, found %s", node.Kind)
 	}
 	d := y.atom(0, true)
@@ -409,7 +437,7 @@ func (y *yamlReader) blockKey() *Node {
 		}
 		y.stop(d.node.Start, end, help, "expected a key and a colon, found %s", quote(y.text[d.node.Start:end]))
 	}
-	return y.asKey(d, m)
+	return y.asKey(d, p)
 }
 
 // field adds an entry to the mapping that is being read.
