@@ -100,6 +100,7 @@ func TestLengths(t *testing.T) {
 	for source, want := range map[string][2]int{
 		`^a{2,5}$`: {2, 5}, `^a{2,}$`: {2, math.MaxInt}, `a{2,5}$`: {2, math.MaxInt}, `^(a|bcd)?[xy]$`: {1, 4}, `^$`: {0, 0}, `^(ab)*$`: {0, math.MaxInt},
 		`^a|b$`: {1, math.MaxInt}, `^(?=a)a$`: {0, math.MaxInt}, `^🐲\bé$`: {2, 2}, `^(?:ab+|c)d$`: {2, math.MaxInt}, `(?m)^a$`: {1, math.MaxInt},
+		`^[ab]{1,2000}$`: {1, 2000}, `^(?:ab){2500}$`: {5000, 5000}, `^x.{1500,}$`: {1501, math.MaxInt}, `^a{0,1001}?b{1,2}$`: {1, 1003},
 	} {
 		p, _, err := Compile(source)
 		if err != nil {

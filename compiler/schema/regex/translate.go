@@ -3,6 +3,7 @@ package regex
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,8 +98,10 @@ func (t *translator) group(depth int) error {
 	}
 	dotAll := t.dotAll
 	defer func() { t.dotAll = dotAll }()
+	atom, groups := 0, 0 // where what was read last begins, and how many groups are before it
 	for t.at < len(t.source) {
 		begin := t.at
+		start, before := t.now.Len(), len(t.now.groups)
 		var err error
 		switch t.next() {
 		case '\\':
@@ -114,17 +117,57 @@ func (t *translator) group(depth int) error {
 				return nil
 			}
 			return errors.New(`a ")" closes nothing`)
+		case '{':
+			count := "{"
+			if len(t.now.groups) == groups {
+				count = t.count(t.now.String()[atom:])
+			}
+			t.now.WriteString(count)
 		default:
 			t.now.WriteString(t.source[begin:t.at])
 		}
 		if err != nil {
 			return err
 		}
+		atom, groups = start, before
 	}
 	if depth > 0 {
 		return errors.New(`a "(" isn't closed`)
 	}
 	return nil
+}
+
+// counts are those of a repetition behind its bracket.
+var counts = regexp.MustCompile(`^(\d{1,5})(,?)(\d{0,5})\}`)
+
+// count reads how often what was written last is repeated, whose bracket was read. Go allows 1,000 times: of more,
+// repetitions follow each other.
+func (t *translator) count(atom string) (text string) {
+	const most = 1000
+	found := counts.FindStringSubmatch(t.source[t.at:])
+	if found == nil {
+		return "{"
+	}
+	low, _ := strconv.Atoi(found[1])
+	high, err := strconv.Atoi(found[3])
+	if max(low, high) <= most || err == nil && high < low {
+		return "{"
+	}
+	t.at += len(found[0])
+	optional := high - low // the further ones
+	if found[2] == "" {
+		optional = 0
+	}
+	for rest := low; rest > 0; rest -= most {
+		text += fmt.Sprintf("{%d}%s", min(rest, most), atom)
+	}
+	if found[2] != "" && found[3] == "" {
+		return text + "*"
+	}
+	for ; optional > 0; optional -= most {
+		text += fmt.Sprintf("{0,%d}%s", min(optional, most), atom)
+	}
+	return strings.TrimSuffix(text, atom)
 }
 
 // open reads a group of any kind, whose parenthesis was read.
