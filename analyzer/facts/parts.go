@@ -24,7 +24,7 @@ func (p *pair) compare(d Difference, of part, old, new []leaf, calls ...int) {
 		p.report(d, of, calls...)
 	}
 	was := map[string]leaf{}
-	before, now := apart(old, new), apart(new, old)
+	before, now := withoutEnds(apart(old, new), apart(new, old))
 	for _, x := range before {
 		was[x.at] = x
 	}
@@ -113,6 +113,46 @@ func apart(all, facing []leaf) (leaves []leaf) {
 		leaves = append(leaves, apart(parts, facing)...)
 	}
 	return leaves
+}
+
+// withoutEnds are leaves without the items with which both of two lists of different length end.
+func withoutEnds(old, new []leaf) (a, b []leaf) {
+	item := func(l leaf) (list string, at int, text string) {
+		list, rest, _ := strings.Cut(l.at, "[")
+		index, below, _ := strings.Cut(rest, "]")
+		if at, err := strconv.Atoi(index); err == nil {
+			return list, at, below + "\x00" + l.means + string(l.Literal.Text) + l.Literal.secret + "\x00"
+		}
+		return "", -1, ""
+	}
+	sides := [2]map[string][]string{{}, {}}
+	for side, leaves := range [][]leaf{old, new} {
+		for _, l := range leaves {
+			if list, at, text := item(l); at >= 0 {
+				items := sides[side][list]
+				if at >= len(items) {
+					items = append(items, "")
+				}
+				items[len(items)-1] += text
+				sides[side][list] = items
+			}
+		}
+	}
+	ends := map[string]int{}
+	for list, x := range sides[oldSide] {
+		y, n := sides[newSide][list], 0
+		for len(x) != len(y) && n < min(len(x), len(y)) && x[len(x)-1-n] == y[len(y)-1-n] {
+			n++
+		}
+		ends[list] = n
+	}
+	isCommon := func(side int) func(leaf) bool {
+		return func(l leaf) bool {
+			list, at, _ := item(l)
+			return at >= len(sides[side][list])-ends[list] && ends[list] > 0
+		}
+	}
+	return slices.DeleteFunc(old, isCommon(oldSide)), slices.DeleteFunc(new, isCommon(newSide))
 }
 
 // leafOf is a single leaf of a JSON value, and none of "", which says nothing.

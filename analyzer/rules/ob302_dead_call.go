@@ -124,7 +124,11 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 	}) {
 		return
 	}
-	f := report("no branch provides everything that it needs, or leaves its output path free")
+	what := "no branch provides everything that it needs"
+	if p.Plan.Writes == plan.Once {
+		what += ", or leaves its output path free"
+	}
+	f := report(what)
 	f.Witness = evidence{Branch: []choice{}}
 	for _, part := range parts[:min(len(parts), analysis.MaxShown)] {
 		f.Note(part.node.Span(), "it needs this")

@@ -24,8 +24,7 @@ func emptySchemas(p *Pass) {
 	left := emptyBudget
 	for _, at := range slices.Backward(places) { // the inner before the outer
 		n := at.Node
-		not := n.Get("not") // what refuses everything in so many words is meant to
-		if at.Root == nil || at.Root.Compile() != nil || not != nil && (len(not.Fields) == 0 || not.Text == "true") {
+		if at.Root == nil || !restricts(n) || at.Root.Compile() != nil {
 			continue
 		}
 		if slices.ContainsFunc(reported,
@@ -40,3 +39,47 @@ func emptySchemas(p *Pass) {
 			Advise("its keywords contradict each other: change one of them, or write false to allow no value")
 	}
 }
+
+// restricts reports whether a schema has keywords that can contradict each other; what
+// refuses everything in so many words is meant to.
+func restricts(n *source.Node) bool {
+	if not := n.Get("not"); not != nil && (len(not.Fields) == 0 || not.Text == "true") {
+		return false
+	}
+	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
+		return contradictable[f.Key.Text] && !(f.Key.Text == "required" && requiresOnly(n))
+	})
+}
+
+// requiresOnly reports whether nothing can contradict what a schema requires but the schema of
+// one of these properties by itself, which is looked at on its own.
+func requiresOnly(n *source.Node) bool {
+	for _, f := range n.Fields {
+		switch f.Key.Text {
+		case "type", "required", "title", "description", "default", "examples", "_output":
+		case "properties":
+			for _, p := range f.Value.Fields {
+				if p.Value.Kind != source.Object || p.Value.Get("$ref") != nil || p.Value.Get("$dynamicRef") != nil ||
+					p.Value.Get("not") != nil {
+					return false
+				}
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+var contradictable = func() map[string]bool {
+	all := map[string]bool{}
+	for _, key := range []string{
+		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "enum",
+		"const", "allOf", "anyOf", "oneOf",
+		"not", "if", "minItems", "maxItems", "contains", "minContains", "maxContains", "minProperties", "maxProperties",
+		"required", "dependentRequired", "propertyNames",
+	} {
+		all[key] = true
+	}
+	return all
+}()

@@ -71,6 +71,16 @@ func delegateNode(p *Pass, path string) (*plan.Call, *source.Node) {
 		}
 		return call, call.ToolNode
 	}
+	for _, name := range slices.Sorted(maps.Keys(p.Plan.Activities)) {
+		if a := p.Plan.Activities[name]; a.Plan == path {
+			return nil, a.PlanNode
+		}
+	}
+	for _, tool := range p.Plan.Tools {
+		if tool.DelegateNode != nil && (tool.Delegate == path || tool.Delegate == "") { // or it is chosen
+			return nil, tool.DelegateNode
+		}
+	}
 	return nil, p.Plan.Root
 }
 

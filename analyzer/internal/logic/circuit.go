@@ -26,6 +26,9 @@ func (l Literal) Not() Literal { return l ^ 1 }
 
 func (l Literal) gate() int { return int(l >> 1) }
 
+// flip is all ones for a negated literal, so that a word of assignments can be negated with it.
+func (l Literal) flip() uint64 { return -uint64(l & 1) }
+
 // A gate holds when both of its inputs do. That of a variable has -1 and the variable's number.
 type gate struct{ a, b Literal }
 
@@ -48,7 +51,8 @@ type Circuit struct {
 	exhausted bool
 	untried   Literal // True where it wasn't asked for
 
-	scratch  []bool // by gate, see evaluate
+	random   []uint64 // by gate: whether it holds in each of 64 assignments; see evaluateRandom
+	scratch  []bool   // by gate, see evaluate
 	stamps   []int32
 	stamp    int32
 	todo     []Literal // what a walk over gates has still to look at
@@ -237,7 +241,10 @@ func (c *Circuit) evaluate(goal Literal, a Assignment) (holds func(gate int) boo
 
 // Implicant is variables that make a goal hold in an assignment in which it does, whatever the others are, ascending.
 func (c *Circuit) Implicant(goal Literal, w Assignment) []int32 {
-	holds := c.evaluate(goal, w)
+	return c.implicant(goal, c.evaluate(goal, w))
+}
+
+func (c *Circuit) implicant(goal Literal, holds func(gate int) bool) []int32 {
 	c.visit()
 	var vars []int32
 	stack := append(c.todo[:0], goal)
@@ -263,6 +270,17 @@ func (c *Circuit) Implicant(goal Literal, w Assignment) []int32 {
 	c.todo = stack
 	slices.Sort(vars)
 	return vars
+}
+
+// flipped are those of some variables that don't have their default.
+func (c *Circuit) flipped(vars []int32, holds func(gate int) bool) Assignment {
+	var w Assignment
+	for _, v := range vars {
+		if holds(int(c.vars[v].gate)) != c.vars[v].byDefault {
+			w = append(w, v)
+		}
+	}
+	return w
 }
 
 // visit begins a walk over gates, see seen.

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// diagrams decide what defaults didn't: formulas as reduced ordered binary decision diagrams with complemented edges
+// diagrams decide what sampling didn't: formulas as reduced ordered binary decision diagrams with complemented edges
 // (Bryant, IEEE Trans. Comput. C-35, 1986; Brace, Rudell and Bryant, DAC 1990). The variables of the highest level are
 // on top. Formulas that are built level by level, with few variables of their own, grow by about one node a level.
 //

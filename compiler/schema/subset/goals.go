@@ -19,7 +19,8 @@ type state struct {
 	accepted []known   // by these
 	refused  []known
 	choices  []choice
-	finite   []any  // the value is one of these
+	finite   []any // the value is one of these
+	pruned   int
 	opaque   string // the first keyword that was left out
 
 	number numberGoal
@@ -31,7 +32,7 @@ type state struct {
 // A choice is a set of goals. A value has to fulfil one.
 type choice struct {
 	options []goal
-	refusal bool // the ways in which a node can refuse
+	origin  *ast.Node
 }
 
 func newState(kind ast.Kinds, literals []literal) *state {
@@ -185,7 +186,7 @@ func (g refuse) apply(p *Prover, s *state) bool {
 		return true
 	}
 	s.refused = append(s.refused, known{n, p.id(n)})
-	return s.choose(p, choice{refusals(n, s.kind), true})
+	return s.choose(p, choice{refusals(n, s.kind), n})
 }
 
 // refusals are the ways in which a node can refuse a value of one kind: each
@@ -350,7 +351,7 @@ func (p *Prover) settle(s *state) bool {
 				options = append(options, g)
 			}
 		}
-		if !done && !s.choose(p, choice{options, c.refusal}) {
+		if !done && !s.choose(p, choice{options, c.origin}) {
 			return false
 		}
 	}
@@ -366,12 +367,19 @@ func (p *Prover) search(s *state) finding {
 	switch {
 	case s.finite != nil:
 		return p.among(s.finite, s.literals)
-	case len(s.choices) == 0:
+	}
+	if len(s.choices) > 1 && s.pruned != len(s.accepted) && !slices.ContainsFunc(s.choices, func(c choice) bool { return c.origin == nil }) {
+		s.pruned = len(s.accepted)
+		if p.prune(s) {
+			return none()
+		}
+	}
+	if len(s.choices) == 0 {
 		return p.solve(s)
 	}
 	best := 0
 	for i, c := range s.choices { // refusals last
-		if b := s.choices[best]; c.refusal == b.refusal && len(c.options) < len(b.options) || b.refusal && !c.refusal {
+		if b := s.choices[best]; (c.origin != nil) == (b.origin != nil) && len(c.options) < len(b.options) || b.origin != nil && c.origin == nil {
 			best = i
 		}
 	}
@@ -388,6 +396,33 @@ func (p *Prover) search(s *state) finding {
 		}
 	}
 	return result
+}
+
+// prune looks at several refusals one by one before they multiply: a node that
+// can't accept anyway needn't be refused, and one that can't be refused ends
+// the search. Discriminated unions fall apart here.
+func (p *Prover) prune(s *state) (refuted bool) {
+	context := make([]literal, 0, len(s.accepted)+2)
+	context = append(context, literal{&ast.Node{Unit: ast.Detached, Kinds: s.kind}, false})
+	for _, k := range s.accepted {
+		if !applies(k.node) {
+			context = append(context, literal{k.node, false})
+		}
+	}
+	impossible := func(n *ast.Node, deny bool) bool {
+		f := p.inhabit(append(slices.Clip(context), literal{n, deny}))
+		return f.Status == Empty && f.low == unconditional
+	}
+	s.choices = slices.DeleteFunc(slices.Clone(s.choices), func(c choice) bool { return impossible(c.origin, false) })
+	return len(s.choices) > 1 &&
+		slices.ContainsFunc(s.choices, func(c choice) bool { return impossible(c.origin, true) })
+}
+
+// applies reports whether a node applies others to the value itself.
+func applies(n *ast.Node) (yes bool) {
+	n.InPlace(func(*ast.Node) { yes = true })
+	return yes || n.Objects != nil && (n.Objects.Needs != nil || n.Objects.Unevaluated != nil) ||
+		n.Arrays != nil && n.Arrays.Unevaluated != nil
 }
 
 // solve finds a value for a state without choices. What was left out is made

@@ -33,14 +33,12 @@ type Prover struct {
 	active       map[string]frame
 	stack        int
 	kinds        map[*ast.Node]ast.Kinds
-	bares        map[*ast.Node]*ast.Node
 	tags         map[*ast.Node][]string
 }
 
 func NewProver(limit int) *Prover {
 	return &Prover{limit: limit, ids: map[*ast.Node]uint32{}, forms: map[string]uint32{}, cache: map[string]finding{},
-		active: map[string]frame{}, kinds: map[*ast.Node]ast.Kinds{}, bares: map[*ast.Node]*ast.Node{},
-		tags: map[*ast.Node][]string{}}
+		active: map[string]frame{}, kinds: map[*ast.Node]ast.Kinds{}, tags: map[*ast.Node][]string{}}
 }
 
 type frame struct{ index, level int }
