@@ -57,7 +57,6 @@ type Options struct {
 type Override struct {
 	Writes    string         `json:"writes,omitempty"` // "last" or "once"
 	Terminate plan.Terminate `json:"terminate,omitempty"`
-	Mode      plan.Mode      `json:"mode,omitempty"`
 }
 
 func (o Override) apply(to *plan.Settings) {
@@ -67,7 +66,7 @@ func (o Override) apply(to *plan.Settings) {
 	case "last":
 		to.Writes = plan.Last
 	}
-	to.Terminate, to.Mode = cmp.Or(o.Terminate, to.Terminate), cmp.Or(o.Mode, to.Mode)
+	to.Terminate = cmp.Or(o.Terminate, to.Terminate)
 }
 
 // A PolicyFile is a policy, and whether it may make anything less strict: one that the

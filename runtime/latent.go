@@ -10,7 +10,7 @@ import (
 func composeRequest(m *Machine) *Request {
 	l := m.loop
 	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: l.carried, Held: l.recorded,
-		Past: l.past, Said: l.opinions.Recorded()}
+		PlanOnly: l.options.PlanOnly, Past: l.past, Said: l.opinions.Recorded()}
 	s.Started = request.Started{Input: declared(m.shared.input, l.base.Input),
 		State: declared(m.shared.state, l.base.State), Data: m.shared.data}
 	s.Input, s.State, s.Data, s.Advisors = l.setting.Input, l.setting.State, l.setting.Data, l.opinions.Speakers()

@@ -86,6 +86,9 @@ func newLoop(m *Machine, base *plan.Plan) *loop {
 	return l
 }
 
+// lazy reports whether nothing of a solution starts before it is whole and without errors.
+func (l *loop) lazy() bool { return l.options.PlanOnly || l.base.Mode == plan.Lazy }
+
 func (m *Machine) planning() bool { return m.loop != nil && m.loop.isStreaming }
 
 func (l *loop) nextTick() {
@@ -195,7 +198,7 @@ func (l *loop) streamed(e Event) {
 	if l.stream.Write(e.Text); l.stream.Err() != nil {
 		l.emitRun(Cancel)
 	}
-	if l.base.Mode != plan.Lazy {
+	if !l.lazy() {
 		l.arrive()
 	}
 }
@@ -219,15 +222,15 @@ func (l *loop) closed(e Event) {
 		for _, problem := range d.Problems() {
 			l.addTickError(CallError{Code: problem.Rule.Name, Message: structural(&problem)})
 		}
-		l.refused = l.refused || l.base.Mode == plan.Lazy && !d.Sound()
+		l.refused = l.refused || l.lazy() && !d.Sound()
 		return d
 	})
 	switch {
 	case !l.opinions.Heard:
 		l.skipAll("an advisor's opinion is missing or isn't valid, and no call starts without it")
-	case l.base.Mode == plan.Lazy && l.refused:
+	case l.lazy() && l.refused:
 		l.skipAll("the solution has errors, and in lazy mode none of it is run then")
-	case l.options.PlanOnly:
+	case l.options.PlanOnly && len(l.plan.Calls) > 0:
 		l.finish(l.outcome(RunDone, ""))
 	}
 }

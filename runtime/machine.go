@@ -23,7 +23,8 @@ type Options struct {
 	Parallel int `json:"parallel,omitzero"`
 	// Planned says that a planner writes what is run, tick after tick; the plan's own calls are then its first draft.
 	Planned bool `json:"planned,omitzero"`
-	// PlanOnly ends a planned run in lazy mode with the first solution without errors, before any call starts.
+	// PlanOnly ends a planned run, whose mode is then lazy, with the first solution without errors, before any call
+	// starts. One without calls counts only where it ends any run.
 	PlanOnly bool `json:"planOnly,omitzero"`
 	// Confirm says which calls a person is asked about before they start.
 	Confirm Confirm `json:"confirm,omitzero"`

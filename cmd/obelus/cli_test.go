@@ -195,6 +195,10 @@ func carryOut(t *testing.T, args []string) (stdout, stderr string, status int) {
 		must(err)
 		must(os.WriteFile(args[2], text, 0o644))
 		return "", "", 0
+	case "mode": // of a file
+		info, err := os.Stat(args[1])
+		must(err)
+		return info.Mode().String(), "", 0
 	case "link":
 		must(os.Symlink(args[1], args[2]))
 		return "", "", 0

@@ -113,9 +113,11 @@ func (c *cli) faultyPlan(p *project.Program, format string, status ending) error
 
 // write puts a command's result where the user wants it. On a terminal a last
 // line without an end gets one.
-func (c *cli) write(output string, text []byte) error {
+func (c *cli) write(output string, text []byte) error { return c.writeAs(0o644, output, text) }
+
+func (c *cli) writeAs(mode os.FileMode, output string, text []byte) error {
 	if output != "" && output != "-" {
-		if err := os.WriteFile(output, text, 0o644); err != nil {
+		if err := os.WriteFile(output, text, mode); err != nil {
 			return usageErr("can't write %q: %s", output, reason(err))
 		}
 		return nil

@@ -59,9 +59,6 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	if c.changed("writes") {
 		reading.Override.Writes = o.Writes
 	}
-	if o.PlanOnly {
-		reading.Override.Mode = plan.Lazy
-	}
 	if c.changed("terminate") {
 		reading.Override.Terminate = plan.Terminate(o.Terminate)
 	}

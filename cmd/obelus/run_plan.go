@@ -3,12 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
 )
 
 // plan writes the plan that a planner makes, as a document that is checked, approved and run like any other.
@@ -19,9 +23,16 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 	case o.Planner == "none":
 		return usageErr("--plan-only needs a --planner, which makes the plan")
 	}
+	if err := o.writable(); err != nil {
+		return err
+	}
 	s, err := o.start(c, name, c.newReading())
 	if err != nil {
 		return err
+	}
+	if s.Program().Plan.Solution != nil {
+		return cmp.Or(s.Close(), error(usageErr("%q has a solution already", name).
+			Advise("run it, or take the solution out of it to have another made")))
 	}
 	ctx, _, released := interruptible(ctx)
 	defer released()
@@ -30,8 +41,11 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 		return err
 	}
 	workspace, err := filepath.Abs(s.Program().Workspace())
-	if err != nil || o.draft.Asked == nil {
+	switch {
+	case err != nil:
 		return err
+	case o.draft.Asked == nil:
+		return c.noPlan(result)
 	}
 	var made *project.Program
 	text, file := o.draft.Record(filepath.Dir(o.Output), workspace), cmp.Or(o.Output, "plan.json")
@@ -44,15 +58,48 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 		return err
 	case made.Verified == nil:
 		return c.faultyPlan(made, o.Format, statusFound)
-	case result.Status == runtime.RunDone:
-		return c.write(o.Output, text)
+	case result.Status != runtime.RunDone:
+		return c.noPlan(result)
+	case made.Plan.Solution == nil:
+		fmt.Fprintf(c.err, "obelus: there is no plan: the answer is nested deeper than a file can hold it\n")
+		return ending(statusFound)
 	}
+	return c.writeAs(0o600, o.Output, text) // with the input of the run
+}
+
+// noPlan says why planning ended without a plan.
+func (c *cli) noPlan(result *session.Result) error {
 	for _, e := range result.Errors {
 		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(e.Message))
 	}
 	if len(result.Errors) > 0 {
 		return ending(statusFound)
 	}
-	fmt.Fprintf(c.err, "obelus: there is no plan: %s\n", diag.Escape(cmp.Or(result.Why, string(result.Reason))))
+	why := cmp.Or(result.Why, string(result.Reason), "nobody was asked for one")
+	fmt.Fprintf(c.err, "obelus: there is no plan: %s\n", diag.Escape(why))
 	return ending(statusStopped)
+}
+
+// writable reports early what would keep the result from being written.
+func (o *outputFlag) writable() error {
+	if o.Output == "" || o.Output == "-" {
+		return nil
+	}
+	var file *os.File
+	info, err := os.Stat(o.Output)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if file, err = os.CreateTemp(filepath.Dir(o.Output), ".obelus-*"); err == nil {
+			defer os.Remove(file.Name())
+		}
+	case err == nil && (info.IsDir() || info.Mode().IsRegular()): // opening a pipe would be seen at its other end
+		file, err = os.OpenFile(o.Output, os.O_WRONLY, 0)
+	}
+	if err != nil {
+		return usageErr("can't write %q: %s", o.Output, reason(err))
+	}
+	if file != nil {
+		return file.Close()
+	}
+	return nil
 }

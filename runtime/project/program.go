@@ -79,8 +79,13 @@ func (p *Program) Demand(digest string) error {
 		return nil
 	}
 	is, err := canonical.Digest(p.Plan)
+	own := p.Plan
+	if options := p.Document.Options; options.Override != (compiler.Override{}) {
+		options.Override = compiler.Override{}
+		own, _ = compiler.Compile(p.File, options)
+	}
 	switch {
-	case p.Document.Options.Override != (compiler.Override{}):
+	case own.Settings != p.Plan.Settings:
 		return diag.NewError(ErrOther, "the plan is demanded with its own settings, and the run has others").
 			Advise("write them in the plan, and have that approved")
 	case err != nil:

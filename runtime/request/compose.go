@@ -20,6 +20,7 @@ type Context struct {
 	Data         map[string]any // by kind
 	Errors       []any          // what failed, oldest first: {call, error}
 	Instances    []Instance     // in their order; input and state are then the shared ones, and errors nobody's
+	PlanOnly     bool           // a lazy plan is wanted, whatever the mode of the plan
 	Carries      bool           // the strategy is carried, so that there is a plan message
 	Carried      []Standing     // its calls
 	// what an earlier record says of what became of them, in the place of what Carried says
@@ -133,7 +134,14 @@ func offering(result any, paths []string) Object {
 	return append(Object{{"anyOf", []any{result, named}}}, shared...)
 }
 
-func (s Context) lazy() bool { return s.Plan.Mode == plan.Lazy }
+func (s Context) lazy() bool { return s.mode() == plan.Lazy }
+
+func (s Context) mode() plan.Mode {
+	if s.PlanOnly {
+		return plan.Lazy
+	}
+	return s.Plan.Mode
+}
 
 // messages are those of the document itself, if it is made of messages.
 func (s Context) messages() []*source.Node {
@@ -313,7 +321,7 @@ func (s Context) planMessage() Object {
 	for _, one := range s.Held {
 		standings = append(standings, one)
 	}
-	out := Object{{"type", "plan"}, {"plan", calls}, {"mode", string(s.Plan.Mode)}}
+	out := Object{{"type", "plan"}, {"plan", calls}, {"mode", string(s.mode())}}
 	if len(standings) > 0 {
 		out = out.With("x-standing", standings)
 	}

@@ -61,6 +61,9 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 	if s == nil { // nobody composed it
 		return out.With("context", r.Messages)
 	}
+	own := *s
+	own.PlanOnly = false
+	s = &own
 	if n := s.Plan.OutputSchemaNode; n != nil {
 		out = out.With("outputSchema", Of(n))
 	}

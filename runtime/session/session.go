@@ -200,9 +200,7 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 		}
 		o.Digest, o.Signed = under.Digest, true
 	}
-	if o.PlanOnly = o.Draft != nil; o.PlanOnly && p.Plan.Mode != plan.Lazy {
-		return nil, diag.NewError(ErrUnrunnable, "only a plan in lazy mode is planned without being run")
-	}
+	o.PlanOnly = o.Draft != nil
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
 	if o.Planned && o.Model != "" {
 		return nil, diag.NewError(ErrUnrunnable,

@@ -3,6 +3,7 @@
 package recording
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -267,15 +268,23 @@ type Draft struct {
 func (d *Draft) Answer(ctx context.Context, q *request.Request, emit func(string)) (request.Usage, error) {
 	d.Asked = cmp.Or(d.Asked, q)
 	d.answer.Reset()
-	return d.Planner.Answer(ctx, q, func(text string) {
+	usage, err := d.Planner.Answer(ctx, q, func(text string) {
 		d.answer.WriteString(text)
 		emit(text)
 	})
+	if lacking := (*request.Unavailable)(nil); errors.As(err, &lacking) { // and no run can be resumed
+		again := *lacking
+		again.Remedy = strings.ReplaceAll(again.Remedy, "resume the run", "plan again")
+		err = &again
+	}
+	return usage, err
 }
 
 // Record is the plan as a process record for a file in a folder, in which nothing was done.
 func (d *Draft) Record(folder, workspace string) []byte {
-	return Record(d.Asked, d.answer.String(), folder, workspace, time.Now().Add)
+	stream := source.NewStream(source.DefaultLimits())
+	stream.Write(d.answer.String())
+	return Record(d.Asked, string(bytes.TrimSpace(stream.Solution())), folder, workspace, time.Now().Add)
 }
 
 // Close writes what isn't on disk yet, and tells what went wrong with the
