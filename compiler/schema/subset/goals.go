@@ -368,7 +368,8 @@ func (p *Prover) search(s *state) finding {
 	case s.finite != nil:
 		return p.among(s.finite, s.literals)
 	}
-	if len(s.choices) > 1 && s.pruned != len(s.accepted) && !slices.ContainsFunc(s.choices, func(c choice) bool { return c.origin == nil }) {
+	if len(s.choices) > 1 && s.pruned != len(s.accepted) &&
+		!slices.ContainsFunc(s.choices, func(c choice) bool { return c.origin == nil }) {
 		s.pruned = len(s.accepted)
 		if p.prune(s) {
 			return none()
@@ -379,7 +380,8 @@ func (p *Prover) search(s *state) finding {
 	}
 	best := 0
 	for i, c := range s.choices { // refusals last
-		if b := s.choices[best]; (c.origin != nil) == (b.origin != nil) && len(c.options) < len(b.options) || b.origin != nil && c.origin == nil {
+		if b := s.choices[best]; (c.origin != nil) == (b.origin != nil) && len(c.options) < len(b.options) ||
+			b.origin != nil && c.origin == nil {
 			best = i
 		}
 	}
