@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -80,26 +79,15 @@ func (c *cli) noPlan(result *session.Result) error {
 	return ending(statusStopped)
 }
 
-// writable reports early what would keep the result from being written.
+// writable reports early whether a file can be made for the result.
 func (o *outputFlag) writable() error {
-	if o.Output == "" || o.Output == "-" {
+	_, err := os.Stat(o.Output)
+	if o.Output == "" || o.Output == "-" || err == nil {
 		return nil
 	}
-	var file *os.File
-	info, err := os.Stat(o.Output)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if file, err = os.CreateTemp(filepath.Dir(o.Output), ".obelus-*"); err == nil {
-			defer os.Remove(file.Name())
-		}
-	case err == nil && (info.IsDir() || info.Mode().IsRegular()): // opening a pipe would be seen at its other end
-		file, err = os.OpenFile(o.Output, os.O_WRONLY, 0)
-	}
+	file, err := os.CreateTemp(filepath.Dir(o.Output), ".obelus-*")
 	if err != nil {
 		return usageErr("can't write %q: %s", o.Output, reason(err))
 	}
-	if file != nil {
-		return file.Close()
-	}
-	return nil
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
