@@ -28,8 +28,12 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 		return usageErr("only one of the two can be standard input")
 	}
 	var sides [2]side
+	reading := c.newReading()
 	for i, name := range args {
-		one, err := c.compared(name, c.newReading(), o.Format)
+		if i > 0 && c.documents != nil { // which have readings of their own
+			reading = c.newReading()
+		}
+		one, err := c.compared(name, reading, o.Format)
 		if err != nil {
 			return err
 		}

@@ -27,26 +27,31 @@ type object = map[string]any
 
 // reply is the answer, and a text about it: what the command wrote, or why it did nothing.
 func (r *request) reply(err error) (answer object, text string, failed bool) {
-	written := fromRoot(r.server.reading.Root, r.output.String())
+	written := r.output.String()
 	fields := strings.Fields(r.row.tool.fields)
 	if err == nil && len(fields) == 1 && len(written) > mostAnswer {
 		err = usageErr("the drawing is too large for an answer: %d bytes", len(written)).
 			Advise("draw what is near one call (\"focus\")")
+		written = ""
 	}
 	status := ending(statusOK)
 	hasEnded := err == nil || errors.As(err, &status)
 	if !hasEnded {
 		r.showError(err)
 	}
-	notes := fromRoot(r.server.reading.Root, r.notes.String())
+	notes := r.fromRoot(r.notes.String(), "")
 	switch failed = !hasEnded || status == statusError || status != statusOK && len(fields) == 1; {
 	case !hasEnded || failed && len(fields) == 1:
-		return nil, notes + written, true
+		return nil, notes + r.fromRoot(written, ""), true
 	case len(fields) == 1:
+		written = r.fromRoot(r.fromRoot(written, "<title>"), `"file":"`) // where drawings say it
 		return object{fields[0]: written}, notes + written, false
 	}
 	var entries []object
 	for line := range strings.Lines(written) {
+		if r.row.tool == diffTool || strings.HasPrefix(line, `{"kind":"finding"`) { // others have values of runs
+			line = r.fromRoot(line, `"file":"`)
+		}
 		one := object{}
 		if json.Unmarshal([]byte(line), &one) == nil {
 			entries = append(entries, one)
@@ -54,9 +59,17 @@ func (r *request) reply(err error) (answer object, text string, failed bool) {
 	}
 	answer = object{}
 	if n := len(entries) - 1; n >= 0 { // the last is about all of them
+		if journal, ok := entries[n]["journal"].(string); ok {
+			entries[n]["journal"] = r.fromRoot(journal, "")
+			entries[n]["run"] = strings.TrimSuffix(filepath.Base(journal), ".jsonl")
+		}
 		answer[fields[1]], entries = reduced(entries[n]), entries[:n]
 	}
-	r.put(answer, fields[0], entries)
+	if len(entries) == 1 && entries[0]["kind"] == "scenario" {
+		r.putCalls(answer, fields[0], entries[0])
+	} else {
+		r.put(answer, fields[0], entries)
+	}
 	text = notes + inWords(answer, fields[0])
 	if failed {
 		answer = nil
@@ -64,10 +77,29 @@ func (r *request) reply(err error) (answer object, text string, failed bool) {
 	return answer, text, failed
 }
 
-// fromRoot is a text in which the workspace's files are named from its root: clients don't see where it is.
-func fromRoot(root, text string) string {
+// fromRoot is a text in which the workspace's files are named from its root, where they follow another text: clients
+// don't see where it is.
+func (r *request) fromRoot(text, before string) string {
 	separator := string(filepath.Separator)
-	return strings.ReplaceAll(text, strings.TrimSuffix(root, separator)+separator, "")
+	root := strings.TrimSuffix(r.server.reading.Root, separator)
+	if root == "" { // of all files: any separator would be taken for it
+		return text
+	}
+	return strings.ReplaceAll(text, before+root+separator, before)
+}
+
+// putCalls puts the only scenario into an answer, with the requested part of its calls.
+func (r *request) putCalls(answer object, key string, scenario object) {
+	var calls []object
+	list, _ := scenario["calls"].([]any)
+	for _, one := range list {
+		calls = append(calls, one.(object))
+	}
+	delete(scenario, "calls")
+	r.put(answer, "calls", calls)
+	scenario = reduced(scenario)
+	scenario["calls"], answer[key] = answer["calls"], []object{scenario}
+	delete(answer, "calls")
 }
 
 // put puts the requested part of a list into an answer, as much as an answer contains.

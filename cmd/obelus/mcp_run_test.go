@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,12 +43,15 @@ func approvedPlan(t *testing.T, script string) (root, signers string) {
 func TestMCPRunsWhatWasApproved(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	root, signers := approvedPlan(t, "echo \"\\\"paid $1\\\"\"\n")
+	root, signers := approvedPlan(t, "echo \"\\\"paid $1 in $PWD/a.txt\\\"\"\n")
 	s := served(t, root, nil, "--allow-run", "--signers", signers)
 	text, value, failed := called(t, s, "run", map[string]any{"path": "plans/pay.yaml"})
 	end, _ := value["end"].(map[string]any)
-	if failed || end["status"] != "done" || end["run"] == "" || !strings.Contains(text, `"output":{"paid":"paid 5"}`) {
+	if failed || end["status"] != "done" || !strings.Contains(text, `"output":{"paid":"paid 5 in `+filepath.Join(root, "plans", "a.txt")+`"}`) {
 		t.Errorf("%s\n%v", text, value)
+	}
+	if id, _ := end["run"].(string); id == "" || filepath.Base(fmt.Sprint(end["journal"])) != id+".jsonl" {
+		t.Errorf("the run is %v: %s", end["run"], text)
 	}
 	for _, one := range []struct {
 		in   map[string]any

@@ -345,13 +345,15 @@ func TestMCPProcess(t *testing.T) {
 
 // The names of the workspace's files don't say where on this machine they lie.
 func TestMCPNamesFilesFromTheRoot(t *testing.T) {
-	root := put(t, map[string]string{"a/plan.yaml": "import: [tools.yaml]\n" + badPlan, "a/tools.yaml": "tools: 3\n"})
+	root := put(t, map[string]string{"a/plan.yaml": "import: [tools.yaml]\n" + badPlan, "a/tools.yaml": "tools: 3\n", "a/good.yaml": goodPlan})
 	s := served(t, root, nil)
 	for _, one := range []struct {
 		tool string
 		in   map[string]any
 	}{
 		{"check", map[string]any{"path": "a/plan.yaml"}}, {"check", map[string]any{"path": "a/gone.yaml"}}, {"simulate", map[string]any{"path": "a/plan.yaml"}},
+		{"diff", map[string]any{"old": map[string]any{"path": "a/good.yaml"}, "new": map[string]any{"plan": "calls: []\n"}}},
+		{"graph", map[string]any{"path": "a/good.yaml", "format": "html"}}, {"graph", map[string]any{"path": "a/good.yaml", "format": "svg", "detail": true}},
 		{"graph", map[string]any{"path": "a/plan.yaml"}}, {"diff", map[string]any{"old": map[string]any{"path": "a/plan.yaml"}, "new": map[string]any{"plan": goodPlan}}},
 	} {
 		text, value, _ := called(t, s, one.tool, one.in)
@@ -359,6 +361,47 @@ func TestMCPNamesFilesFromTheRoot(t *testing.T) {
 		if strings.Contains(text+string(whole), root) {
 			t.Errorf("%s: %s\n%s", one.tool, text, whole)
 		}
+	}
+	of := map[string]any{"plan": strings.Replace(goodPlan, "city: †input.city", "city: "+root+"/city", 1)}
+	for tool, in := range map[string]map[string]any{"graph": {"plan": of["plan"], "detail": true}, "diff": {"old": map[string]any{"plan": goodPlan}, "new": of}} {
+		if text, _, _ := called(t, s, tool, in); !strings.Contains(text, root+"/city") {
+			t.Errorf("%s: a value isn't as the plan has it: %s", tool, text)
+		}
+	}
+}
+
+// Where everything is in the workspace, texts keep their separators.
+func TestMCPBelowTheRootOfAllFiles(t *testing.T) {
+	s := served(t, string(filepath.Separator), nil)
+	text, _, _ := called(t, s, "graph", map[string]any{"path": "no/such/plan.yaml"})
+	if !strings.Contains(text, filepath.FromSlash("no/such/plan.yaml")) {
+		t.Error(text)
+	}
+}
+
+// The calls of the only scenario are paged, and a drawing that is too large isn't in what says so.
+func TestMCPLongPlans(t *testing.T) {
+	s := served(t, t.TempDir(), nil)
+	plan := "tools: {t: {properties: {p: {type: integer}}}}\ncalls:\n" + strings.Repeat("- {_tool: t, p: 1}\n", 90)
+	for _, most := range []int{7, 90} {
+		var calls []any
+		for next := any(0); next != nil; {
+			_, value, _ := called(t, s, "simulate", map[string]any{"plan": plan, "first": next, "most": most})
+			next = value["next"]
+			for _, one := range value["scenarios"].([]any) {
+				calls = append(calls, one.(map[string]any)["calls"].([]any)...)
+			}
+		}
+		if len(calls) != 90 || calls[89].(map[string]any)["call"] != "t#90" {
+			t.Errorf("%d calls: %v", len(calls), calls[len(calls)-1])
+		}
+	}
+	for i := range 300 {
+		plan += fmt.Sprintf("- {_tool: t, p: †state.a%d, _outputPath: a%d}\n", i, i+1)
+	}
+	text, _, failed := called(t, s, "graph", map[string]any{"plan": "state: {a0: 1}\n" + plan, "format": "html"})
+	if !failed || len(text) > 1000 || !strings.Contains(text, "the drawing is too large for an answer") {
+		t.Errorf("%d bytes: %.300s", len(text), text)
 	}
 }
 
