@@ -1,6 +1,8 @@
 package compiler
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -191,7 +193,7 @@ func (c contextReader) afterHistory(history []plan.Written, state any, data map[
 		path := c.plan.Paths.Segments(w.Path)
 		under, _ := pathtree.Walk(all, path)
 		after, err := Combine(w.Method, under, w.Value)
-		if err != nil {
+		if err = cmp.Or(roomFor(all, path), err); err != nil {
 			c.Report(diag.WrongType, w.Message.Span().Head(), "what was written to %q can't be there: %v",
 				c.plan.Paths.String(w.Path), err)
 			continue
@@ -201,6 +203,20 @@ func (c contextReader) afterHistory(history []plan.Written, state any, data map[
 	values := all.(map[string]any)
 	data, _ = values["data"].(map[string]any)
 	return values["state"], data
+}
+
+// roomFor says at which step of a path a value has no place for it: one of another kind, or a list that isn't as long.
+func roomFor(value any, path []reference.Segment) error {
+	for _, s := range path {
+		list, isList := value.([]any)
+		_, isObject := value.(map[string]any)
+		fits := value == nil || isObject && !s.IsIndex || isList && s.IsIndex
+		if !fits || s.IsIndex && s.Index > len(list) {
+			return fmt.Errorf("%s has no place for it", KindOf(value))
+		}
+		value, _ = pathtree.Step(value, s)
+	}
+	return nil
 }
 
 // toolMessage reads the tools of a context, and in a record what they need besides: schemas, activities, and the files

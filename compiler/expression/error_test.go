@@ -70,6 +70,8 @@ func TestFaults(t *testing.T) {
 		{"†state⟦.\"⟧a\"", "in brackets", ""},
 		{"†state[⟦\"⟧a]", "never closed", ""},
 		{"†state[\"⟦\\q⟧\"]", "means no character", ""},
+		{"†state[\"⟦\\ud83d\\u0061⟧\"]", "means no character", ""},
+		{"†state[\"⟦\\xff⟧\"]", "means no character", ""},
 		{"†state.⟦-⟧a", "no key can begin", "quoted"},
 		{"⟦†state.f⟧(1)", "can't be called", "only functions"},
 		{"⟦†len⟧(†state.a)", "can't be called", "†(len("},

@@ -125,6 +125,7 @@ func TestReferences(t *testing.T) {
 		{`†state["0"]`, "state", []Segment{key("0")}, `†state["0"]`},
 		{`†state["plain"]`, "state", []Segment{key("plain")}, `†state.plain`},
 		{`†state["a\u00e9\n\ud83d\ude00"]`, "state", []Segment{key("aé\n😀")}, `†state["aé\n😀"]`},
+		{`†state["\ufffd\x61\/\uD83D\ude00\\ud83d"]`, "state", []Segment{key(`�a/😀\ud83d`)}, `†state["�a/😀\\ud83d"]`},
 		{"†state.user-name", "state", []Segment{key("user-name")}, "†state.user-name"},
 		{"†state.größe.名前", "state", []Segment{key("größe"), key("名前")}, "†state.größe.名前"},
 		{"†state.1a", "state", []Segment{key("1a")}, "†state.1a"},

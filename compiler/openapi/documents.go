@@ -30,13 +30,16 @@ func parse(file *source.File) (root *source.Node, found []diag.Diagnostic) {
 // target is where a reference leads.
 func (r *reading) target(ref *source.Node) (*source.Node, *Note) {
 	pointer, inside := strings.CutPrefix(ref.AsText(), "#")
-	if !inside {
+	if ref.Kind == source.String && !inside {
 		return nil, noteOf(ref, "%q leads out of the document, and nothing else is read", ref.Text).because(Outside)
 	}
 	if decoded, err := url.PathUnescape(pointer); err == nil {
 		pointer = decoded
 	}
 	n := r.root
+	if !inside || pointer != "" && pointer[0] != '/' { // no reference, or one by an anchor
+		n = nil
+	}
 	for i, token := range strings.Split(pointer, "/") {
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
 		if at, err := strconv.Atoi(token); err == nil && n != nil && at >= 0 && at < len(n.Items) {

@@ -111,7 +111,10 @@ func TestHostileDocumentsAreBounded(t *testing.T) {
 	ref := func(i int) string { return fmt.Sprintf(`{"$ref": "#/components/schemas/S%d"}`, i) }
 	n := amount.Of(300, 2_000, 20_000)
 	for name, text := range map[string]string{
-		"a ring":   document(get(ref(0)), list(n, func(i int) string { return fmt.Sprintf(`"S%d": %s`, i, ref((i+1)%n)) })),
+		"a ring": document(get(ref(0)), list(n, func(i int) string { return fmt.Sprintf(`"S%d": %s`, i, ref((i+1)%n)) })),
+		"a large ring": document(get(ref(0)), list(1_500, func(i int) string {
+			return fmt.Sprintf(`"S%d": {"properties": {%s, "next": %s}}`, i, list(40, func(k int) string { return fmt.Sprintf(`"p%d": {"type": "integer"}`, k) }), ref((i+1)%1_500))
+		})),
 		"a ladder": document(get(ref(0)), list(60, func(i int) string { return fmt.Sprintf(`"S%d": {"allOf": [%s, %[2]s]}`, i, ref(i+1)) })),
 		"a net": document(get(ref(0)), list(100, func(i int) string {
 			return fmt.Sprintf(`"S%d": {"properties": {%s}}`, i, list(100, func(k int) string { return fmt.Sprintf(`"p%d": %s`, k, ref(k)) }))
@@ -203,6 +206,8 @@ paths:
   /absolute: {get: {$ref: /etc/passwd}}
   /net: {get: {$ref: "https://a.example/x.yaml"}}
   /number: {get: {$ref: 7}}
+  /anchor: {get: {$ref: "#make"}}
+  /odd: {get: {responses: {"200": {description: d, content: {application/json: {schema: {properties: {a: {$ref: "#User"}, b: {$ref: 7}}}}}}}}}
   /far: {get: {responses: {"200": {description: d, content: {application/json: {schema: {$ref: "#/components/schemas/Far"}}}}}}}
   /near: {get: {responses: {"200": {description: d, content: {application/json: {schema: {$ref: "#/components/schemas/User"}}}}}}}
 components: {schemas: {User: {type: string}, Far: {items: {$ref: models.yaml#/Far}}}}
@@ -212,9 +217,16 @@ components: {schemas: {User: {type: string}, Far: {items: {$ref: models.yaml#/Fa
 		t.Fatal(found)
 	}
 	for _, o := range api.Operations {
-		if o.Path == "/near" != (o.Refused == nil) || o.Refused != nil && !strings.Contains(o.Refused.Message, "leads out of the document") {
+		why := "leads out of the document"
+		if o.Path == "/number" || o.Path == "/anchor" {
+			why = "leads to nothing"
+		}
+		if known := o.Path == "/near" || o.Path == "/odd"; known != (o.Refused == nil) || !known && !strings.Contains(o.Refused.Message, why) {
 			t.Errorf("%s: %+v", o, o.Refused)
 		}
+	}
+	if len(api.Notes) != 2 || !strings.Contains(api.Notes[0].Message, `"#User" leads to no schema`) || !strings.Contains(api.Notes[1].Message, `"7" leads to no schema`) {
+		t.Errorf("%+v", api.Notes)
 	}
 }
 

@@ -32,6 +32,7 @@ type named struct {
 	broken    *Note  // it leads out of the document
 	name      string // under "schemas"
 	duplicate *named // an equal schema that replaces it
+	large     bool   // with all that it refers to
 	relaxed   bool   // no value fitted it
 }
 

@@ -46,8 +46,13 @@ func (r *reading) spread() {
 		again = false
 		for _, n := range slices.Backward(r.order) {
 			for _, to := range n.refs {
-				if to.pruned && !n.pruned || to.broken != nil && n.broken == nil {
-					n.pruned, n.broken, again = n.pruned || to.pruned, cmp.Or(n.broken, to.broken), true
+				if to.duplicate != nil {
+					to = to.duplicate
+				}
+				if to.pruned && !n.pruned || to.large && !n.large || to.broken != nil && n.broken == nil {
+					n.pruned, n.large, n.broken = n.pruned || to.pruned, n.large ||
+						to.large, cmp.Or(n.broken, to.broken)
+					again = true
 				}
 			}
 		}
@@ -112,25 +117,25 @@ const maxFaults = 100
 // bound cuts references between schemas that are too large with all that they refer to, so that each has at least its
 // own properties.
 func (r *reading) bound() {
-	var large []*named
 	fine := map[string]bool{} // with all that they refer to
 	for _, n := range r.order {
-		if n.name == "" || fine[n.name] {
+		if n.name == "" || n.large || fine[n.name] {
 			continue
 		}
-		isLarge := slices.ContainsFunc(n.refs, func(to *named) bool { return slices.Contains(large, to) })
-		if reference := map[string]any{"$ref": "#/schemas/" + n.name}; !isLarge {
-			fault := r.sound(reference)
-			if isLarge = fault != nil && fault.Limit; fault == nil {
-				catalogue.Reach(reference, r.schemas, fine, func(string) {})
-			}
-		}
-		if isLarge {
-			large = append(large, n)
+		reference := map[string]any{"$ref": "#/schemas/" + n.name}
+		if fault := r.sound(reference); fault == nil {
+			catalogue.Reach(reference, r.schemas, fine, func(string) {})
+		} else if fault.Limit {
+			n.large = true
+			r.spread()
 		}
 	}
-	for _, n := range large {
-		r.schemas[n.name] = rendered(n.value, func(to *named) bool { return slices.Contains(large, to) })
+	var large []*named
+	for _, n := range r.order {
+		if n.large && n.name != "" {
+			large = append(large, n)
+			r.schemas[n.name] = rendered(n.value, func(to *named) bool { return to.large })
+		}
 	}
 	if len(large) > 0 {
 		r.note(noteOf(large[0].node, "%s too large, such as %q; where one refers to another of them it may be anything",

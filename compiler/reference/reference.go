@@ -5,6 +5,7 @@ package reference
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -317,16 +318,22 @@ func readQuoted(text string, at int) (string, int, *Error) {
 	return "", 0, Fault(at, at+1, "the quoted key is never closed", "write ["+string(quote)+"key"+string(quote)+"]")
 }
 
-// doubleQuoted escapes for double quotes what is in single ones.
-var doubleQuoted = strings.NewReplacer(`\\`, `\\`, `\"`, `\"`, `\'`, `'`, "\\`", "`", `"`, `\"`)
+// doubleQuoted escapes for Go's double quotes what is in single ones, or escaped as only JSON does it.
+var doubleQuoted = strings.NewReplacer(`\\`, `\\`, `\"`, `\"`, `\'`, `'`, "\\`", "`", `\/`, `/`, `"`, `\"`)
 
-func unescape(text string, from, end int) (s string, err *Error) {
-	quoted := `"` + doubleQuoted.Replace(text[from:end]) + `"`
-	s, wrong := strconv.Unquote(quoted)
-	if wrong != nil { // a pair of surrogates, or \/
-		wrong = json.Unmarshal([]byte(quoted), &s)
-	}
-	if wrong != nil || strings.ContainsRune(s, utf8.RuneError) {
+// escapes finds escapes, and as one a pair of surrogates, as JSON writes a character beyond U+FFFF.
+var escapes = regexp.MustCompile(`(?i)\\ud[89ab]..\\ud[c-f]..|\\.`)
+
+func unescape(text string, from, end int) (string, *Error) {
+	quoted := escapes.ReplaceAllStringFunc(doubleQuoted.Replace(text[from:end]), func(escape string) string {
+		var pair string
+		if len(escape) < len(`\ud83d\ude00`) || json.Unmarshal([]byte(`"`+escape+`"`), &pair) != nil {
+			return escape
+		}
+		return pair
+	})
+	s, wrong := strconv.Unquote(`"` + quoted + `"`)
+	if wrong != nil || !utf8.ValidString(s) {
 		return "", Fault(from, end, "an escape in the key "+wording.Quote(text[from:end])+" means no character",
 			"write \\\\ for a backslash")
 	}

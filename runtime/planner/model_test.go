@@ -468,7 +468,12 @@ func TestPlainerForms(t *testing.T) {
 func TestForms(t *testing.T) {
 	closed := `{"type":"object","properties":{"zeta":{"type":"string","minLength":2},"alpha":{"type":["integer","null"]}},"required":["zeta","alpha"],"additionalProperties":false}`
 	open := `{"type":"object","properties":{"zeta":{},"alpha":{"type":"integer"}}}`
+	named := `{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"required":["a"],"additionalProperties":false,"$defs":{"a":{"type":"string"}}}`
+	inner := `{"type":"object","properties":{"a":{"$ref":"#/properties/a/$defs/a","$defs":{"a":{"type":"string"}}}},"required":["a"],"additionalProperties":false}`
 	cases := []struct{ protocol, schema, want string }{
+		{"openai", named, `"schema":` + named + `,"strict":true}`},
+		{"openai", inner, `"schema":` + inner + `,"strict":false}`},
+		{"openai", `{"type":"array","items":{"anyOf":[{"type":"null"},{"$ref":"#"}]}}`, `{"$ref":"#/properties/result"}]}}},"required":["result"],"additionalProperties":false},"strict":false}`},
 		{"openai", closed, `"response_format":{"json_schema":{"name":"answer","schema":` + closed + `,"strict":true},"type":"json_schema"}`},
 		{"openai", open, `"response_format":{"json_schema":{"name":"answer","schema":` + open + `,"strict":false},"type":"json_schema"}`},
 		{"anthropic", closed, `"output_config":{"format":{"schema":` + closed + `,"type":"json_schema"}}`},

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/runtime/request"
 )
@@ -12,14 +13,17 @@ func isA(kind string, schema any) bool {
 	return o.Get("type") == kind || slices.Contains(list, any(kind))
 }
 
-// enforceable reports whether endpoints can enforce a schema: no value is unrestricted,
-// and every object is closed and requires all of its properties.
+// enforceable reports whether endpoints can enforce a schema: no value is unrestricted, every object is closed and
+// requires all of its properties, and references lead to the outermost definitions.
 func enforceable(schema any) bool {
 	o, _ := schema.(request.Object)
 	properties, _ := o.Get("properties").(request.Object)
 	required, _ := o.Get("required").([]any)
+	ref, _ := o.Get("$ref").(string)
+	definition, outermost := strings.CutPrefix(ref, "#/$defs/")
 	switch {
 	case !slices.ContainsFunc([]string{"type", "$ref", "enum", "const", "anyOf", "oneOf"}, o.Has),
+		o.Has("$ref") && (!outermost || strings.Contains(definition, "/")),
 		isA("array", o) && !o.Has("items"),
 		isA("object", o) && (properties == nil || len(required) < len(properties) ||
 			o.Get("additionalProperties") != false):
