@@ -104,7 +104,7 @@ var errSilent = errors.New("silence")
 func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
 	x := &exchange{hide: w.hide}
 	ctx, cancel := context.WithCancelCause(ctx)
-	x.timer = time.AfterFunc(quietAfter, func() {
+	x.timer = time.AfterFunc(maxSilence, func() {
 		if ctx.Err() != nil {
 			return
 		}
@@ -116,6 +116,7 @@ func (w *wire) begin(ctx context.Context) (context.Context, *exchange, func()) {
 		w.quiet(silent)
 		x.timer.Reset(quietAfter)
 	})
+	x.timer.Reset(quietAfter) // only now, since the function reads the field
 	return ctx, x, func() {
 		x.timer.Stop()
 		cancel(nil)
