@@ -130,7 +130,9 @@ func (s *Stream) step(at int, c byte) {
 	case c == '}' || c == ']':
 		s.leave(at, c)
 	case c == ',' && depth == 1 && !s.named:
-		s.head, s.member = at, at+1
+		if s.named = s.key(at) == "calls"; !s.named {
+			s.head, s.member = at, at+1
+		}
 	}
 }
 
@@ -157,16 +159,20 @@ func (s *Stream) enter(at int, c byte) {
 		s.fail(codeLimit, at, fmt.Sprintf("nested more than %d deep", s.limits.Depth))
 		return
 	}
-	if len(s.open) == 1 && !s.named {
-		var key string
-		text := bytes.TrimSpace(s.text[s.member:at])
-		if json.Unmarshal(bytes.TrimSuffix(text, []byte(":")), &key) == nil && key == "calls" {
-			if s.named, s.listing = true, c == '['; s.listing {
-				s.items = at + 1
-			}
+	if len(s.open) == 1 && !s.named && s.key(at) == "calls" {
+		if s.named, s.listing = true, c == '['; s.listing {
+			s.items = at + 1
 		}
 	}
 	s.open = append(s.open, c)
+}
+
+// key is that of the member which is read up to a place; "" where none can be read.
+func (s *Stream) key(to int) (key string) {
+	if json.NewDecoder(bytes.NewReader(s.text[s.member:to])).Decode(&key) != nil {
+		return ""
+	}
+	return key
 }
 
 // leave closes one.
