@@ -91,8 +91,8 @@ const (
 // The kinds of trouble that a program may want to tell apart.
 var (
 	ErrUnsound = session.ErrUnsound // the plan has errors
-	ErrUnfit   = session.ErrUnfit   // input or state doesn't fit its schema
-	ErrNoRun   = session.ErrNoRun   // there is no such journal
+	ErrUnfit   = session.ErrUnfit   // input or state doesn't fit its schema, or lacks something
+	ErrNoRun   = session.ErrNoRun   // there is no such run, or several
 	ErrLocked  = session.ErrLocked  // the run is going on, in another process
 	ErrEnded   = session.ErrEnded   // the run has ended; its result is given as well
 	ErrDamaged = session.ErrDamaged // the journal can't be trusted
@@ -110,7 +110,7 @@ type LoadOptions struct {
 	Activities []string
 	// Policies are files that say what the plan may do, in the place of the workspace's.
 	Policies []string
-	// Trust trusts what the workspace declares harmless; else only what "obelus trust" did counts.
+	// Trust accepts what the workspace declares harmless. Without it only folders that "obelus trust" trusts count.
 	Trust bool
 	// Hosts may be sent requests besides those that obelus.yaml lists: api.example.com,
 	// 127.0.0.1:8080, 10.0.0.0/8.
@@ -239,7 +239,7 @@ type RunOptions struct {
 	Input, State map[string]any // over the plan's own, key by key
 	// Parallel is how many activities may be at work at once; 0 is the plan's limit, or 64.
 	Parallel int
-	// Ask is about which calls the Confirmer is asked. A run that would ask and has none stops,
+	// Ask selects the calls that the Confirmer is asked about. A run that would ask and has none stops,
 	// and can be resumed.
 	Ask       Policy
 	Confirmer Confirmer
@@ -292,7 +292,7 @@ type ResumeOptions struct {
 	Activities []string
 	InFlight   InFlight
 	Answers    []Answer // to questions that the run stopped with
-	// Ask is about which calls the Confirmer is asked from now on.
+	// Ask selects the calls that the Confirmer is asked about from now on.
 	Ask       Policy
 	Confirmer Confirmer
 	Observer  Observer

@@ -51,8 +51,8 @@ func (v View) withoutImplied(droppable map[int]bool) View {
 // cycleMark is on every edge between calls that wait for each other.
 var cycleMark = Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"}
 
-// frameCycles draws a frame around the nodes of each cycle, and may mark the edges between them.
-func (v View) frameCycles(mark bool) View {
+// frameCycles draws a frame around the nodes of each cycle, and marks the edges between them.
+func (v View) frameCycles() View {
 	components, err := graph.StronglyConnectedComponents(v.Graph())
 	if err != nil {
 		return v
@@ -75,8 +75,7 @@ func (v View) frameCycles(mark bool) View {
 		}
 	}
 	for i, e := range v.Edges {
-		if number := cycle[v.Nodes[e.From].ID]; mark && e.From != e.To && number > 0 &&
-			number == cycle[v.Nodes[e.To].ID] {
+		if number := cycle[v.Nodes[e.From].ID]; e.From != e.To && number > 0 && number == cycle[v.Nodes[e.To].ID] {
 			v.Edges[i].Marks = addMark(e.Marks, cycleMark)
 		}
 	}

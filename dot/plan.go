@@ -29,7 +29,7 @@ type Options struct {
 	// Flat draws no calls of delegates. Otherwise all of them are drawn where the
 	// drawing has no more than 30 calls then.
 	Flat bool
-	// Scheme marks neither findings nor the edges of cycles: nobody is going to run what is drawn.
+	// Scheme doesn't mark cycles: nobody is going to run what is drawn.
 	Scheme bool
 }
 
@@ -46,9 +46,6 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	}
 	if o.MaxEdges <= 0 {
 		o.MaxEdges = mermaidEdges
-	}
-	if o.Scheme {
-		findings = nil
 	}
 	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), graph: planGraph(p)}
 	d.layer = layers(d.graph)
@@ -157,9 +154,9 @@ func (d *drawing) draw(l level) (v View, fits bool) {
 	d.drawFindings()
 
 	v = d.b.view()
-	if l.whose == "" {
-		v = v.frameCycles(!d.options.Scheme)
-	} else {
+	if l.whose == "" && !d.options.Scheme {
+		v = v.frameCycles()
+	} else if l.whose != "" {
 		v.Notes = append(v.Notes, fmt.Sprintf("%d calls: those of %s are drawn as one", len(d.plan.Calls), l.whose))
 	}
 	if note := d.unplaced(); note != "" {

@@ -61,30 +61,19 @@ func printSchema(_ context.Context, c *cli, args []string) error {
 }
 
 func printVersion(_ context.Context, c *cli, _ []string) error {
-	_, err := fmt.Fprintf(c.out, "obelus %s (%s%s, %s/%s)\n", version(), revision(), runtime.Version(), runtime.GOOS,
-		runtime.GOARCH)
-	return err
+	c.print("obelus %s (%s%s, %s/%s)\n", version(), revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
 }
 
-// revision is the revision of the checkout that the program was built in, as the version begins; "" elsewhere.
+// revision is the revision of the checkout that the program was built in, if the version doesn't name it.
 func revision() string {
 	info, _ := debug.ReadBuildInfo()
-	if info == nil {
-		return ""
-	}
-	settings := map[string]string{}
 	for _, one := range info.Settings {
-		settings[one.Key] = one.Value
+		if one.Key == "vcs.revision" && len(one.Value) > 12 && !strings.Contains(version(), one.Value[:12]) {
+			return one.Value[:12] + ", "
+		}
 	}
-	revision := settings["vcs.revision"]
-	if revision == "" {
-		return ""
-	}
-	revision = revision[:min(len(revision), 12)]
-	if settings["vcs.modified"] == "true" {
-		revision += "+dirty"
-	}
-	return revision + ", "
+	return ""
 }
 
 // version is the program's own, if it was built from one.

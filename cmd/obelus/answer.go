@@ -84,8 +84,8 @@ func (o *deciding) decision(c *cli, q *runtime.Question, answer []string) (d run
 			d.Replacement, err = json.Marshal(call)
 		}
 	case n > 0 || d.Verdict == runtime.Change || d.Verdict == runtime.Replace || !slices.Contains(verdicts, answer[0]):
-		return d, usageErr("the answer can't be %q: expected %s", strings.Join(answer, " "), wording.Or(verdicts)).
-			Advise("write change amount=5, or replace '{\"_tool\": \"refund\"}'; a reason is given with --reason").
+		return d, usageErr("the answer can't be %q: expected approve, reject, retry, fail, change NAME=VALUE… or "+
+			"replace CALL", strings.Join(answer, " ")).Advise("a reason is given with --reason").
 			Suggest(answer[0], verdicts)
 	}
 	return d, err

@@ -53,16 +53,11 @@ func (o *checking) run(_ context.Context, c *cli, args []string) (err error) {
 	return c.check(o)
 }
 
-func (c *cli) check(o *checking) error {
+func (c *cli) check(o *checking) (err error) {
 	files, err := o.reading.Gather(o.args)
 	if err != nil {
 		return err
 	}
-	return c.checkFiles(o, files)
-}
-
-// checkFiles checks files that arguments led to.
-func (c *cli) checkFiles(o *checking, files []project.Named) (err error) {
 	out := bufio.NewWriter(c.out)
 	defer func() { err = cmp.Or(out.Flush(), err) }()
 	r := &reporter{cli: c, checking: o, reported: map[string]bool{}, out: struct{ io.Writer }{out}}

@@ -67,7 +67,7 @@ type cli struct {
 	cmd    *cobra.Command
 	failed error // to write the result
 
-	documents    []*project.Reader    // how one document after the other is read; nil for as the global flags say
+	documents    []*project.Reader    // readers of a request's documents, in order; nil: one by the global flags
 	input, state map[string]any       // those that a plan gets before the flags give others
 	watch        func(steps int) bool // follows simulations, and ends one with false; nil for none
 }

@@ -251,9 +251,9 @@ func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "print help for a command", Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			found, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return unknownCommand(cmd.Root(), args[len(args)-1])
+			found, rest, _ := cmd.Root().Find(args)
+			if len(rest) > 0 {
+				return unknownCommand(found, rest[0])
 			}
 			return found.Help()
 		},

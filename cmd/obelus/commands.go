@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/simulation"
-	"github.com/spf13/cobra"
 )
 
 // A group is commands that help lists together.
@@ -55,20 +54,21 @@ func table() []group {
 			action: func() action { return &simulating{Flags: simulation.Flags{Seed: 1}} }, tool: simulateTool},
 		{use: "run FILE | -", short: "run a plan", args: plan, global: planFlags + "runs ",
 			exclusive: [][]string{{"model", "planner"}, {"continue", "planner"}, {"plan-only", "instances"},
-				{"plan-only", "require-approval"}, {"plan-only", "permit"}, {"plan-only", "web"}},
+				{"plan-only", "require-approval"}, {"plan-only", "permit"}, {"plan-only", "web"}, {"plan-only", "out"},
+				{"plan-only", "approval"}},
 			action: func() action { return &starting{Planner: "none"} }, tool: runTool},
 		{use: "resume RUN", short: "continue a run that was stopped or killed", args: run, global: runFlags,
 			action: func() action { return &resuming{} }},
 		{use: "decide RUN [CALL [approve | reject | change NAME=VALUE… | replace CALL | retry | fail]]",
 			short: "answer the questions of a run", args: counted("a run", 1, math.MaxInt), global: runFlags,
 			action: func() action { return &deciding{} }},
-		{use: "runs", short: "list runs by their journals", args: cobra.NoArgs, global: "runs ",
+		{use: "runs", short: "list runs by their journals", args: counted("", 0, 0), global: "runs ",
 			action: func() action { return &runListing{} }, below: []command{
 				{use: "show RUN", short: "describe one run", args: run, global: runFlags,
 					action: func() action { return &showing{} }},
 				{use: "export RUN", short: "write one run as OpenTelemetry spans", args: run, global: runFlags,
 					action: func() action { return &exporting{} }},
-				{use: "prune", short: "remove journals that aren't needed any more", args: cobra.NoArgs,
+				{use: "prune", short: "remove journals that aren't needed any more", args: counted("", 0, 0),
 					global: "runs ",
 					action: func() action { return &pruning{} }}}},
 	}

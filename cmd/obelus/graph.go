@@ -21,7 +21,7 @@ type graphing struct {
 	Between string `flag:"--between A,B: draw only the calls on the ways from A to B"`
 	Depth   int    `least:"1" flag:"--depth N: with --focus, how many calls away to draw"`
 	Detail  bool   `flag:"--detail: show what is otherwise shown on hover, and parameters"`
-	Scheme  bool   `flag:"--scheme: draw without findings what isn't meant to run, such as cycles"`
+	Scheme  bool   `flag:"--scheme: draw without findings, for what isn't meant to run"`
 }
 
 func (o *graphing) options() dot.Options {
@@ -63,16 +63,16 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 			return err
 		}
 	}
+	if o.Scheme {
+		p.Findings = nil
+	}
 	one := &page.Page{View: dot.FromPlan(p.Plan, p.Findings, options)}
 	if form == "html" {
 		if one, err = pages.OfPlan(p, one.View); err != nil {
 			return err
 		}
-		if o.Scheme {
-			one.Parts[0].Findings = nil
-		}
 	}
-	if form != "html" && o.Focus+o.Between == "" && !diag.HasErrors(p.Findings) {
+	if form != "html" && o.Focus+o.Between == "" && !o.Scheme && !diag.HasErrors(p.Findings) {
 		one.View.Card(facts.Of(p.Plan, facts.Options{}))
 	}
 	return c.draw(one, form, o.Output)

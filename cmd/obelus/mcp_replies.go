@@ -31,7 +31,7 @@ func (r *request) reply(err error) (answer object, text string, failed bool) {
 	fields := strings.Fields(r.row.tool.fields)
 	if err == nil && len(fields) == 1 && len(written) > mostAnswer {
 		err = usageErr("the drawing is too large for an answer: %d bytes", len(written)).
-			Advise("draw what is near one call (\"focus\")")
+			Advise("draw it as text, or what is near one call (\"focus\")")
 		written = ""
 	}
 	status := ending(statusOK)

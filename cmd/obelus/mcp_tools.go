@@ -17,7 +17,7 @@ type tool struct {
 	about     string // what a model reads
 	arguments string // those of [toolArguments] that replace the command's
 	flags     string // the flags that agents set
-	fixed     string // flags with a value that agents can't change
+	fixed     string // flags set before those of agents
 	fields    string // of an answer: a text, or the command's lines and what is the last of them
 }
 

@@ -27,8 +27,8 @@ type starting struct {
 	Record    string   `flag:"--record DIR: write the model's answers (solutions.json) and each tick (tick-N.json)"`
 	Instances string   `flag:"--instances FILE.jsonl: further instances: {\"id\", \"state\"?, \"input\"?} a line"`
 	Out       string   `flag:"--out FILE.jsonl: write the result of each instance, one a line"`
-	Writes    string   `flag:"--writes last|once: which writes of a path count, in place of what the plan says"`
-	Terminate string   `flag:"--terminate output|calls: what a planned run ends with, in place of what the plan says"`
+	Writes    string   `flag:"--writes plan|last|once: which writes of a path count"`
+	Terminate string   `flag:"--terminate plan|output|calls: what a planned run ends with"`
 	Continue  bool     `flag:"--continue: skip calls whose output is in the initial state"`
 	Digest    demanded `flag:"--digest sha256:…: run only this plan, and compare its files before each start"`
 	Approved  bool     `flag:"--require-approval: run the plan only as it was approved (obelus approve)"`
@@ -56,10 +56,10 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	if reading.Instances = o.Instances != ""; !o.PlanOnly {
 		reading.Machine = project.ThisMachine
 	}
-	if c.changed("writes") {
+	if o.Writes != "plan" {
 		reading.Override.Writes = o.Writes
 	}
-	if c.changed("terminate") {
+	if o.Terminate != "plan" {
 		reading.Override.Terminate = plan.Terminate(o.Terminate)
 	}
 	var err error

@@ -60,7 +60,7 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 	case result.Status != runtime.RunDone:
 		return c.noPlan(result)
 	case made.Plan.Solution == nil:
-		fmt.Fprintf(c.err, "obelus: there is no plan: the answer is nested deeper than a file can hold it\n")
+		fmt.Fprintf(c.err, "obelus: there is no plan: the answer is nested too deeply for a file\n")
 		return ending(statusFound)
 	}
 	return c.writeAs(0o600, o.Output, text) // with the input of the run
@@ -74,8 +74,7 @@ func (c *cli) noPlan(result *session.Result) error {
 	if len(result.Errors) > 0 {
 		return ending(statusFound)
 	}
-	why := cmp.Or(result.Why, string(result.Reason), "nobody was asked for one")
-	fmt.Fprintf(c.err, "obelus: there is no plan: %s\n", diag.Escape(why))
+	fmt.Fprintf(c.err, "obelus: there is no plan: %s\n", diag.Escape(cmp.Or(result.Why, string(result.Reason))))
 	return ending(statusStopped)
 }
 

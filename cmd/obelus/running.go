@@ -98,7 +98,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	if !o.Web && terminal.CanAsk(c.in, c.err) {
 		asking = terminal.NewDialogue(c.in, c.err, screen, o.name, pages.ToolsOf(s.Program()))
 		defer asking.Close()
-		if s.ID() != "" {
+		if s.ID() != "" && s.Planned() {
 			asking.Graph = drawing(c, s)
 		}
 		s.Confirmer = asking

@@ -84,7 +84,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	run := runName(c, s)
 	lines := []string{c.commandLine("decide", run) + "  # shows what is asked"}
 	if s.Planned() {
-		lines = append(lines, drawing(c, s)+"  # draws the whole plan")
+		lines = append(lines, drawing(c, s)+"  # draws the plan so far")
 	}
 	var ways []string
 	for i, q := range result.Asked {

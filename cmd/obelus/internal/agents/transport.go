@@ -16,7 +16,7 @@ import (
 // lastAnswers is how long requests may still be answered once the input has ended.
 const lastAnswers = 10 * time.Second
 
-// lines is a connection with a message a line. Otherwise than the SDK's it answers a line that is no message by an
+// lines is a connection with a message a line. Unlike the SDK's, it answers a line that is no message by an
 // error, and all requests before it ends, so that they can come from a file or a pipe.
 type lines struct {
 	in      *source.LineReader

@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-const maxCombinations = 2_000 // are simulated one by one; of more there is a sample
+const maxCombinations = 2_000 // are simulated; of more those that differ least from the usual one
 
 type (
 	branchProblem struct {
@@ -108,8 +108,11 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 		s.print("; never ran: %s", diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200)))
 	}
 	s.print("\n")
-	if found.Cut || found.ValuesLeft || found.Untold > 0 {
-		s.print("there was no room for all combinations, values and causes; --unbounded leaves out none\n")
+	if found.Cut || found.Untold > 0 {
+		s.print("there was no room for all combinations and causes; --unbounded runs all\n")
+	}
+	if found.ValuesLeft {
+		s.print("not every value was used with which conditions may differ\n")
 	}
 	for i, choice := range found.Unreached {
 		if i == 0 {

@@ -21,7 +21,7 @@ type Flags struct {
 	Schedules int      `least:"0" flag:"--schedules N: simulate this many other orders of the same work, too"`
 	Seed      uint64   `flag:"--seed N: seed of what is left to chance"`
 	Seeds     int      `least:"0" most:"100000" flag:"--seeds N: simulate with this many seeds, from --seed on"`
-	Unbounded bool     `flag:"--unbounded: leave nothing out, whatever it costs"`
+	Unbounded bool     `flag:"--unbounded: don't limit steps and combinations"`
 }
 
 // A Simulation is one use of the command: the same work once, in several orders, or with several seeds.

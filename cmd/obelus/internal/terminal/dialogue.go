@@ -191,7 +191,7 @@ func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision ru
 	case letter == "?":
 		d.print("\n" + d.Full(q))
 		if d.Graph != "" {
-			d.hint("the whole plan: " + d.Graph)
+			d.hint("the plan so far: " + d.Graph)
 		}
 		return decision, errNoAnswer
 	case letter == "q":
