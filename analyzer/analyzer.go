@@ -165,8 +165,6 @@ type Judgement struct {
 	// Errors are the findings that keep the plan from being verified, as their
 	// rules have them, suppressed or lowered or not.
 	Errors []diag.Diagnostic
-	// Maturity is how much the plan says of itself.
-	Maturity Maturity
 	// Unjudged names what errors keep from being judged yet, in part or whole: types, branches, conflicts.
 	Unjudged []string
 }
@@ -192,7 +190,7 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 		}
 	}
 	compiler.RedactFindings(p, all)
-	j := Judgement{Plan: final, Maturity: assess(p, all), Unjudged: unjudged}
+	j := Judgement{Plan: final, Unjudged: unjudged}
 	suppressions := suppress.Of(p, func(word string) (*diag.Rule, string) {
 		if rule, near := rules.Find(c.rules(), word); rule == nil {
 			return nil, near

@@ -66,8 +66,8 @@ func TestWhatIsSuppressedStillCounts(t *testing.T) {
 			if got := codes(j.Findings); got != c.shown {
 				t.Errorf("shown are %q, want %q", got, c.shown)
 			}
-			if j.Verified != nil || codes(j.Errors) != "OB502 error" || j.Maturity != Unjudged {
-				t.Errorf("verified: %v, errors %q, maturity %q", j.Verified != nil, codes(j.Errors), j.Maturity)
+			if j.Verified != nil || codes(j.Errors) != "OB502 error" {
+				t.Errorf("verified: %v, errors %q", j.Verified != nil, codes(j.Errors))
 			}
 			if suppressed := strings.Contains(c.settings, "ignore") || strings.Contains(c.text, "obelus:"); suppressed && c.shown == "" {
 				if len(j.Suppressed) != 1 || j.Suppressed[0].Reason != "known" || !j.Suppressed[0].At.Known() || j.Suppressed[0].Severity != diag.Error {
@@ -240,32 +240,6 @@ func FuzzSettings(f *testing.F) {
 			}
 		}
 	})
-}
-
-// LANGUAGE.md#findings: the degrees of maturity.
-func TestMaturity(t *testing.T) {
-	const tools = `
-tools:
-  fetch: {type: object, properties: {_output: {type: string}}}
-  think: {type: object, properties: {_output: {type: string}}}
-activities: {fetch: {expr: '"x"'}}
-`
-	for _, c := range []struct{ want, text string }{
-		{"freeform", tools + "calls: [{_tool: fetch, _outputPath: †state.a}]"},
-		{"open", tools + "stateSchema: {type: object, properties: {a: {type: string}}}\ncalls: [{_tool: fetch, _outputPath: †state.a}]"},
-		{"closed", tools + "stateSchema: {type: object, properties: {a: {}, e: {}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a || †state.e}]\noutput: †state.a || null"},
-		{"happy", tools + "stateSchema: {type: object, properties: {a: {type: string}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a}]"},
-		{"happy", tools + "stateSchema: {type: object, properties: {a: {type: string}, e: {type: integer}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a || †state.e}]\noutput: [†state.a || †state.e]"},
-		{"complete", tools + "stateSchema: {type: object, properties: {a: {type: string}}, additionalProperties: false}\ncalls: [{_tool: think, _outputPath: †state.a}]"},
-		{"complete", tools + "stateSchema: {type: object, properties: {a: {}, e: {}}, additionalProperties: false}\ncalls: [{_tool: fetch, _outputPath: †state.a || †state.e}]\noutput: [†state.a || †state.e]"},
-		{"", tools + "calls: [{_tool: ftch, _outputPath: †state.a}]"},
-		{"", "calls: []"},
-	} {
-		plan, found := compiler.Compile(source.NewFile("a.yaml", []byte(c.text)), compiler.Options{})
-		if got := Analyze(plan, found, Config{}).Maturity.String(); got != c.want {
-			t.Errorf("%q, want %q:\n%s", got, c.want, c.text)
-		}
-	}
 }
 
 // LANGUAGE.md#findings: of suppressions that reach the same finding the innermost has its use, and

@@ -28,7 +28,7 @@ func unroutedFailures(p *Pass) {
 	}
 	for _, call := range p.Plan.Calls {
 		activity := p.Plan.Activities[call.Activity]
-		if !Unrouted(p.Plan, call) || activity != nil && activity.Kind == "expr" {
+		if !unrouted(p.Plan, call) || activity != nil && activity.Kind == "expr" {
 			continue
 		}
 		what := "the run fails with it"
@@ -45,9 +45,9 @@ func unroutedFailures(p *Pass) {
 	}
 }
 
-// Unrouted reports whether nothing of the call's own takes up a failure of its tool: an explicit one that has no
+// unrouted reports whether nothing of the call's own takes up a failure of its tool: an explicit one that has no
 // failure route, or one where the state schema has no room for the record.
-func Unrouted(p *plan.Plan, call *plan.Call) bool {
+func unrouted(p *plan.Plan, call *plan.Call) bool {
 	if call.Latent() {
 		return false
 	}

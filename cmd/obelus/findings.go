@@ -113,8 +113,6 @@ type reporter struct {
 	*cli
 	*checking
 	total    diag.Summary
-	maturity analyzer.Maturity // of the least mature plan
-	plans    int
 	fails    bool            // something of the least severity that counts was shown
 	reported map[string]bool // findings that were reported for imported files
 	sarif    diag.Report     // for the one format that is written in the end
@@ -139,9 +137,6 @@ func (r *reporter) judged(p *project.Program, j analyzer.Judgement, own *source.
 	case j.Plan.Form == plan.Definitions:
 		own = nil
 	default:
-		if r.plans++; r.plans == 1 || j.Maturity < r.maturity {
-			r.maturity = j.Maturity
-		}
 		if r.total.Unjudged = append(r.total.Unjudged, j.Unjudged...); j.Unjudged != nil {
 			r.total.UnjudgedIn = append(r.total.UnjudgedIn, p.File.Name)
 		}
@@ -231,7 +226,6 @@ func inRepository(file string) string {
 
 // end closes the report.
 func (r *reporter) end() (err error) {
-	r.total.Maturity = r.maturity.String()
 	switch r.Format {
 	case "json":
 		err = r.total.JSON(r.out)

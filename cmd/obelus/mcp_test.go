@@ -107,7 +107,7 @@ func TestMCPTools(t *testing.T) {
 		text   string // that is in the answer
 		key    string // that the structured answer has
 	}{
-		{"check", plan(goodPlan), false, `"errors":0,"files":1,"infos":1,"kind":"summary","maturity":"freeform","warnings":0`, "findings"},
+		{"check", plan(goodPlan), false, `"errors":0,"files":1,"infos":1,"kind":"summary","warnings":0`, "findings"},
 		{"check", plan(badPlan), false, nowhere, "summary"},
 		{"check", in{"path": "plans/good.yaml"}, false, "plans/good.yaml:5:13: info OB602", "findings"},
 		{"check", in{"path": "plans/import.yaml", "files": in{"plans/tools.yaml": tools}}, false, `"errors":0`, "findings"},

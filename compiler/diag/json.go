@@ -167,10 +167,9 @@ func writeEscape(b *bytes.Buffer, r rune) {
 // A Summary counts what was found, and closes the list.
 type Summary struct {
 	Files, Errors, Warnings, Infos int
-	Suppressed                     int    // findings that somebody lets stay; not counted above
-	Excluded                       int    // files that the configuration lets nobody check
-	Skipped                        int    // files of a folder that aren't documents of obelus
-	Maturity                       string // of LANGUAGE.md#findings; "" when it wasn't judged
+	Suppressed                     int // findings that somebody lets stay; not counted above
+	Excluded                       int // files that the configuration lets nobody check
+	Skipped                        int // files of a folder that aren't documents of obelus
 	// Unjudged are what errors kept from being judged yet, in the files UnjudgedIn.
 	Unjudged, UnjudgedIn []string
 }
@@ -191,8 +190,7 @@ func Summarize(files int, findings []Diagnostic) Summary {
 	return s
 }
 
-// JSON writes the summary as the last line of LANGUAGE.md#findings; maturity is null when it
-// wasn't judged.
+// JSON writes the summary as the last line of LANGUAGE.md#findings.
 func (s Summary) JSON(w io.Writer) error {
 	return JSONLine(w, struct {
 		Kind     string   `json:"kind"`
@@ -200,11 +198,10 @@ func (s Summary) JSON(w io.Writer) error {
 		Errors   int      `json:"errors"`
 		Warnings int      `json:"warnings"`
 		Infos    int      `json:"infos"`
-		Maturity *string  `json:"maturity"`
 		Unjudged []string `json:"unjudged,omitempty"`
 		Excluded int      `json:"excluded,omitempty"`
 		Skipped  int      `json:"skipped,omitempty"`
-	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, OrNull(s.Maturity), s.Unjudged, s.Excluded, s.Skipped})
+	}{"summary", s.Files, s.Errors, s.Warnings, s.Infos, s.Unjudged, s.Excluded, s.Skipped})
 }
 
 // Text writes the summary as one line for people, as in
@@ -234,9 +231,6 @@ func (s Summary) Text(w io.Writer, o TextOptions) error {
 	}
 	if s.Skipped > 0 {
 		line += fmt.Sprintf(", %d skipped", s.Skipped)
-	}
-	if s.Maturity != "" {
-		line += " (maturity: " + Escape(s.Maturity) + ")"
 	}
 	if len(s.Unjudged) > 0 {
 		line += "; not checked yet"

@@ -206,7 +206,7 @@ func TestJSON(t *testing.T) {
 	if last["errors"].(float64)+last["warnings"].(float64)+last["infos"].(float64) != float64(len(lines)-1) {
 		t.Errorf("the summary counts %v of %d findings", last, len(lines)-1)
 	}
-	for _, key := range []string{"kind", "files", "errors", "warnings", "infos", "maturity"} {
+	for _, key := range []string{"kind", "files", "errors", "warnings", "infos"} {
 		if _, ok := last[key]; !ok {
 			t.Errorf("the summary has no %q", key)
 		}
@@ -239,7 +239,7 @@ func TestSummaryText(t *testing.T) {
 	}{
 		{Summary{Files: 3, Errors: 2, Warnings: 1}, "2 errors, 1 warning in 3 files\n"},
 		{Summary{Files: 1}, "nothing to report in 1 file\n"},
-		{Summary{Files: 1, Infos: 2, Maturity: "closed"}, "2 infos in 1 file (maturity: closed)\n"},
+		{Summary{Files: 1, Infos: 2}, "2 infos in 1 file\n"},
 	} {
 		var b bytes.Buffer
 		c.s.Text(&b, TextOptions{})
