@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
@@ -14,8 +15,9 @@ import (
 // A bundler copies JSON Schemas into a request as they were written, in their own dialect and order. The document's
 // named schemas to which they refer are carried along under one "$defs", so that the copy needs no other document.
 type bundler struct {
-	plan *plan.Plan
-	root *source.Node // what is copied; nil of several
+	plan  *plan.Plan
+	root  *source.Node // what is copied; nil of several
+	draft string       // of JSON Schema, of what it is copied into
 
 	defs      Object
 	names     map[string]string // of definitions, by those of named schemas
@@ -28,8 +30,19 @@ const deepest = 64
 
 // alone is the copy of a schema that is self-contained; around lends it definitions.
 func (s Context) alone(n, around *source.Node) any {
-	w := &bundler{plan: s.Plan, root: n}
+	w := &bundler{plan: s.Plan, root: n, draft: draftOf(n, around)}
 	return w.closed(w.schema(n, around, ""))
+}
+
+// draftOf is the draft of JSON Schema that a schema names, or what is around it; "" for the newest.
+func draftOf(n, around *source.Node) string {
+	text := cmp.Or(n.Get("$schema").AsText(), around.Get("$schema").AsText())
+	return strings.TrimPrefix(strings.TrimSuffix(text, "#"), "https://json-schema.org/draft/2020-12/schema")
+}
+
+// isForeign reports whether a schema is of another draft than what it is copied into.
+func (w *bundler) isForeign(n, around *source.Node) bool {
+	return (n.Get("$schema") != nil || around.Get("$schema") != nil) && draftOf(n, around) != w.draft
 }
 
 // closed is a schema with the definitions that were carried along.
@@ -43,12 +56,19 @@ func (w *bundler) closed(schema any) any {
 	return copied.With("$defs", append(own, w.defs...))
 }
 
-// schema copies a schema to a place in a document, by its JSON pointer, with the definitions that around lends it.
+// schema copies a schema to a place in a document, by its JSON pointer, with the definitions that around lends it. One
+// of another draft than the document's can't be said there, and becomes one that admits anything.
 func (w *bundler) schema(n, around *source.Node, at string) any {
+	if at != "" && w.isForeign(n, around) {
+		return Object{}
+	}
 	copied := w.value(n, at, 0)
 	out, ok := copied.(Object)
 	if !ok {
 		return copied
+	}
+	if lent := around.Get("$schema"); lent != nil && at == "" && !out.Has("$schema") {
+		out = out.With("$schema", Of(lent))
 	}
 	for _, key := range []string{"$defs", "definitions"} {
 		if lent := around.Get(key); lent != nil && n.Get(key) == nil {
@@ -74,7 +94,7 @@ func (w *bundler) value(n *source.Node, at string, depth int) any {
 		return list
 	case n.Kind != source.Object:
 		return Of(n)
-	case depth > deepest:
+	case depth > deepest, at != "" && w.isForeign(n, nil):
 		return Object{}
 	}
 	out := Object{}
@@ -117,8 +137,8 @@ func (w *bundler) reference(ref, at string) string {
 	if name, named := strings.CutPrefix(fragment, "/schemas/"); named && local && w.root.Get("schemas") == nil {
 		name, rest, below := strings.Cut(name, "/")
 		if defined, ok := w.define(name); ok {
-			if below {
-				rest = "/" + rest
+			if rest = "/" + rest; !below || w.isForeign(w.plan.NamedSchemas[unescaped(name)], nil) {
+				rest = ""
 			}
 			return "#/$defs/" + defined + rest
 		}

@@ -386,13 +386,17 @@ tools:
   explicit: {type: object, properties: {n: {type: integer}, deep: {type: array, items: {type: object, properties: {a: {type: integer}}}}, _output: {type: integer}, _outputPath: {enum: [total, sum]}, _scopes: {type: array, items: {enum: [state, input]}}}, required: [_tool, n, _outputPath], additionalProperties: {type: integer}}
   mcp: {name: mcp, description: of MCP, inputSchema: {$schema: "http://json-schema.org/draft-07/schema#", type: object, properties: {q: {$ref: "#/definitions/q"}}, required: [q], definitions: {q: {type: [string, "null"], const: x}}}, outputSchema: {type: object}}
   both: {type: object, properties: {m: {$ref: "#/schemas/Mood"}, _output: {$ref: "#/schemas/Mood"}}, patternProperties: {"^n": {type: integer}}}
-schemas: {Mood: {type: object, properties: {mood: {enum: [good, bad]}}}}
+  older: {$schema: "http://json-schema.org/draft-04/schema#", type: object, properties: {_output: {type: array, items: [{maximum: 3, exclusiveMaximum: true}]}}}
+  mixed: {type: object, properties: {_output: {type: object, properties: {old: {$schema: "http://json-schema.org/draft-04/schema#", maximum: 3, exclusiveMaximum: true}, named: {$ref: "#/schemas/Older"}, part: {$ref: "#/schemas/Older/properties/n"}, now: {type: string}}}}}
+  refers: {type: object, properties: {_scopes: {type: array, items: {$ref: "#/$defs/scope"}, $defs: {scope: {enum: [state]}}}}}
+schemas: {Mood: {type: object, properties: {mood: {enum: [good, bad]}}}, Older: {$schema: "http://json-schema.org/draft-04/schema#", properties: {n: {maximum: 3, exclusiveMaximum: true}}}}
 activities: {explicit: {expr: n}, mcp: {expr: "{}"}}
 outputSchema: {type: object, properties: {n: {type: integer}}, required: [n], additionalProperties: false}
 advisors:
   - {id: risk, role: looks out, "on": request, schema: {type: object, properties: {thought: {type: string}}, required: [thought], additionalProperties: false}}
   - {id: each, role: looks at each, isInstanced: true}
-calls: [{_tool: latent, text: a, _id: one}]
+  - {id: older, role: is of another draft, schema: {$schema: "http://json-schema.org/draft-04/schema#", type: object, properties: {n: {maximum: 3, exclusiveMaximum: true}}}}
+calls: [{_tool: latent, text: a, _id: one}, {_tool: older, _id: two}]
 `
 	for _, c := range []struct {
 		mode     string
@@ -433,6 +437,10 @@ calls: [{_tool: latent, text: a, _id: one}]
 		{"eager", `{"calls":[{"_tool":"mcp"}]}`, false},
 		{"eager", `{"calls":[{"_tool":"both","m":{"mood":"†state.m"},"n1":1,"_output":{"mood":"good"}}]}`, true},
 		{"eager", `{"calls":[{"_tool":"both","_output":{"mood":"†state.m"}}]}`, false}, // a value
+		{"eager", `{"calls":[{"_tool":"older","_output":[2]},{"_tool":"mixed","_output":{"old":2,"now":"a"}}]}`, true},
+		{"eager", `{"calls":[{"_tool":"mixed","_output":{"now":1}}]}`, false},
+		{"eager", `{"calls":[{"_tool":"refers","_scopes":["state"]}]}`, true},
+		{"eager", `{"calls":[{"_tool":"refers","_scopes":["input"]}]}`, false},
 		{"advised", `{"advisors":[{"id":"risk","thought":"no","calls":"{}"},{"id":"each","_instance":"①","calls":"{\"mcp\": 1}"}],"calls":[]}`, true},
 		{"advised", `{"calls":[]}`, false},
 		{"advised", `{"advisors":[{"id":"risk","calls":"{}"}],"calls":[]}`, false},
@@ -456,6 +464,7 @@ calls: [{_tool: latent, text: a, _id: one}]
 		if r.Lazy != (mode == "lazy") {
 			t.Errorf("%s: lazy is %v", c.mode, r.Lazy)
 		}
+		checkSchema(t, ComposeLatent(s, p.Calls[1], nil).Schema)
 		err := accepts(t, checkSchema(t, r.Schema), json.RawMessage(c.solution))
 		if (err == nil) != c.fine {
 			t.Errorf("%s: %s: %v", c.mode, c.solution, err)

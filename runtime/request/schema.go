@@ -125,24 +125,24 @@ func (s Context) metaKeysInUse() map[string]bool {
 func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool, at string) Object {
 	in := parametersOf(tool)
 	properties := Object{{"_tool", Object{{"const", tool.Name}}},
-		{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
+		{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText, at)}}
 	if len(s.Instances) > 0 {
-		properties = append(properties, Member{"_instance", w.metaField(tool, "_instance", s.instanceID(w))})
+		properties = append(properties, Member{"_instance", w.metaField(tool, "_instance", s.instanceID(w), at)})
 	}
 	for _, m := range orderKeys {
-		properties = append(properties, Member{m.Key, w.metaField(tool, m.Key, m.Value)})
+		properties = append(properties, Member{m.Key, w.metaField(tool, m.Key, m.Value, at)})
 	}
 	for _, f := range parameterFields(in) {
 		properties = append(properties, Member{f.Key.Text, Object{}})
 	}
 	for _, m := range metaKeys {
-		if chosen := w.metaField(tool, m.Key, nil); chosen != nil || used[m.Key] {
-			properties = append(properties, Member{m.Key, w.metaField(tool, m.Key, m.Value)})
+		if chosen := w.metaField(tool, m.Key, nil, at); chosen != nil || used[m.Key] {
+			properties = append(properties, Member{m.Key, w.metaField(tool, m.Key, m.Value, at)})
 		}
 	}
 	methods := Object{{"enum", []any{"set", "merge", "assign", "push", "concat"}}}
-	properties = append(properties, Member{"_outputPath", w.metaField(tool, "_outputPath", anyText)},
-		Member{"_outputMethod", w.metaField(tool, "_outputMethod", methods)})
+	properties = append(properties, Member{"_outputPath", w.metaField(tool, "_outputPath", anyText, at)},
+		Member{"_outputMethod", w.metaField(tool, "_outputMethod", methods, at)})
 	if tool.Latent && !s.lazy() {
 		properties = append(properties, Member{"_output", w.outputOf(tool, at+"/properties/_output")})
 	}
@@ -202,7 +202,7 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor, at string) Object {
 	if name, ok := strings.CutPrefix(own.Get("$ref").AsText(), "#/schemas/"); ok {
 		own = s.Plan.NamedSchemas[unescaped(name)]
 	}
-	if own != nil {
+	if own != nil && !w.isForeign(own, nil) {
 		for _, f := range own.Fields {
 			switch key := f.Key.Text; key {
 			case "properties":
@@ -234,7 +234,7 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor, at string) Object {
 // own form whatever it was written in.
 func (s Context) toolShown(tool *plan.Tool) Object {
 	in := parametersOf(tool)
-	w := &bundler{plan: s.Plan, root: in}
+	w := &bundler{plan: s.Plan, root: in, draft: draftOf(in, nil)}
 	var out Object
 	if tool.Description != "" {
 		out = Object{{"description", tool.Description}}
@@ -271,12 +271,12 @@ func (s Context) toolShown(tool *plan.Tool) Object {
 
 func (s Context) propertiesShown(w *bundler, tool *plan.Tool) Object {
 	in := parametersOf(tool)
-	properties := Object{{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText)}}
+	properties := Object{{"_reasoningForCall", w.metaField(tool, "_reasoningForCall", anyText, "")}}
 	for _, f := range parameterFields(in) {
 		properties = append(properties, Member{f.Key.Text, w.schema(f.Value, nil, "")})
 	}
 	for _, key := range []string{"_instance", "_activity", "_delegate", "_scopes", "_outputPath", "_outputMethod"} {
-		if fixed := w.metaField(tool, key, nil); fixed != nil {
+		if fixed := w.metaField(tool, key, nil, ""); fixed != nil {
 			properties = append(properties, Member{key, fixed})
 		}
 	}
@@ -317,8 +317,8 @@ func requiredBy(n *source.Node) []string {
 
 // metaField is what a tool says of one of a call's meta-fields, among its
 // properties or beside them; or else what otherwise holds. Which activity or
-// delegate carries a tool out, if the tool fixes it, is no matter of a model's.
-func (w *bundler) metaField(tool *plan.Tool, key string, otherwise any) any {
+// delegate carries a tool out, if the tool fixes it, is no matter of a model's. The schema of the tool is at a place.
+func (w *bundler) metaField(tool *plan.Tool, key string, otherwise any, at string) any {
 	in := parametersOf(tool)
 	n := in.Get("properties").Get(key)
 	if n == nil {
@@ -332,7 +332,7 @@ func (w *bundler) metaField(tool *plan.Tool, key string, otherwise any) any {
 	case n.Kind == source.String:
 		return Object{{"const", n.Text}}
 	case n.Kind == source.Object:
-		return w.schema(n, nil, "")
+		return w.schema(n, nil, at+"/properties/"+key)
 	}
 	return otherwise
 }
