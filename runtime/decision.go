@@ -121,7 +121,7 @@ type replacement struct {
 	params   map[string]any
 	context  map[string]any // what its scopes hand over, resolved like its parameters when it was written
 	sources  []Source
-	scopes   []ScopeSource
+	scopes   []review.ScopeSource
 }
 
 func (s *schedule) replacement(i int32) *replacement {
@@ -170,7 +170,7 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 	case verdict.Skip != "":
 		return verdict.Skip
 	}
-	if failure := resolve.Invalid(solved, by, params, &f.machine.Matching); failure != nil {
+	if failure := resolve.Invalid(solved, by, params, &f.Budget.Matching); failure != nil {
 		return failure.Message
 	}
 	if failure := forbidden(f, i, by, params); failure != nil {

@@ -35,7 +35,6 @@ type frame struct {
 	draft   *analyzer.Draft   // of the solution that is arriving
 	ranking []plan.Rank       // what the advisors make of the tools
 	orders  guard.Orders      // of a frame of the run: the order rules of policies
-	secrets resolve.Secrets
 }
 
 // position is where a frame is among those of its run.
@@ -206,8 +205,8 @@ func (f *frame) decide(i int32) {
 	case verdict.Failure != nil:
 		f.settle(i, Settlement{Status: Failed, Failure: verdict.Failure})
 	default:
-		if m := f.machine; call.Each == nil && given == nil && !m.IsExhausted() { // else nothing starts any more
-			if failure := resolve.Invalid(f.Plan, call, params, &m.Matching); failure != nil {
+		if m := f.machine; call.Each == nil && given == nil && !m.budget.IsExhausted() { // else nothing starts any more
+			if failure := resolve.Invalid(f.Plan, call, params, &m.budget.Matching); failure != nil {
 				f.settle(i, Settlement{Status: Failed, Failure: failure})
 				return
 			}
@@ -256,7 +255,7 @@ func (f *frame) enqueue(i int32) {
 	f.transition(i, Queued)
 }
 
-func (f *frame) line(i int32) { f.machine.queue.push(f.inLine(i)) }
+func (f *frame) line(i int32) { heap.Push(&f.machine.queue, f.inLine(i), ready.before) }
 
 // inLine is a call with its position in the order in which calls start.
 func (f *frame) inLine(i int32) ready {
@@ -314,7 +313,7 @@ func (f *frame) ended(e Event) {
 	}
 	f.machine.running--
 	if a := f.Plan.Activities[f.call(int32(e.Call)).Activity]; a == nil || a.Expression == nil {
-		f.machine.Matching.Refill(e.Value)
+		f.Budget.Matching.Refill(e.Value)
 	}
 	f.complete(int32(e.Call), e.Value, e.Route, e.Failure)
 }

@@ -53,7 +53,8 @@ func newInstancePool(p *plan.Plan, o Options, recalling bool) *instancePool {
 		if recalling {
 			began = one.Began()
 		}
-		c.waiting = append(c.waiting, Instance{one.ID, mapping(one.Input), mapping(began.State), began.Data})
+		c.waiting = append(c.waiting,
+			Instance{one.ID, resolve.Mapping(one.Input), resolve.Mapping(began.State), began.Data})
 	}
 	return c
 }
@@ -119,7 +120,7 @@ func (c *instancePool) more() bool { return c != nil && (len(c.waiting) > 0 || !
 // open begins a frame of the run itself: of an instance, or of the one state that a plan without instances has.
 func (m *Machine) open(one *Instance) {
 	f := &frame{position: position{number: len(m.frames), place: -1}}
-	f.machine, f.Budget = m, &m.Budget
+	f.machine, f.Budget = m, &m.budget
 	m.frames = append(m.frames, f)
 	base, own := m.base(), Instance{}
 	if c := m.instances; c != nil {
@@ -218,17 +219,12 @@ func shareValues(m *Machine) {
 		state.Over(began.Data)}
 }
 
-func mapping(value any) map[string]any {
-	o, _ := value.(map[string]any)
-	return o
-}
-
 // laid is an instance's own values over the shared ones, as the compiler takes them: objects key by key, at any depth.
 func laid(shared, own map[string]any) map[string]any {
 	if len(own) == 0 {
 		return shared
 	}
-	return mapping(bind.Overlay(shared, own))
+	return resolve.Mapping(bind.Overlay(shared, own))
 }
 
 func instanceEnd(f *frame, status RunStatus, output any) InstanceEnd {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime/request"
+	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
 func composeRequest(m *Machine) *Request {
@@ -22,7 +23,7 @@ func composeRequest(m *Machine) *Request {
 	for at, f := range m.roots() {
 		one := &l.setting.Instances[at]
 		s.Instances = append(s.Instances, request.Instance{
-			ID: f.site.Instance, Input: mapping(one.Input), State: mapping(one.State), Data: one.Data,
+			ID: f.site.Instance, Input: resolve.Mapping(one.Input), State: resolve.Mapping(one.State), Data: one.Data,
 			Errors:  f.readable,
 			Started: request.Started{Input: f.given.Input, State: f.given.State, Data: f.given.Data},
 			History: f.history,
@@ -44,7 +45,7 @@ func latentRequest(f *frame, i int32) *Request {
 		})
 	}
 	s.State = f.Log.SeenBy("state", seen)
-	s.Data = mapping(f.Log.SeenBy("data", seen))
+	s.Data = resolve.Mapping(f.Log.SeenBy("data", seen))
 	if f.machine.loop != nil && f.reader().parent == nil {
 		s.Plan = f.machine.loop.base
 	}

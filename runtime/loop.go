@@ -183,7 +183,7 @@ func settingOf(f *frame) compiler.Setting {
 // values are the state of a frame, made of the messages that are visible.
 func (s *schedule) values(visible func(*Message) bool) (input, state, data map[string]any) {
 	object := func(kind string) map[string]any {
-		return mapping(s.Log.SeenBy(kind, visible))
+		return resolve.Mapping(s.Log.SeenBy(kind, visible))
 	}
 	return object("input"), object("state"), object("data")
 }

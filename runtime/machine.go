@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/permit"
+	"github.com/obelus-dev/obelus/compiler/heap"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/guard"
@@ -87,7 +89,7 @@ type Machine struct {
 type line struct {
 	awake     []*frame // with calls to look at again
 	finished  []*frame // all their calls have settled
-	queue     queue    // ready calls that wait for a free place
+	queue     []ready  // ready calls that wait for a free place
 	running   int      // activities at work
 	unsettled int      // calls that haven't settled
 	parallel  int
@@ -95,7 +97,7 @@ type line struct {
 
 // allowances are what a run may still take; and what stops a simulation, see [Machine.Bound].
 type allowances struct {
-	resolve.Budget
+	budget        resolve.Budget
 	delegated     int    // delegates that have been started, and their calls
 	mostDelegated int    // 0 for no bound
 	tooMuch       Reason // why a simulation stops that would start or match more
@@ -142,7 +144,7 @@ func Simulate(r *analyzer.Simulation, o Options) *Machine {
 // was recorded of, and its solution what a planner has answered.
 func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*plan.Plan]*resolve.Program{}}
-	m.Budget = resolve.NewBudget(o.Unbounded, p.Input, p.State, o.Input, o.State)
+	m.budget = resolve.NewBudget(o.Unbounded, p.Input, p.State, o.Input, o.State)
 	m.parallel = cmp.Or(o.Parallel, p.Limits.Parallel, plan.DefaultParallel)
 	if o.Planned || recorded {
 		m.loop = newLoop(m, p)
@@ -177,6 +179,9 @@ func (m *Machine) Status(frame, call int) Status {
 	}
 	return m.frames[frame].calls[call].status
 }
+
+// Budget is what the patterns and expressions of the run have taken, and may still take.
+func (a *allowances) Budget() *resolve.Budget { return &a.budget }
 
 // Over reports whether the run has ended or stopped.
 func (p *progress) Over() bool { return p.over }
@@ -229,8 +234,10 @@ func (m *Machine) take(e Event) {
 	if e.Usage != nil {
 		m.usage.Add(*e.Usage)
 	}
-	if e.Kind == Ended {
-		m.Count(e.Steps, e.Made)
+	if e.Kind == Ended && (e.Steps > 0 || e.Made > 0) {
+		m.budget.Tries++
+		m.budget.Steps += max(0, e.Steps)
+		m.budget.Made += max(0, e.Made)
 	}
 	switch e.Kind {
 	case RunBegan:
@@ -334,7 +341,7 @@ func (m *Machine) settleAll() {
 // startQueued starts ready calls in plan order, then in the order of instances, as long as there is room.
 func (m *Machine) startQueued() {
 	for len(m.queue) > 0 && m.draining == "" && !m.over && m.running < m.parallel && m.asked == 0 {
-		next := m.queue.pop()
+		next := heap.Pop(&m.queue, ready.before)
 		f, i := next.frame, next.call
 		call := f.call(i)
 		if f.calls[i].status != Queued { // its delegate was given up meanwhile
@@ -383,7 +390,7 @@ func limitOf(f *frame, i int32) Reason {
 	if within > 0 && m.mostDelegated > 0 && m.delegated+within >= m.mostDelegated {
 		return m.tooMuch
 	}
-	if m.IsExhausted() {
+	if m.budget.IsExhausted() {
 		return m.tooMuch
 	}
 	return ""
@@ -393,7 +400,7 @@ func limitOf(f *frame, i int32) Reason {
 // have so many calls, themselves counted, and when the patterns of parameters may have
 // cost so much: without any activity these take no time, in which it could be stopped.
 func (a *allowances) Bound(delegates, matched int, reason Reason) {
-	a.mostDelegated, a.MostCost, a.tooMuch = delegates, matched, reason
+	a.mostDelegated, a.budget.MostCost, a.tooMuch = delegates, matched, reason
 }
 
 // Run is the call of a timer for the run itself.
@@ -431,7 +438,7 @@ func (m *Machine) roots() []*frame {
 func (m *Machine) program(p *plan.Plan) *resolve.Program {
 	known := m.programs[p]
 	if known == nil {
-		known = &resolve.Program{Layout: state.Layout{Plan: p, Paths: p.Paths,
+		known = &resolve.Program{Facts: facts.OfCalls(p), Layout: state.Layout{Plan: p, Paths: p.Paths,
 			Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
 		if m.loop != nil && p.Form == plan.Replan {
 			known.Before, known.Settled = m.loop.written, !m.loop.isStreaming

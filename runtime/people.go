@@ -57,7 +57,7 @@ func (s *schedule) effect(i int32) effects.Effect {
 		return effects.Of(s.Plan, s.call(i), nil)
 	}
 	return effects.Of(s.Plan, s.call(i), func(t *plan.Tool) bool {
-		return t.Parameters == nil || s.machine.Validate(t.Parameters, s.calls[i].params) == nil
+		return t.Parameters == nil || s.Budget.Validate(t.Parameters, s.calls[i].params) == nil
 	})
 }
 
@@ -119,8 +119,7 @@ func questionOf(f *frame, i int32) *Question {
 		Writes: compiler.Offered(f.Plan, compiler.RepeatedCall(call)),
 		Occasion: review.Occasion{Advice: f.root().ranking, Uncertainty: uncertainty(f, call),
 			Wanted: needsReviewer(f, i)},
-		Subject: review.Subject{Takers: []*plan.Tool{call.Tool, compiler.Interface(f.Plan.Delegates[call.Plan()])},
-			Plan: f.Plan, Of: call},
+		Subject: review.Subject{Plan: f.Plan, Of: call},
 	}
 	q.Cost, _ = compiler.CostOf(call.Tool)
 	if call.Retry.Attempts > 1 {

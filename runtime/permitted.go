@@ -37,7 +37,7 @@ func detailsOf(f *frame, i int32, of *guard.Call) *guard.Details {
 			if at < 0 {
 				return nil
 			}
-			return f.machine.program(reader.Plan).FactsOf(reader.Plan.Calls[at])
+			return f.machine.program(reader.Plan).Facts(reader.Plan.Calls[at])
 		},
 	}
 	c.Cost, _ = compiler.CostOf(f.call(i).Tool)
@@ -88,7 +88,7 @@ func listedCall(f *frame, i int32) *plan.Call {
 
 // factsOfCall are those of what runs in a place of the plan.
 func factsOfCall(f *frame, i int32) *facts.Call {
-	one, more := *f.machine.program(f.reader().Plan).FactsOf(listedCall(f, i)), f.calls[i].more
+	one, more := *f.machine.program(f.reader().Plan).Facts(listedCall(f, i)), f.calls[i].more
 	if more != nil && more.permitState.replaced != nil {
 		one = *more.permitState.replaced
 	}

@@ -3,11 +3,7 @@ package runtime
 import (
 	"cmp"
 	"slices"
-
-	"github.com/obelus-dev/obelus/compiler/heap"
 )
-
-type queue []ready
 
 // A ready call and its position in the order of EXECUTION.md#order-of-calls: by its place in the plan, then by its
 // instance; a delegate's calls have the position of the delegate. So of delegates within delegates the first is carried
@@ -34,6 +30,3 @@ func (a ready) compare(b ready) int {
 	}
 	return cmp.Or(slices.Compare(x[:n], y[:n]), cmp.Compare(i, j), len(x)-len(y))
 }
-
-func (q *queue) push(r ready) { heap.Push((*[]ready)(q), r, ready.before) }
-func (q *queue) pop() ready   { return heap.Pop((*[]ready)(q), ready.before) }

@@ -148,7 +148,7 @@ func resetCall(f *frame, i int32) {
 	*f.machine.counts.of(state.status)--
 	if state.status == Done {
 		f.Log.Retract(int(i))
-		f.secrets.Seen = 0
+		f.Learned = 0
 	}
 	f.unsettled++
 	f.machine.unsettled++

@@ -152,7 +152,7 @@ func outputOf(f *frame) (any, *CallError) {
 		problem = noOutput(f)
 	}
 	if problem == nil && f.Plan.OutputSchema != nil && held {
-		if v := f.machine.Validate(f.Plan.OutputSchema, value); v != nil {
+		if v := f.Budget.Validate(f.Plan.OutputSchema, value); v != nil {
 			problem = &CallError{Code: "bad-output",
 				Message: "the plan's output doesn't fit its schema" + resolve.Misfit(v)}
 		}

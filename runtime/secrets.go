@@ -1,9 +1,11 @@
 package runtime
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
 // Values stay as they are wherever they are handed on: in the state, in events, in what
@@ -15,7 +17,7 @@ func (f *frame) redact(text string) string {
 	text = compiler.Redact(f.Plan, text)
 	for f != nil {
 		reader := f.reader()
-		text = reader.secrets.Of(&reader.Store).Text(text)
+		text = reader.Secrets().Text(text)
 		f = reader.parent
 	}
 	return text
@@ -28,7 +30,28 @@ func withoutSecrets(f *frame, i int32, failure *Failure) *Failure {
 		own = tool.Parameters
 	}
 	reader := f.reader()
-	compiler.LearnSecrets(reader.secrets.Of(&reader.Store), nil, any(f.calls[i].params), own)
+	compiler.LearnSecrets(reader.Secrets(), nil, any(f.calls[i].params), own)
 	return &Failure{Code: failure.Code, Message: f.redact(failure.Message),
-		Details: resolve.WithTexts(failure.Details, f.redact)}
+		Details: withTexts(failure.Details, f.redact)}
+}
+
+// withTexts are details with other texts in them.
+func withTexts(details any, other func(string) string) any {
+	switch v := details.(type) {
+	case string:
+		return other(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = withTexts(item, other)
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			object[key] = withTexts(v[key], other)
+		}
+		return object
+	}
+	return details
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // choose finds the questions about a call: open ones, or else the last with an answer that the run hasn't used.
@@ -96,7 +97,7 @@ func (o *deciding) decision(c *cli, q *runtime.Question, answer []string) (d run
 func changed(c *cli, q *runtime.Question, values []string) (params map[string]any, err error) {
 	params = q.Params
 	accepts := func(key string, value any) bool {
-		return q.Unacceptable(session.Over(q.Params, map[string]any{key: value})) == ""
+		return q.Unacceptable(state.Over(q.Params, map[string]any{key: value})) == ""
 	}
 	for _, value := range values {
 		if strings.HasPrefix(value, "@") {

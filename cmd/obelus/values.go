@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/obelus-dev/obelus/runtime/session"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // given are the flags for what a plan is given.
@@ -71,7 +71,7 @@ func (c *cli) set(
 ) (map[string]any, error) {
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		read, err := c.mapping(r, flag, name)
-		return session.Over(values, read), err
+		return state.Over(values, read), err
 	}
 	key, value, ok := strings.Cut(text, "=")
 	if !ok || key == "" {
@@ -86,7 +86,7 @@ func (c *cli) set(
 		quoted := terminal.JSON(key+"="+terminal.JSON(value, ""), "")
 		return nil, usageErr("%s %s: %s", flag, key, problem).Advise("if it is text, quote it: %s %s", flag, quoted)
 	}
-	return session.Over(values, map[string]any{key: read}), nil
+	return state.Over(values, map[string]any{key: read}), nil
 }
 
 // mapping reads a file of values, in YAML or JSON.

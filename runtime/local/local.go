@@ -185,8 +185,7 @@ func drive(ctx context.Context, m *runtime.Machine, first runtime.Event, o Optio
 
 		interrupt: ctx.Done(),
 	}
-	if m.Bounded() {
-		taken := m.Computed()
+	if taken := m.Budget(); !taken.Unbounded {
 		w.budget = activity.NewBudget(taken.Tries, taken.Steps, taken.Made)
 	}
 	defer close(w.gone)

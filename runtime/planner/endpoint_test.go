@@ -41,7 +41,7 @@ var protocols = map[string]protocol{
 	"openai": {
 		spec: "openai:some-model", path: "/v1/chat/completions", base: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", header: "Authorization",
 		event: func(s string) string {
-			return fmt.Sprintf("data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":%s},\"finish_reason\":null}]}\n\n", request.Quoted(s))
+			return fmt.Sprintf("data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":%s},\"finish_reason\":null}]}\n\n", request.JSON(s))
 		},
 		end: func(reason string, in, out int) string {
 			return fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":%q}]}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":%d,\"total_tokens\":%d}}\n\ndata: [DONE]\n\n", reason, in, out, in+out)
@@ -54,7 +54,7 @@ var protocols = map[string]protocol{
 	"anthropic": {
 		spec: "anthropic:some-model", path: "/v1/messages", base: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY", header: "X-Api-Key",
 		event: func(s string) string {
-			return fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":%s}}\n\n", request.Quoted(s))
+			return fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":%s}}\n\n", request.JSON(s))
 		},
 		end: func(reason string, in, out int) string {
 			return fmt.Sprintf("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\nevent: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":%q},\"usage\":{\"input_tokens\":%d,\"output_tokens\":%d}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", reason, in, out)

@@ -57,7 +57,7 @@ func TestCutKeys(t *testing.T) {
 		long := func(most int) string { return strings.Repeat("x", most-20) + testKey }
 		declined := beginMessage + latentEvent(p, long(64<<10)) + p.end(p.stop["refused"], 1, 2)
 		if p.begin() == "" {
-			declined = fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":{\"refusal\":%s}}]}\n\n", request.Quoted(long(64<<10))) + p.end("stop", 1, 2)
+			declined = fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":{\"refusal\":%s}}]}\n\n", request.JSON(long(64<<10))) + p.end("stop", 1, 2)
 		}
 		for _, turn := range []turn{
 			says(400, `{"error":{"message":"`+long(300)+`"}}`), says(400, long(300)), says(400, long(64<<10)), says(200, long(300)),

@@ -428,7 +428,7 @@ func latentEvent(p protocol, s string) string {
 	if p.begin() == "" {
 		return p.event(s)
 	}
-	return fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":%s}}\n\n", request.Quoted(s))
+	return fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":%s}}\n\n", request.JSON(s))
 }
 
 // What an endpoint doesn't take is asked for in a plainer form, the last with

@@ -107,7 +107,4 @@ func (o Object) MarshalJSONTo(to *jsontext.Encoder) error {
 // MarshalJSONTo writes the digits.
 func (n Number) MarshalJSONTo(to *jsontext.Encoder) error { return to.WriteValue(jsontext.Value(n)) }
 
-// Quoted is a string as JSON.
-func Quoted(s string) string { return JSON(s) }
-
 func keys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

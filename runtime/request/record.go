@@ -56,14 +56,12 @@ func withInstance(o Object, id string) Object {
 // gives the time of day of a moment of the run. Of files of activities that were named
 // for the run, which may hold what nobody else is to know, nothing is in it.
 func (r *Request) Record(date func(time.Duration) string) Object {
-	s := r.of
 	out := Object{{"tick", float64(r.Tick)}, {"schema", r.Schema}}
-	if s == nil { // nobody composed it
+	if r.of == nil { // nobody composed it
 		return out.With("context", r.Messages)
 	}
-	own := *s
-	own.PlanOnly = false
-	s = &own
+	s := *r.of
+	s.PlanOnly = false
 	if n := s.Plan.OutputSchemaNode; n != nil {
 		out = out.With("outputSchema", Of(n))
 	}

@@ -15,26 +15,14 @@ type Budget struct {
 	Matching  schema.Allowance // what patterns may still cost
 	MostCost  int              // of patterns, of a simulation; 0 for no bound
 	resolving expression.Meter // what the expressions in calls and in the output may still take
-	unbounded bool
-	computed  Computed
+	Unbounded bool             // nothing is bounded but patterns of a simulation
+	Computed
 }
 
 // Computed is what the activities of a run that are expressions have taken so far, ended tries alone: how many these
 // were, their steps, and the bytes of the values that they made. The world holds it against what they may take
 // together, so that a run that is resumed has as much left as when it stopped.
 type Computed struct{ Tries, Steps, Made int }
-
-// Computed is what the activities that are expressions have taken so far.
-func (b *Budget) Computed() Computed { return b.computed }
-
-// Count counts what a try has taken.
-func (b *Budget) Count(steps, made int) {
-	if steps > 0 || made > 0 {
-		b.computed.Tries++
-		b.computed.Steps += max(0, steps)
-		b.computed.Made += max(0, made)
-	}
-}
 
 // What the expressions that are in calls and in the output may take together, and how much more for each evaluation.
 const (
@@ -49,7 +37,7 @@ const CodeLimit = "limit"
 
 // NewBudget is that of a run that is given some values.
 func NewBudget(unbounded bool, given ...any) Budget {
-	b := Budget{unbounded: unbounded, Matching: schema.NewAllowance(),
+	b := Budget{Unbounded: unbounded, Matching: schema.NewAllowance(),
 		resolving: expression.Meter{Steps: resolvingSteps, Memory: resolvingMemory}}
 	if unbounded {
 		b.Matching.Left = math.MaxInt / 2
@@ -60,14 +48,8 @@ func NewBudget(unbounded bool, given ...any) Budget {
 	return b
 }
 
-// Bounded reports whether the expressions of the run have a budget together.
-func (b *Budget) Bounded() bool { return !b.unbounded }
-
 // Resolved is how many steps the expressions in calls and in the output have taken beyond what each of them is given.
 func (b *Budget) Resolved() int { return resolvingSteps - b.resolving.Steps }
-
-// Matched is what the patterns of parameters may have cost so far.
-func (b *Budget) Matched() int { return b.Matching.Used }
 
 // IsExhausted reports whether the patterns of a simulation have cost more than they may: then nothing starts any more.
 func (b *Budget) IsExhausted() bool { return b.MostCost > 0 && b.Matching.Used > b.MostCost }
@@ -80,7 +62,7 @@ func (b *Budget) Validate(s *schema.Schema, v any) *schema.Violation {
 // compute evaluates an expression of a call or of the output, within what all of the run may take.
 func (b *Budget) compute(t *plan.Template, look expression.Lookup) (any, expression.Presence, *state.Failure) {
 	left := &b.resolving
-	if b.unbounded {
+	if b.Unbounded {
 		left = nil
 	} else {
 		left.Steps += stepsOfLook

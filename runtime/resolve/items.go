@@ -54,7 +54,7 @@ func (r *Resolver) Enumerate(call *plan.Call, own map[string]any, given any) (*I
 
 // OfItem is the failure of a call for which an item failed.
 func OfItem(failure *state.Failure, index int) *state.Failure {
-	details := maps.Clone(mapping(failure.Details))
+	details := maps.Clone(Mapping(failure.Details))
 	if details == nil {
 		details = map[string]any{}
 		if failure.Details != nil {
@@ -106,7 +106,8 @@ func (r *Resolver) item(call *plan.Call, own map[string]any) Item {
 	return Item{Params: params, Failure: v.Failure}
 }
 
-func mapping(value any) map[string]any {
+// Mapping is a value that is an object; nil for any other.
+func Mapping(value any) map[string]any {
 	o, _ := value.(map[string]any)
 	return o
 }

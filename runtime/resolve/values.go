@@ -61,7 +61,7 @@ func (r *Resolver) Evaluate(call *plan.Call) (map[string]any, Readiness) {
 		}
 	}
 	if !call.Params.Live() {
-		return mapping(call.Params.Value), v
+		return Mapping(call.Params.Value), v
 	}
 	params := make(map[string]any, len(call.Params.Fields))
 	for i := range call.Params.Fields {

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -25,24 +26,15 @@ type Store struct {
 	Judging *plan.Plan
 	Log     *state.Log
 	Budget  *Budget
+	Learned int // messages of the log of which [Store.Secrets] has learned
+	secrets *redact.Set
 }
 
 // A Program is a plan with what all who run it share: many instances run one plan, and each keeps only its own state.
 type Program struct {
 	state.Layout
+	Facts   func(*plan.Call) *facts.Call   // of its calls, for a permit
 	schemas map[pathtree.ID]*schema.Schema // what the state schema says of a path; nil for nothing
-	facts   map[*plan.Call]*facts.Call     // of its calls, for a permit
-}
-
-// FactsOf are the facts of a call of the plan.
-func (p *Program) FactsOf(call *plan.Call) *facts.Call {
-	if p.facts[call] == nil {
-		if p.facts == nil {
-			p.facts = map[*plan.Call]*facts.Call{}
-		}
-		p.facts[call] = facts.OfCalls(p.Plan)(call)
-	}
-	return p.facts[call]
 }
 
 // CodeOutside is the code of what a policy forbids: that of the rule that finds it beforehand.

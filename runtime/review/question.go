@@ -82,11 +82,9 @@ type Occasion struct {
 
 // A Subject is what a question is about.
 type Subject struct {
-	At Try
-	// The call's tool and the plan that carries it out, the call and its plan, for what parameters may be.
-	Takers []*plan.Tool
-	Plan   *plan.Plan
-	Of     *plan.Call
+	At   Try
+	Plan *plan.Plan
+	Of   *plan.Call // of that plan; nil where nothing is known of it
 }
 
 // A Try is an attempt of a call, as events identify it.
@@ -203,18 +201,22 @@ func (q *Question) Verdicts() []string {
 // Unacceptable says why parameters that a person writes can't be the call's, or "":
 // they are judged as if they stood in a call. What they hold is values.
 func (q *Question) Unacceptable(params map[string]any) string {
+	var takers []*plan.Tool // the call's tool, and the plan that carries it out
+	if q.Of != nil {
+		takers = []*plan.Tool{q.Of.Tool, compiler.Interface(q.Plan.Delegates[q.Of.Plan()])}
+	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "x-") {
 			return fmt.Sprintf(
 				"%q is no name of a parameter: those that begin with _ or x- say something else of a call", name)
 		}
-		for _, taker := range q.Takers {
+		for _, taker := range takers {
 			if taker != nil && !compiler.HasParameter(taker, name) {
 				return fmt.Sprintf("%q has no parameter %q", taker.Name, name)
 			}
 		}
 	}
-	if len(q.Takers) == 0 {
+	if q.Of == nil {
 		return ""
 	}
 	if failure := resolve.Invalid(q.Plan, q.Of, params, nil); failure != nil {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,16 +12,17 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/resolve"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // Fits refuses values that the plan's schemas don't admit; with instances, only what can't be right
 // for any of them.
-func Fits(p *plan.Plan, input, state map[string]any) error {
+func Fits(p *plan.Plan, input, initial map[string]any) error {
 	if len(p.Instances) > 0 || p.AwaitsInstances {
 		if v := resolve.UnfitKeys(p.InputSchema, input); v != nil {
 			return misfit("input", v)
 		}
-		if v := resolve.UnfitKeys(p.StateSchema, state); v != nil {
+		if v := resolve.UnfitKeys(p.StateSchema, initial); v != nil {
 			return misfit("state", v)
 		}
 		return nil
@@ -36,7 +36,7 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 						"answers: {context, solution}")
 		}
 	}
-	what, v := resolve.Unfit(p, Over(p.Input, input), state)
+	what, v := resolve.Unfit(p, state.Over(p.Input, input), initial)
 	if v == nil {
 		return nil
 	}
@@ -44,7 +44,7 @@ func Fits(p *plan.Plan, input, state map[string]any) error {
 		return misfit(what, v)
 	}
 	var keys []string
-	given := Over(p.Input, input)
+	given := state.Over(p.Input, input)
 	for _, key := range p.InputSchema.Required() {
 		if _, there := given[key]; !there {
 			keys = append(keys, key)
@@ -85,14 +85,14 @@ func give(what string, keys []string) string {
 
 // lacks refuses to begin without an input that the plan can't do without, or without what its
 // state schema requires and no call writes.
-func lacks(p *plan.Plan, input, state map[string]any) error {
-	if keys := resolve.Wanting(p, Over(p.State, state)); len(keys) > 0 && p.Form == plan.PlanFile {
+func lacks(p *plan.Plan, input, initial map[string]any) error {
+	if keys := resolve.Wanting(p, state.Over(p.State, initial)); len(keys) > 0 && p.Form == plan.PlanFile {
 		return missing("state", keys, ", and no call writes it")
 	}
 	if p.InputSchema != nil {
 		return nil // which says what is required
 	}
-	reads := resolve.Lacking(p, Over(p.Input, input), Over(p.State, state))
+	reads := resolve.Lacking(p, state.Over(p.Input, input), state.Over(p.State, initial))
 	if len(reads) == 0 {
 		return nil
 	}
@@ -115,14 +115,4 @@ func misfit(what string, v *schema.Violation) *diag.UserError {
 			strings.TrimPrefix(where, "."), v.Message)
 	}
 	return diag.NewError(ErrUnfit, "the %s doesn't fit its schema: %s", what, v.Message)
-}
-
-// Over is a plan's own values with given ones over them, key by key.
-func Over(own any, more map[string]any) map[string]any {
-	all := map[string]any{}
-	if object, ok := own.(map[string]any); ok {
-		maps.Copy(all, object)
-	}
-	maps.Copy(all, more)
-	return all
 }

@@ -210,7 +210,7 @@ func (w *world) weigh(v any) {
 func newWorld(r *analyzer.Simulation, o Options) *world {
 	w := &world{plan: r.Plan(), options: o, machine: runtime.Simulate(r, o.Options), profiles: map[*plan.Tool]profile{},
 		read: map[*plan.Plan][][]*plan.Read{}, frames: map[int]*played{}, entered: map[delegated]entry{}}
-	if w.machine.Bounded() {
+	if !w.machine.Budget().Unbounded {
 		w.budget = activity.NewBudget(0, 0, 0)
 	}
 	w.out = &Scenario{Plan: w.plan, Seed: o.Seed, Schedule: o.Schedule}
@@ -255,9 +255,10 @@ func (w *world) later(after time.Duration, e runtime.Event) {
 
 // Do makes up what follows from commands, and when.
 func (w *world) Do(commands []runtime.Command) error {
-	w.out.Steps += (w.machine.Matched() - w.matched) / effortOfStep
-	w.matched = w.machine.Matched()
-	if now := w.machine.Resolved(); now > w.resolved {
+	budget := w.machine.Budget()
+	w.out.Steps += (budget.Matching.Used - w.matched) / effortOfStep
+	w.matched = budget.Matching.Used
+	if now := budget.Resolved(); now > w.resolved {
 		w.out.Steps += (now - w.resolved) / stepsOfStep
 		w.resolved = now
 	}

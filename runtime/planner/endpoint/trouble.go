@@ -144,7 +144,7 @@ func (x *exchange) saying(words string) string {
 	if words = x.brief(words); words == "" {
 		return "nothing"
 	}
-	return request.Quoted(words)
+	return request.JSON(words)
 }
 
 // brief is one line of a length that a person reads. Secrets are hidden before it is

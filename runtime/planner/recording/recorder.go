@@ -154,13 +154,13 @@ func (a answer) fields(said ...string) string {
 		said = append(said, fmt.Sprintf(`"chunks": %d`, a.Chunks))
 	}
 	if a.Delay > 0 {
-		said = append(said, `"delay": `+request.Quoted(a.Delay.String()))
+		said = append(said, `"delay": `+request.JSON(a.Delay.String()))
 	}
 	if a.Cut {
 		said = append(said, `"cut": true`)
 	}
 	if a.Refused != nil {
-		said = append(said, `"refused": `+request.Quoted(*a.Refused))
+		said = append(said, `"refused": `+request.JSON(*a.Refused))
 	}
 	if a.Usage != (spent{}) {
 		text, _ := json.Marshal(request.Usage(a.Usage))
@@ -170,14 +170,14 @@ func (a answer) fields(said ...string) string {
 }
 
 func (c recordedCall) String() string {
-	said := []string{`"call": ` + request.Quoted(c.call)}
+	said := []string{`"call": ` + request.JSON(c.call)}
 	if c.params != nil {
 		said = append(said, `"params": `+request.JSON(c.params))
 	}
 	if value, ok := asJSON(c.answer.text); ok {
 		said = append(said, `"result": `+value)
 	} else {
-		said = append(said, `"raw": `+request.Quoted(c.answer.text))
+		said = append(said, `"raw": `+request.JSON(c.answer.text))
 	}
 	return "{" + c.answer.fields(said...) + "}"
 }
@@ -207,7 +207,7 @@ func asValue(answer string) string {
 	if value, ok := asJSON(answer); ok && value[0] == '{' {
 		return value
 	}
-	return request.Quoted(answer)
+	return request.JSON(answer)
 }
 
 // asJSON is text that is one JSON value from its first character on, and that

@@ -10,8 +10,8 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 const maxCombinations = 2_000 // are simulated; of more those that differ least from the usual one
@@ -93,7 +93,7 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 	style := terminal.StyleFor(s.Out)
 	title := s.title("branches", found.Usual.Seed) + ", " + wording.Count(len(found.Choices()), "choice")
 	s.head(style, title)
-	fixed := session.Over(s.Plan.Input, s.Options.Input)
+	fixed := state.Over(s.Plan.Input, s.Options.Input)
 	maps.DeleteFunc(fixed, func(key string, _ any) bool { return slices.Contains(s.Made.Input, key) })
 	if len(fixed) > 0 {
 		keys := strings.Join(slices.Sorted(maps.Keys(fixed)), ", ")

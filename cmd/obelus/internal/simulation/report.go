@@ -16,6 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // barWidth is how many characters the makespan has in the timeline, and maxTimeline how many lines a timeline has.
@@ -196,7 +197,7 @@ func (s *Simulation) diverge(a, b *simulate.Scenario) *divergence {
 	for _, id := range slices.Sorted(maps.Keys(x)) {
 		before, _ := x[id].State.(map[string]any)
 		after, _ := y[id].State.(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(session.Over(before, after))) {
+		for _, key := range slices.Sorted(maps.Keys(state.Over(before, after))) {
 			if !schema.Equal(before[key], after[key]) {
 				at := expression.Reference{Kind: "state", Path: []expression.Segment{{Key: key}}}
 				d.First = &different{id, at.String(), [2]any{before[key], after[key]}}

@@ -14,13 +14,13 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/resolve"
-	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// Generated completes input and state with samples for what their schemas require and neither the
+// Generated completes input and initial state with samples for what their schemas require and neither the
 // plan nor the user gives, nor a call writes.
-func Generated(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map[string]any, made simulate.MadeUp) {
+func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ map[string]any, made simulate.MadeUp) {
 	count := uint64(0)
 	add := func(
 		to map[string]any, of *schema.Schema, key string, keys *[]string, own func(plan.Instance) any,
@@ -40,20 +40,20 @@ func Generated(p *plan.Plan, input, state map[string]any, seed uint64) (_, _ map
 		}
 		count++
 		*keys = append(*keys, key)
-		return session.Over(to, map[string]any{key: value})
+		return state.Over(to, map[string]any{key: value})
 	}
 	if p.InputSchema != nil {
-		provided := session.Over(p.Input, input)
+		provided := state.Over(p.Input, input)
 		for _, key := range p.InputSchema.Required() {
 			if _, ok := provided[key]; !ok {
 				input = add(input, p.InputSchema, key, &made.Input, func(one plan.Instance) any { return one.Input })
 			}
 		}
 	}
-	for _, key := range resolve.Wanting(p, session.Over(p.State, state)) {
-		state = add(state, p.StateSchema, key, &made.State, func(one plan.Instance) any { return one.State })
+	for _, key := range resolve.Wanting(p, state.Over(p.State, initial)) {
+		initial = add(initial, p.StateSchema, key, &made.State, func(one plan.Instance) any { return one.State })
 	}
-	return input, state, made
+	return input, initial, made
 }
 
 // ReadOrders reads the schedules that a file holds.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/review"
 	"github.com/obelus-dev/obelus/testdata/pty"
 )
 
@@ -117,8 +118,8 @@ func TestApproveAll(t *testing.T) {
 	otherPlan, doubted := question("e"), question("f")
 	otherPlan.Delegate, doubted.Uncertainty = "other.yaml", "the advisors are against it"
 	scoped, empty, otherProgram, replaced := question("g"), question("h"), question("i"), question("j")
-	scoped.Scopes, empty.Scopes = []runtime.ScopeSource{{Scope: "state"}}, []runtime.ScopeSource{}
-	otherProgram.Runs, replaced.Replaces = runtime.Execution{Kind: "exec", Argv: []string{"sh"}}, "transfer"
+	scoped.Scopes, empty.Scopes = []review.ScopeSource{{Scope: "state"}}, []review.ScopeSource{}
+	otherProgram.Runs, replaced.Replaces = review.Execution{Kind: "exec", Argv: []string{"sh"}}, "transfer"
 	for _, q := range []*runtime.Question{otherActivity, otherEffects, inFlight, problem, otherPlan, doubted, scoped, empty, otherProgram, replaced} {
 		ctx, takeBack := context.WithCancel(t.Context())
 		answers := askInBackground(ctx, d, q)

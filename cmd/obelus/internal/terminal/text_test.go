@@ -32,8 +32,8 @@ func FuzzQuestionText(f *testing.F) {
 	d := plainDialogue(f)
 	f.Fuzz(func(t *testing.T, call, name, value, reason, reference string, inFlight bool) {
 		q := &runtime.Question{
-			Runs:   runtime.Execution{Kind: "exec", Argv: []string{value, name}, Folder: reference, Defined: reason},
-			Scopes: []runtime.ScopeSource{{Scope: reference, From: []string{name}}}, Context: map[string]any{call: value},
+			Runs:   review.Execution{Kind: "exec", Argv: []string{value, name}, Folder: reference, Defined: reason},
+			Scopes: []review.ScopeSource{{Scope: reference, From: []string{name}}}, Context: map[string]any{call: value},
 			EffectsBy: name, Claimed: "read-only", Occasion: review.Occasion{Replaces: call, InFlight: inFlight},
 			Call: call, Tool: name, Activity: value, Site: runtime.Site{Instance: reference}, Reason: reason, Effects: value, Writes: []string{reference, call},
 			Params:  map[string]any{name: value, call: []any{value, map[string]any{reference: 1.5}}},
@@ -106,8 +106,8 @@ func TestEffects(t *testing.T) {
 		{runtime.Question{Effects: "destructive", EffectsBy: "c"}, []string{"it may change or delete data permanently, declared by c"}},
 		{runtime.Question{Effects: "unknown"}, []string{"unknown effects: no trusted source describes this call"}},
 		{runtime.Question{Effects: "unknown", Claimed: "read-only"}, []string{"unknown effects: no trusted source describes this call", "the plan declares that it only reads, which has no effect"}},
-		{runtime.Question{Effects: "read-only", Runs: runtime.Execution{Kind: "expr"}}, []string{"it computes a value and changes nothing"}},
-		{runtime.Question{Effects: "read-only", Runs: runtime.Execution{Kind: "model"}}, []string{"a model writes its result, and nothing else is done"}},
+		{runtime.Question{Effects: "read-only", Runs: review.Execution{Kind: "expr"}}, []string{"it computes a value and changes nothing"}},
+		{runtime.Question{Effects: "read-only", Runs: review.Execution{Kind: "model"}}, []string{"a model writes its result, and nothing else is done"}},
 		{runtime.Question{Effects: "read-only", EffectsBy: "c", OpenWorld: true}, []string{"it only reads, declared by c", "it may reach other machines"}},
 		{runtime.Question{Effects: "writes", EffectsBy: "c", Occasion: review.Occasion{InFlight: true}}, []string{"it may have happened already, and would happen twice", "it adds data and deletes none, declared by c"}},
 	} {

@@ -13,10 +13,8 @@ type (
 	// Usage is what a request has cost so far.
 	Usage = request.Usage
 	// A Question is what a person is asked about a call that is ready.
-	Question    = review.Question
-	Execution   = review.Execution
-	Source      = review.Source
-	ScopeSource = review.ScopeSource
+	Question = review.Question
+	Source   = review.Source
 	// A Decision is a person's answer.
 	Decision = review.Decision
 	Verdict  = review.Verdict
