@@ -137,8 +137,12 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error, seen []l
 	if len(with) == 0 {
 		with = lacking // the result of a ?.
 	}
+	when := ""
+	if len(with) > 0 {
+		when = " when " + strings.Join(with, " and ")
+	}
 	f := w.report(rules.MayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End),
-		"this fails when %s: %s", strings.Join(with, " and "), wrong.Message)
+		"this fails%s: %s", when, wrong.Message)
 	f.Witness = values
 	if f.Help = wrong.Help; f.Help == "" {
 		f.Advise("narrow the source's schema, test the value in \"_when\", or add a default (\"… || 0\")")

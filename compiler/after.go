@@ -1,6 +1,8 @@
 package compiler
 
 import (
+	"slices"
+
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -42,6 +44,12 @@ func (c *callReader) comesAfter(n *source.Node, settled bool) {
 		c.Report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant",
 			len(of), n.Text).
 			Advise("give the call that must come first an \"_id\", and name that")
+		return
+	}
+	if at := slices.IndexFunc(c.plan.Calls, func(o *plan.Call) bool { return o.Name == n.Text }); at >= 0 {
+		c.Report(diag.UnknownCall, n.Span(),
+			"%q is what messages call a call without \"_id\", and no name of it", n.Text).
+			Note(c.plan.Calls[at].ToolNode.Span(), "this call is meant").Advise("give it an \"_id\", and name that")
 		return
 	}
 	f := c.Report(diag.UnknownCall, n.Span(), "no call has the id %q, and there is none of such a tool", n.Text)

@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,6 +174,7 @@ func (c *callReader) lowerCall() {
 	c.Reads = consecutive(firstRead, len(p.Reads))
 	c.consulted()
 	c.carriedOut()
+	c.produced()
 	if c.Each != nil {
 		c.eachGives()
 	}
@@ -181,6 +183,22 @@ func (c *callReader) lowerCall() {
 	}
 	c.chosen()
 	c.Reader.Call = ""
+}
+
+// produced refuses a result of what is carried out all the same: who reads the plan would take it for what comes.
+func (c *callReader) produced() {
+	switch {
+	case c.Produced == nil:
+	case c.Each != nil:
+		c.Report(diag.WrongType, c.Produced.Span(),
+			"\"_output\" is the result of one call, and this one runs for each item of a list").
+			Advise("take \"_output\" out, or \"_each\"")
+	case !c.Latent():
+		c.Report(diag.WrongType, c.Produced.Span(),
+			"\"_output\" is the result of a call that nothing carries out, and "+
+				"%q carries this one out", cmp.Or(c.Activity, c.Plan())).Advise("take \"_output\" out")
+		c.Produced = nil
+	}
 }
 
 // chosen takes a result apart that is in a solution and names the alternative which it takes.
@@ -212,7 +230,7 @@ func (c *callReader) lowerMeta(f source.Field) {
 		c.Extensions = append(c.Extensions, f)
 	}
 	switch key {
-	case "_tool", "_id", "_each": // see nameCall, each
+	case "_tool", "_id", "_each": // see listCall, each
 	case "_outputPath":
 		c.OutputNode = n
 		c.outputPath(n)
@@ -456,7 +474,7 @@ func (c *callReader) objectTemplate(n *source.Node, params bool) *plan.Template 
 
 // textTemplate reads a string: one expression, or a text with expressions in it or without.
 func (c *callReader) textTemplate(n *source.Node) *plan.Template {
-	e, err := expression.ParseString(n.Text, c.isKind, expression.DefaultLimits())
+	e, err := expression.ParseString(n.Text, c.isKind)
 	if e == nil && err == nil {
 		return &plan.Template{Node: n, Value: reference.Literal(n.Text)}
 	}

@@ -367,29 +367,31 @@ type through struct {
 }
 
 // maySubstitute reports who carries a call of a solution out although its tool doesn't allow it: a solution is
-// untrusted text, and a tool says both what its calls take and what becomes of them. The call then runs nothing.
+// untrusted text, and a tool says both what its calls take and what becomes of them. The call then runs nothing. A plan
+// is warned of an activity that isn't among those that the tool lists.
 func (c *callReader) maySubstitute() bool {
-	if c.plan.Form != plan.Replan {
-		return true
-	}
-	tool := c.Tool
-	if n := c.Node.Get("_activity"); n != nil && c.plan.Activities[c.Activity] != nil {
+	tool, untrusted := c.Tool, c.plan.Form == plan.Replan
+	if n := c.Node.Get("_activity"); n != nil && c.plan.Activities[c.Activity] != nil &&
+		(untrusted || tool != nil && len(tool.Activities) > 0) {
 		allowed := []string{c.ToolName}
 		if tool != nil {
 			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...),
 				func(name string) bool { return name == "" })
 		}
 		if !slices.Contains(allowed, c.Activity) {
-			c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", c.ToolName,
+			f := c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", c.ToolName,
 				c.Activity).
 				Advise(
 					"leave \"_activity\" out: a tool names the activities that it allows in its \"_activity\", " +
 						"as {const: …} or {enum: […]}")
-			return false
+			if untrusted {
+				return false
+			}
+			f.As(diag.Warning)
 		}
 	}
 	n := c.Node.Get("_delegate")
-	if n == nil || c.Delegate == "" {
+	if !untrusted || n == nil || c.Delegate == "" {
 		return true
 	}
 	byTool := false

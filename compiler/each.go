@@ -47,11 +47,6 @@ func (c *callReader) each() {
 		return
 	}
 	c.Each = &plan.Each{List: c.template(n)}
-	if produced := c.Node.Get("_output"); produced != nil {
-		c.Report(diag.WrongType, produced.Span(),
-			"\"_output\" is the result of one call, and this one runs for each item of a list").
-			Advise("take \"_output\" out, or \"_each\"")
-	}
 }
 
 // onItemFailure reads what becomes of a call when one of its items has failed.

@@ -88,8 +88,9 @@ func collect(p *plan.Plan) ([]plan.Part, error) {
 	for name, digest := range Together(covered) {
 		parts = append(parts, plan.Part{Kind: PartProgram, Name: from(p, name), Digest: digest})
 	}
-	for path, d := range p.AllDelegates() {
-		below, err := d.Parts()
+	delegates := p.AllDelegates()
+	for _, path := range slices.Sorted(maps.Keys(delegates)) { // of several errors the same is the first
+		below, err := delegates[path].Parts()
 		failed = cmp.Or(failed, err)
 		for _, one := range below {
 			if one.In == "" {
@@ -175,7 +176,7 @@ func FindFiles(p *plan.Plan) (map[string]map[string]string, error) {
 	if p.Workspaces == nil {
 		return found, nil
 	}
-	for name := range p.Activities {
+	for _, name := range slices.Sorted(maps.Keys(p.Activities)) {
 		files, err := FilesNow(p, name, p.Workspaces, nil)
 		if err != nil {
 			return nil, err

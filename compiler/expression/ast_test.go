@@ -20,7 +20,7 @@ func TestPassedOn(t *testing.T) {
 		`†state.a or †state.b`:              "computed",
 		`†(†state.a || †state.b) && "done"`: []any{"and", []any{"or", "ref 0", "ref 1"}, "done"},
 	} {
-		e, err := Parse(text, Limits{})
+		e, err := Parse(text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -49,7 +49,7 @@ func sketch(n *Node) any {
 
 // LANGUAGE.md#references-and-expressions: a part is checked by itself.
 func TestPartsAreChecked(t *testing.T) {
-	e, err := Parse(`†state.a || †state.b > 1`, Limits{})
+	e, err := Parse(`†state.a || †state.b > 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestAlternatives(t *testing.T) {
 		`†(let x = 1; x || †state.a)`:     {false, false},
 		`†state.items | map(# || "none")`: {false, false},
 	} {
-		e, err := Parse(text, Limits{})
+		e, err := Parse(text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

@@ -4,7 +4,7 @@ import "testing"
 
 func BenchmarkParsePlain(b *testing.B) {
 	for b.Loop() {
-		if _, err := Parse("†state.user.name", DefaultLimits()); err != nil {
+		if _, err := Parse("†state.user.name"); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -12,7 +12,7 @@ func BenchmarkParsePlain(b *testing.B) {
 
 func benchmarkParse(b *testing.B, text string) {
 	for b.Loop() {
-		if _, err := Parse(text, DefaultLimits()); err != nil {
+		if _, err := Parse(text); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -49,7 +49,7 @@ func BenchmarkEvalFilter10000(b *testing.B) {
 }
 
 func BenchmarkEvalCode(b *testing.B) {
-	e, err := ParseCode("{\"result\": arg_0 + arg_1}", DefaultLimits())
+	e, err := ParseCode("{\"result\": arg_0 + arg_1}")
 	if err != nil {
 		b.Fatal(err)
 	}

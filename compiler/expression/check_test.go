@@ -75,7 +75,7 @@ func TestTypeFaults(t *testing.T) {
 		{"†(†state.gone || ⟦†state.s⟧ * 2)", "wants a number", ""},
 	} {
 		text, _ := faulty(c.marked)
-		e, err := Parse(text, DefaultLimits())
+		e, err := Parse(text)
 		if err == nil {
 			_, err = e.Check(e.knownTypes())
 		}
@@ -151,7 +151,7 @@ func TestTypes(t *testing.T) {
 
 // LANGUAGE.md#references-and-expressions: the code of an activity is checked over its parameters.
 func TestCheckCode(t *testing.T) {
-	e, err := ParseCode("price * count", DefaultLimits())
+	e, err := ParseCode("price * count")
 	if err != nil {
 		t.Fatal(err.Message)
 	}

@@ -134,7 +134,7 @@ func TestFaults(t *testing.T) {
 		{"†(⟦1⟧; 2)", "one value", "let"},
 	} {
 		text, _ := faulty(c.marked)
-		_, err := Parse(text, DefaultLimits())
+		_, err := Parse(text)
 		checkFault(t, c.marked, err, c.message, c.help)
 	}
 }
@@ -231,12 +231,12 @@ func TestLimits(t *testing.T) {
 		"operators":                "†(" + strings.Repeat("|", 100_000) + ")",
 		"comments":                 "†(" + strings.Repeat("/*", 100_000) + ")",
 	} {
-		if e, err := Parse(text, DefaultLimits()); err == nil && name != "a long reference" {
+		if e, err := Parse(text); err == nil && name != "a long reference" {
 			t.Errorf("%s: accepted as %.60s", name, e)
 		} else if err != nil && (err.Start < 0 || err.End < err.Start || err.End > len(text)) {
 			t.Errorf("%s: the place %d-%d is outside", name, err.Start, err.End)
 		}
-		if took, ok := cputime.Within(time.Second, func() { Parse(text, DefaultLimits()) }); !ok {
+		if took, ok := cputime.Within(time.Second, func() { Parse(text) }); !ok {
 			t.Errorf("%s: refused after %v", name, took)
 		}
 	}

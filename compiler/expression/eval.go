@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -71,7 +70,7 @@ func (e *Expr) Holds(n *Node, look Lookup, left *Meter) (yes, no bool) {
 
 // evaluation begins an evaluation of the expression, or of a part of it, within its limits and what is left.
 func (e *Expr) evaluation(look Lookup, left *Meter) *evaluation {
-	m := &evaluation{expr: e, look: look, limits: cmp.Or(e.limits, &defaults)}
+	m := &evaluation{expr: e, look: look, most: Meter{maxSteps, maxMemory}}
 	if m.refs = m.few[:]; len(e.refs) > len(m.few) {
 		m.refs = make([]slot, len(e.refs))
 	}
@@ -81,9 +80,8 @@ func (e *Expr) evaluation(look Lookup, left *Meter) *evaluation {
 	if e.locals > 0 {
 		m.locals = make([]any, e.locals)
 	}
-	m.most = Meter{m.limits.Steps, m.limits.Memory}
 	if left != nil {
-		m.most = Meter{min(m.most.Steps, max(0, left.Steps)), min(m.most.Memory, max(0, left.Memory))}
+		m.most = Meter{min(maxSteps, max(0, left.Steps)), min(maxMemory, max(0, left.Memory))}
 	}
 	return m
 }
@@ -109,7 +107,6 @@ func (m *Meter) Passed() bool { return m.Steps < 0 || m.Memory < 0 }
 type evaluation struct {
 	expr   *Expr
 	look   Lookup
-	limits *Limits
 	params map[string]any
 
 	refs     []slot // what look said, by reference
@@ -282,7 +279,7 @@ func failure(n *Node, message, help string) abandoned {
 // step pays for work.
 func (m *evaluation) step(n *Node, steps int) {
 	if m.steps += steps; m.steps > m.most.Steps {
-		m.exceed(n, m.most.Steps < m.limits.Steps, "take more steps", "takes", m.limits.Steps, " steps")
+		m.exceed(n, m.most.Steps < maxSteps, "take more steps", "takes", maxSteps, " steps")
 	}
 }
 
@@ -292,7 +289,7 @@ func (m *evaluation) grow(n *Node, bytes int) {
 		m.memory = math.MaxInt / 2
 	}
 	if m.memory > m.most.Memory {
-		m.exceed(n, m.most.Memory < m.limits.Memory, "make more values", "makes", m.limits.Memory>>20, " MiB of values")
+		m.exceed(n, m.most.Memory < maxMemory, "make more values", "makes", maxMemory>>20, " MiB of values")
 	}
 	m.step(n, bytes/64)
 }

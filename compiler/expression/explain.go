@@ -48,7 +48,7 @@ func (s *scan) syntax(failure error) *Error {
 	case !errors.As(failure, &f):
 		return fail(0, len(s.text), "this isn't an expression", "")
 	case strings.Contains(f.Message, "maximum allowed nodes"):
-		return tooLarge(s.text, s.limits)
+		return tooLarge(s.text)
 	case strings.Contains(f.Message, "EOF") && !(last > 0 && s.word(last-1) == "|"):
 		return s.fault(last, "the expression ends too early after "+quote(s.word(last)), "a value must follow")
 	}

@@ -22,8 +22,6 @@
 package expression
 
 import (
-	"cmp"
-
 	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -60,33 +58,15 @@ const (
 
 const mark = string(Mark)
 
-// Limits bound an expression and its evaluation. The zero value of a
-// field is the default.
-type Limits struct {
-	// Nodes and Depth bound the expression itself. A chain of operators that
-	// associate to the left, of members or of pipes is one level deep.
-	Nodes, Depth int
-	// Steps bounds the work of one evaluation. A step is about the work of looking at one value, so that the default
-	// ends well within a second; it is counted, not timed, and therefore the same on every machine.
-	Steps int
-	// Memory bounds the bytes of the strings, lists and objects that one
-	// evaluation makes.
-	Memory int
-}
-
-// DefaultLimits are those.
-func DefaultLimits() Limits {
-	return Limits{Nodes: 1000, Depth: 50, Steps: 10_000_000, Memory: 64 << 20}
-}
-
-var defaults = DefaultLimits()
-
-func (l Limits) orDefault() Limits {
-	d := &defaults
-	return Limits{
-		cmp.Or(l.Nodes, d.Nodes), cmp.Or(l.Depth, d.Depth), cmp.Or(l.Steps, d.Steps), cmp.Or(l.Memory, d.Memory),
-	}
-}
+// What bounds an expression and its evaluation.
+const (
+	// A chain of operators that associate to the left, of members or of pipes is one level deep.
+	maxNodes, maxDepth = 1000, 50
+	// A step is about the work of looking at one value, so that they end well within a second; it is counted, not
+	// timed, and therefore the same on every machine.
+	maxSteps  = 10_000_000
+	maxMemory = 64 << 20 // bytes of the strings, lists and objects that one evaluation makes
+)
 
 func fail(start, end int, message, help string) *Error {
 	return reference.Fault(start, end, message, help)

@@ -59,16 +59,16 @@ func list(items ...any) []any { return append([]any{}, items...) }
 type object = map[string]any
 
 // parseString reads what a plan's string holds: one expression, or a text with such.
-func parseString(text string, l Limits) (*Expr, *Error) {
+func parseString(text string) (*Expr, *Error) {
 	if reference.IsText(text) {
-		return ParseText(text, func(word string) bool { return slices.Contains(reference.Kinds, word) }, l)
+		return ParseText(text, func(word string) bool { return slices.Contains(reference.Kinds, word) })
 	}
-	return Parse(text, l)
+	return Parse(text)
 }
 
 func parseOK(t testing.TB, text string) *Expr {
 	t.Helper()
-	e, err := parseString(text, DefaultLimits())
+	e, err := parseString(text)
 	if err != nil {
 		t.Fatalf("%s: %s (at %q)", text, err.Message, text[err.Start:err.End])
 	}
@@ -332,7 +332,7 @@ func TestNoClockNoFilesNoEnvironment(t *testing.T) {
 		"†(now())", "†(now)", "†(timezone(\"Europe/Berlin\"))", "†(date(\"2024-01-01\", \"2006-01-02\", \"Europe/Berlin\"))",
 		"†(date(timezone(\"UTC\"), \"2024-01-01\"))", "†($env)", "†($env[\"x\"])", "†(env(\"HOME\"))", "†(random())",
 	} {
-		if e, err := Parse(text, DefaultLimits()); err == nil {
+		if e, err := Parse(text); err == nil {
 			t.Errorf("%s is accepted as %s", text, e)
 		}
 	}
@@ -371,7 +371,7 @@ type evalCase struct {
 func evalCases(t *testing.T, cases []evalCase) {
 	t.Helper()
 	for _, c := range cases {
-		e, err := parseString(c.text, DefaultLimits())
+		e, err := parseString(c.text)
 		if err != nil {
 			t.Errorf("%s: %s (at %q)", c.text, err.Message, c.text[err.Start:err.End])
 			continue
@@ -390,7 +390,7 @@ func evalCases(t *testing.T, cases []evalCase) {
 		if e.Root().Op == OpText {
 			parse = parseTextAlways
 		}
-		again, err := parse(e.String(), DefaultLimits())
+		again, err := parse(e.String())
 		if err != nil || again.String() != e.String() {
 			t.Errorf("%s: canonical form %s doesn't keep: %v %v", c.text, e, again, err)
 			continue
@@ -422,7 +422,7 @@ func TestCode(t *testing.T) {
 		{"null", nil, nil, nil},
 		{"len(s) ?? 3", object{"s": "abc"}, 3.0, []string{"s"}},
 	} {
-		e, err := ParseCode(c.text, DefaultLimits())
+		e, err := ParseCode(c.text)
 		if err != nil {
 			t.Errorf("%s: %s", c.text, err.Message)
 			continue
@@ -434,12 +434,12 @@ func TestCode(t *testing.T) {
 		if !reflect.DeepEqual(e.Variables(), c.variables) {
 			t.Errorf("%s uses %q, want %q", c.text, e.Variables(), c.variables)
 		}
-		if again, err := ParseCode(e.String(), DefaultLimits()); err != nil || again.String() != e.String() {
+		if again, err := ParseCode(e.String()); err != nil || again.String() != e.String() {
 			t.Errorf("%s: canonical form %s doesn't keep", c.text, e)
 		}
 	}
 	for _, text := range []string{"", "  ", "†state.a", "price *", "f(x)", "// nothing"} {
-		if _, err := ParseCode(text, DefaultLimits()); err == nil {
+		if _, err := ParseCode(text); err == nil {
 			t.Errorf("the code %q is accepted", text)
 		}
 	}

@@ -49,8 +49,8 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		start := cputime.Used()
-		for _, parse := range []func(string, Limits) (*Expr, *Error){Parse, ParseCode, parseTextAlways} {
-			e, err := parse(text, DefaultLimits())
+		for _, parse := range []func(string) (*Expr, *Error){Parse, ParseCode, parseTextAlways} {
+			e, err := parse(text)
 			if err != nil {
 				placed(t, text, err)
 				continue
@@ -63,7 +63,7 @@ func FuzzParse(f *testing.F) {
 			if !utf8.ValidString(text) {
 				continue
 			}
-			again, err := parse(e.String(), DefaultLimits())
+			again, err := parse(e.String())
 			if err != nil {
 				t.Fatalf("%q: the canonical form %q isn't read: %s", text, e, err.Message)
 			}
@@ -79,7 +79,7 @@ func FuzzParse(f *testing.F) {
 			if !ok {
 				continue
 			}
-			if _, err := parseString(m.Intended, DefaultLimits()); err != nil && utf8.ValidString(text) && !reference.IsText(text) {
+			if _, err := parseString(m.Intended); err != nil && utf8.ValidString(text) && !reference.IsText(text) {
 				t.Fatalf("%q, which %q is taken for, isn't read: %s", m.Intended, text, err.Message)
 			}
 		}
@@ -102,7 +102,7 @@ func FuzzEval(f *testing.F) {
 		f.Add(s, int64(i))
 	}
 	f.Fuzz(func(t *testing.T, text string, seed int64) {
-		e, err := parseString(text, DefaultLimits())
+		e, err := parseString(text)
 		if err != nil {
 			return
 		}

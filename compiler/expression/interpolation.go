@@ -10,20 +10,20 @@ import (
 
 // ParseString reads a string of a plan, as that has it once it is decoded: an expression, or a text with expressions in
 // it. It is nil for one that is neither.
-func ParseString(s string, isKind func(word string) bool, limits Limits) (*Expr, *Error) {
+func ParseString(s string, isKind func(word string) bool) (*Expr, *Error) {
 	switch {
 	case reference.IsText(s):
-		return ParseText(s, isKind, limits)
+		return ParseText(s, isKind)
 	case reference.IsExpression(s):
-		return Parse(s, limits)
+		return Parse(s)
 	}
 	return nil, nil
 }
 
 // ParseText reads a text with expressions in it, as the plan has it once it is decoded. In its braces a word that
-// isKind has for a kind begins a reference, with or without †. The limits are those of all its expressions together.
-func ParseText(text string, isKind func(word string) bool, limits Limits) (*Expr, *Error) {
-	l := &lowering{scan: &scan{text: text, isKind: isKind, limits: limits.orDefault()}, nodes: 1}
+// isKind has for a kind begins a reference, with or without †. Its expressions are bounded together.
+func ParseText(text string, isKind func(word string) bool) (*Expr, *Error) {
+	l := &lowering{scan: &scan{text: text, isKind: isKind}, nodes: 1}
 	root := &Node{Op: OpText, End: len(text), fn: operators[OpText]}
 	var plain []byte // text behind text is one piece
 	from := 0
@@ -81,8 +81,8 @@ func (l *lowering) braced(from, to int) (*Node, *Error) {
 			return nil, err
 		}
 		if reference.SkipBlanks(text, end) == to { // as most are, and needs no parser
-			if l.nodes++; l.nodes > l.limits.Nodes {
-				return nil, tooLarge(l.text, l.limits)
+			if l.nodes++; l.nodes > maxNodes {
+				return nil, tooLarge(l.text)
 			}
 			l.refs, l.optional = append(l.refs, ref), append(l.optional, optional)
 			return l.reference(token{start: at, end: end}), nil

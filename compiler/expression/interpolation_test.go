@@ -14,8 +14,8 @@ import (
 )
 
 // parseTextAlways reads any string as a text with expressions in it.
-func parseTextAlways(text string, l Limits) (*Expr, *Error) {
-	return ParseText(text, func(word string) bool { return slices.Contains(reference.Kinds, word) }, l)
+func parseTextAlways(text string) (*Expr, *Error) {
+	return ParseText(text, func(word string) bool { return slices.Contains(reference.Kinds, word) })
 }
 
 // LANGUAGE.md#text-with-expressions: LANGUAGE.md#text-with-expressions
@@ -98,7 +98,7 @@ func TestFaultsInTexts(t *testing.T) {
 		{"†{state.a b}", "b", "operator is missing", ""},
 		{"†{state.a}†{\"abc\"state.b}", "state", "operator is missing", ""},
 	} {
-		e, err := parseString(c.text, DefaultLimits())
+		e, err := parseString(c.text)
 		if err == nil {
 			t.Errorf("%s is read as %s", c.text, e)
 			continue
@@ -160,7 +160,7 @@ func TestTextsAreLimited(t *testing.T) {
 		{strings.Repeat("†{{", 1<<18), false},
 	} {
 		var err *Error
-		if took, ok := cputime.Within(2*time.Second, func() { _, err = parseString(c.text, DefaultLimits()) }); !ok {
+		if took, ok := cputime.Within(2*time.Second, func() { _, err = parseString(c.text) }); !ok {
 			t.Errorf("%.40q takes %v", c.text, took)
 		}
 		if (err == nil) != c.ok {
@@ -254,12 +254,12 @@ func TestTextsAgainstAPlainReading(t *testing.T) {
 		var parts []*Expr
 		for _, piece := range pieces {
 			if piece.code && ok {
-				e, err := Parse(mark+"("+piece.text+")", DefaultLimits())
+				e, err := Parse(mark + "(" + piece.text + ")")
 				ok = err == nil
 				parts = append(parts, e)
 			}
 		}
-		e, err := parseString(text, DefaultLimits())
+		e, err := parseString(text)
 		if (err == nil) != ok {
 			t.Fatalf("%q: read %v (%v), and the plain reading says %v", text, err == nil, err, ok)
 		}
@@ -272,7 +272,7 @@ func TestTextsAgainstAPlainReading(t *testing.T) {
 			continue // of no value that the world has
 		}
 		read++
-		again, err := parseTextAlways(e.String(), DefaultLimits())
+		again, err := parseTextAlways(e.String())
 		if err != nil || again.String() != e.String() {
 			t.Fatalf("%q: the canonical form %q doesn't keep (%v)", text, e, err)
 		}

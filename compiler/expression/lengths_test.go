@@ -34,7 +34,7 @@ func TestLengths(t *testing.T) {
 		`†(keys({"a": †state.a}))`:             {0, unbounded},
 		`†(flatten([†state.a]))`:               {0, unbounded},
 	} {
-		e, err := Parse(text, Limits{})
+		e, err := Parse(text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

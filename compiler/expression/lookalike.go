@@ -121,7 +121,7 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 // isExpression reports whether a text is an expression but for the † and the parentheses
 // around it.
 func isExpression(s string) bool {
-	_, err := Parse(mark+"("+s+")", Limits{})
+	_, err := Parse(mark + "(" + s + ")")
 	return err == nil
 }
 
@@ -175,7 +175,7 @@ func (n notation) read(s, quoted string, at int, there func(Reference) bool) (in
 		return "", "", at
 	}
 	isKind := func(word string) bool { return slices.Contains(reference.Kinds, word) }
-	e, err := ParseText(reference.Opening+inside+"}", isKind, DefaultLimits())
+	e, err := ParseText(reference.Opening+inside+"}", isKind)
 	missing := func(r Reference) bool { return !there(r) }
 	if err != nil || len(e.refs) == 0 || len(e.root.Args) != 1 || slices.ContainsFunc(e.refs, missing) {
 		return "", "", at

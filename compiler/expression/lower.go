@@ -26,9 +26,8 @@ type Expr struct {
 
 	root      *Node // nil when the text is one required reference alone, see Root
 	refs      []Reference
-	limits    *Limits // of an evaluation; a reference alone needs none
-	slots     int     // fallbacks and gates that keep their value
-	locals    int     // let variables
+	slots     int // fallbacks and gates that keep their value
+	locals    int // let variables
 	variables []string
 
 	only [1]Reference // the refs of a reference alone
@@ -36,7 +35,7 @@ type Expr struct {
 
 // Parse reads an expression: a string whose first character is †, as the plan has it once it is decoded. The places of
 // the error, of the references and of later findings are bytes of text.
-func Parse(text string, l Limits) (*Expr, *Error) {
+func Parse(text string) (*Expr, *Error) {
 	if !reference.IsExpression(text) {
 		return nil, fail(0, len(text), "an expression begins with one †", "write †state.key")
 	}
@@ -56,7 +55,7 @@ func Parse(text string, l Limits) (*Expr, *Error) {
 			return e, nil
 		}
 	}
-	return parse(text, l.orDefault(), false)
+	return parse(text, false)
 }
 
 // Root is the root of the expression's tree. That of a required reference alone is made on each call.
@@ -70,8 +69,8 @@ func (e *Expr) Root() *Node {
 // ParseCode reads the code of an expr activity: an expression without
 // references, whose variables are the parameters of the call. A variable that
 // no parameter fills is null.
-func ParseCode(text string, l Limits) (*Expr, *Error) {
-	return parse(text, l.orDefault(), true)
+func ParseCode(text string) (*Expr, *Error) {
+	return parse(text, true)
 }
 
 // References are the expression's references in the order of the text, one for
@@ -86,8 +85,8 @@ func (e *Expr) Plain() bool { return e.root == nil || e.root.Op == OpRef && !e.r
 // sorted. $env, which is all of them, isn't among them.
 func (e *Expr) Variables() []string { return e.variables }
 
-func parse(text string, limits Limits, code bool) (*Expr, *Error) {
-	l := &lowering{scan: &scan{text: text, limits: limits, code: code}}
+func parse(text string, code bool) (*Expr, *Error) {
+	l := &lowering{scan: &scan{text: text, code: code}}
 	from := 0
 	if !code && strings.HasPrefix(text, mark+"(") {
 		from = len(mark)
@@ -117,9 +116,8 @@ func (l *lowering) finish(root *Node) *Expr {
 	root.seal()
 	l.settle(root)
 	sort.Strings(l.variables)
-	limits := l.limits
 	return &Expr{
-		Text: l.text, root: root, refs: l.refs, limits: &limits,
+		Text: l.text, root: root, refs: l.refs,
 		slots: l.slots, locals: l.locals, variables: l.variables,
 	}
 }
@@ -180,12 +178,12 @@ func (l *lowering) lower(n ast.Node, depth int) *Node {
 	if !sameChain(n) {
 		l.nodes++
 	}
-	if l.nodes > l.limits.Nodes {
-		l.err = tooLarge(l.text, l.limits)
+	if l.nodes > maxNodes {
+		l.err = tooLarge(l.text)
 		return &Node{}
 	}
-	if depth > l.limits.Depth {
-		l.err = tooDeep(t.start, t.end, l.limits)
+	if depth > maxDepth {
+		l.err = tooDeep(t.start, t.end)
 		return &Node{}
 	}
 	out := l.node(n, t, depth)

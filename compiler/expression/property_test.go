@@ -161,7 +161,7 @@ func TestFallbacksAndGatesAgainstTheContract(t *testing.T) {
 		tr.text(&b)
 		text := mark + "(" + b.String() + ")"
 		e := parseOK(t, text)
-		again, err := Parse(e.String(), DefaultLimits())
+		again, err := Parse(e.String())
 		if err != nil || again.String() != e.String() {
 			t.Fatalf("%s: canonical form %s doesn't keep", text, e)
 		}
@@ -318,7 +318,7 @@ func TestAgainstTheLibrary(t *testing.T) {
 		if len(code) > 2000 {
 			continue
 		}
-		ours, err := ParseCode(code, DefaultLimits())
+		ours, err := ParseCode(code)
 		if err != nil {
 			t.Fatalf("%s: %s (at %q)", code, err.Message, code[err.Start:err.End])
 		}
@@ -342,7 +342,7 @@ func TestAgainstTheLibrary(t *testing.T) {
 		if !near(got, want) {
 			t.Fatalf("%s = %#v, and the library has %#v", code, got, want)
 		}
-		again, err := ParseCode(ours.String(), DefaultLimits())
+		again, err := ParseCode(ours.String())
 		if err != nil || again.String() != ours.String() {
 			t.Fatalf("%s: canonical form %s doesn't keep: %v", code, ours, err)
 		}
@@ -363,7 +363,7 @@ func TestAgainstTheLibrary(t *testing.T) {
 
 // failsAlone reports whether a part of code has no value by itself.
 func failsAlone(part string, params object) bool {
-	code, wrong := ParseCode(part, DefaultLimits())
+	code, wrong := ParseCode(part)
 	if wrong != nil {
 		return true
 	}

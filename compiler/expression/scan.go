@@ -47,8 +47,7 @@ type scan struct {
 	refs     []Reference
 	optional []bool                 // of each reference: a ?. is in it
 	isKind   func(word string) bool // in braces, where a kind's † may be left out; else nil
-	limits   Limits
-	code     bool // of an activity, which has no references
+	code     bool                   // of an activity, which has no references
 
 	source  string  // what the parser gets: the part of the text that was scanned last
 	first   int     // the index of its first token
@@ -69,8 +68,8 @@ func (s *scan) scanExpression(from, to int) *Error {
 	s.built.Reset()
 	s.built.Grow(to - from)
 	for at := from; at < to; {
-		if len(s.tokens) > s.limits.Nodes*tokensPerNode {
-			return tooLarge(s.text, s.limits)
+		if len(s.tokens) > maxNodes*tokensPerNode {
+			return tooLarge(s.text)
 		}
 		var err *Error
 		if at, err = s.next(at); err != nil {
@@ -183,8 +182,8 @@ func (s *scan) reference(text string, at int) (end int, err *Error) {
 func (s *scan) bracket(at int) *Error {
 	c, n := s.text[at], len(s.tokens)
 	if c == '(' || c == '[' || c == '{' {
-		if len(s.open) >= s.limits.Depth {
-			return tooDeep(at, at+1, s.limits)
+		if len(s.open) >= maxDepth {
+			return tooDeep(at, at+1)
 		}
 		s.emit(tokenOpen, at, at+1)
 		s.tokens[n].group = c == '(' && (n == s.first || !s.tokens[n-1].callable())
@@ -327,12 +326,12 @@ func strayCharacter(text string, at int) *Error {
 	return fail(at, at+size, "unexpected character "+reference.QuoteRune(r), help)
 }
 
-func tooDeep(start, end int, limits Limits) *Error {
-	return fail(start, end, "the expression is nested more than "+itoa(limits.Depth)+" deep",
+func tooDeep(start, end int) *Error {
+	return fail(start, end, "the expression is nested more than "+itoa(maxDepth)+" deep",
 		"move a part of it into a call of its own")
 }
 
-func tooLarge(text string, limits Limits) *Error {
-	return fail(0, len(text), "the expression has more than "+itoa(limits.Nodes)+" nodes",
+func tooLarge(text string) *Error {
+	return fail(0, len(text), "the expression has more than "+itoa(maxNodes)+" nodes",
 		"move a part of it into a call of its own")
 }

@@ -86,7 +86,7 @@ var _ = register(Kind{
 			r.Expects(n, what, "an expression over the parameters, as a string")
 			return
 		}
-		e, err := expression.ParseCode(n.Text, expression.DefaultLimits())
+		e, err := expression.ParseCode(n.Text)
 		if a.Expression = e; err != nil {
 			r.BadExpression(n, err)
 		}

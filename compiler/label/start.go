@@ -1,6 +1,7 @@
 package label
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -79,21 +81,30 @@ func (s *start) at(path []expression.Segment) (v value, open bool) {
 
 // declared adds what a document and its schemas say is secret, by name or by schema.
 func (s *start) declared() {
-	p := s.plan
-	s.hold("input", p.Input, p.InputSchema)
-	s.hold("state", p.State, p.StateSchema)
-	for _, kind := range slices.Sorted(maps.Keys(p.Data)) {
-		s.hold(kind, p.Data[kind], p.DataSchemas[kind])
-	}
-	for i := range p.Instances {
-		one := &p.Instances[i]
-		s.hold("input", one.Input, one.InputSchema)
-		s.hold("state", one.State, one.StateSchema)
+	s.holdAll(&s.plan.Values)
+	for i := range s.plan.Instances {
+		s.holdAll(&s.plan.Instances[i].Values)
 	}
 }
 
+func (s *start) holdAll(v *plan.Values) {
+	s.hold("input", v.Input, v.InputSchema)
+	s.hold("state", v.State, v.StateSchema)
+	for _, kind := range slices.Sorted(maps.Keys(v.Data)) {
+		s.hold(kind, v.Data[kind], cmp.Or(v.DataSchemas[kind], s.plan.DataSchemas[kind]))
+	}
+}
+
+// interned is a path as the plan's tree has it: what a message declares as a kind is below the data.
+func interned(path []expression.Segment) []expression.Segment {
+	if slices.Contains(reference.Kinds, path[0].Key) {
+		return path
+	}
+	return append([]expression.Segment{{Key: "data"}}, path...)
+}
+
 func (s *start) hold(kind string, v any, of *schema.Schema) {
-	path := []expression.Segment{{Key: kind}}
+	path := interned([]expression.Segment{{Key: kind}})
 	s.names(path, v, of)
 	of.Secrets(v, func(steps []any, _ any) {
 		at := path
@@ -181,7 +192,7 @@ func (s *start) values(policies []*policy.Policy) {
 	for _, one := range policies {
 		for _, v := range one.Values {
 			label := v.Said.Over(policy.Label{})
-			s.add(v.Path, from(label, func(k respect) Hop {
+			s.add(interned(v.Path), from(label, func(k respect) Hop {
 				return Hop{Plan: s.plan, Span: v.Node.Span(),
 					Words: fmt.Sprintf("%s says that it is %s", one.Title(), word(label, k))}
 			}), one.Counts && v.Said.Confidentiality != nil)

@@ -101,7 +101,7 @@ type Text struct {
 	Solution    *source.Node // of a process record, or nil
 	Opinions    *source.Node // what advisors said in a solution: the list under "advisors"; or nil
 	Folder      string       // the folder that the delegates of its calls are relative to
-	Workspace   string       // see [Plan.Workspace]
+	Workspace   string       // of a record, the workspace of its plan
 	Workspaces  Files
 	Files       map[string]string // the texts of the files that it took in, by path from the workspace root
 }
@@ -337,7 +337,7 @@ type Activity struct {
 	// digest covers besides those that its argv names.
 	Files  []*source.Node // exec
 	Origin Origin
-	Hints  Hints // what it says of itself; see [compiler.EffectOf]
+	Hints  Hints // what it says of itself; see package effects
 }
 
 // An EnvSetting gives a variable of the environment a value, in which {$NAME} represents
@@ -400,7 +400,7 @@ type Destination struct {
 // Dependencies are the reads and the other calls that a call depends on.
 type Dependencies struct {
 	Reads   []int   // its reads, as indexes of Plan.Reads
-	Ordered []int32 // calls listed before it that it comes after as listed, ascending: see [compiler.WithOrder]
+	Ordered []int32 // calls listed before it that it comes after as listed, ascending: see package bind
 	Choices []int32 // under once: the calls listed before it that may write what it may write, ascending
 	// those of Ordered, and the calls it depends on, directly or not, that may write what it may write, ascending
 	Waits []int32

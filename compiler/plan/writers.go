@@ -168,7 +168,7 @@ type Targets struct {
 	Own    map[string][]int32 // by id: those for that one, ascending
 
 	Once   sync.Once
-	Common *Plan // see Plan.common
+	Common *Plan // the view of the instances without calls of their own
 }
 
 func (t *Targets) Add(call *Call) {
@@ -185,7 +185,7 @@ func (t *Targets) Several() bool { return t != nil && len(t.Own) > 1 }
 // Targeted reports whether some call is for one instance only.
 func (p *Plan) Targeted() bool { return p.Targets != nil }
 
-// Whole is the plan that a view is a part of; any other plan is its own whole.
+// Full is the plan that a view is a part of; any other plan is its own whole.
 func (p *Plan) Full() *Plan {
 	if p.Entire != nil {
 		return p.Entire

@@ -13,7 +13,7 @@ type Live struct {
 	Values []LiveValue
 	Seen   Label
 	From   string // what is the worst of it, in words
-	// Begun is, for each thing that orders ask for, how often what counts for it has
+	// Started is, for each thing that orders ask for, how often what counts for it has
 	// happened; in a run over instances, in the one in which it happened most often.
 	Started []int
 

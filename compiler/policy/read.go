@@ -205,8 +205,7 @@ func (r *reader) value(f source.Field) {
 	}
 }
 
-// kinds of rules, by the key that tells them; tool comes last, since an endorse has no
-// such key of its own.
+// kinds of rules, by the key that tells them.
 var kinds = []string{"requires", "bounds", "only", "order", "endorse"}
 
 func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -285,19 +286,8 @@ func (d *decoder) hex(from, end, digits int) (rune, bool) {
 	if from+digits > end {
 		return 0, false
 	}
-	var r uint32
-	for _, c := range []byte(d.src[from : from+digits]) {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | uint32(c)
-	}
-	return rune(r), true
+	r, err := strconv.ParseUint(d.src[from:from+digits], 16, 32)
+	return rune(r), err == nil
 }
 
 // block decodes a literal (|) or folded (>) scalar that begins at start, below

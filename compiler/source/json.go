@@ -1,8 +1,10 @@
 package source
 
 import (
+	"cmp"
+	"regexp"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // A jsonReader reads RFC 8259 and nothing more.
@@ -24,68 +26,52 @@ func (j *jsonReader) document() *Node {
 	j.blanks()
 	if j.i < len(j.text) {
 		j.refuseComment()
-		j.stop(j.i, j.word(j.i), "a file holds one value; a .jsonl file holds one in each line",
+		j.stop(j.i, j.i+len(j.word()), "a file holds one value; a .jsonl file holds one in each line",
 			"there is text after the JSON value")
 	}
 	return root
 }
 
-func (j *jsonReader) blanks() {
-	for j.i < len(j.text) {
-		switch j.text[j.i] {
-		case ' ', '\t', '\n', '\r':
-			j.i++
-		default:
-			return
-		}
-	}
+var (
+	jsonBlanks = classOf(func(c byte) bool { return blank(c) || isBreak(c) })
+	digits     = classOf(func(c byte) bool { return '0' <= c && c <= '9' })
+)
+
+func (j *jsonReader) blanks() { j.i = jsonBlanks.end(j.text, j.i) }
+
+// at reports whether one of some bytes stands next.
+func (j *jsonReader) at(set string) bool {
+	return j.i < len(j.text) && strings.IndexByte(set, j.text[j.i]) >= 0
 }
 
 func (j *jsonReader) value() *Node {
-	if j.i == len(j.text) {
-		j.stop(j.i, j.i, "", "the text ends where a value is expected")
-	}
-	switch c := j.text[j.i]; {
-	case c == '"':
+	switch {
+	case j.at(`"`):
 		return j.str()
-	case c == '{':
-		return j.object()
-	case c == '[':
-		return j.array()
-	case c == '-' || '0' <= c && c <= '9':
+	case j.at("{"):
+		n, mark := j.node(Object, Plain, j.i, 0), len(j.fieldStack)
+		j.entries(n, '}', j.field)
+		n.Fields = j.takeFields(mark)
+		return n
+	case j.at("["):
+		n, mark := j.node(Array, Plain, j.i, 0), len(j.itemStack)
+		j.entries(n, ']', func() { j.itemStack = append(j.itemStack, j.value()) })
+		n.Items = j.takeItems(mark)
+		return n
+	case j.at("-0123456789"):
 		return j.number()
 	}
 	for _, word := range [...]string{"true", "false", "null"} {
-		if strings.HasPrefix(j.text[j.i:], word) && j.word(j.i) == j.i+len(word) {
-			n := j.node(Bool, Plain, j.i, j.i+len(word))
-			if word == "null" {
-				n.Kind = Null
-			} else {
-				n.Text = word
+		if strings.HasPrefix(j.text[j.i:], word) && j.word() == word {
+			n := j.node(Null, Plain, j.i, j.i+len(word))
+			if word != "null" {
+				n.Kind, n.Text = Bool, word
 			}
 			j.i += len(word)
 			return n
 		}
 	}
-	j.refuseComment()
-	start, end := j.i, j.word(j.i)
-	switch text := j.text[start:end]; text {
-	case "]", "}":
-		j.stop(start, end, "", "expected a value before %q", text)
-	case ",":
-		j.stop(start, end, "", "expected a value before the comma")
-	case "NaN", "Infinity", "-Infinity":
-		j.stop(start, end, "write null, or text in quotes", "%s isn't a JSON value", text)
-	case "True", "False", "None", "undefined":
-		j.stop(start, end, "JSON has true, false and null", "%s isn't a JSON value", quote(text))
-	case "'":
-		j.stop(start, end, "use double quotes", "JSON has no single quotes")
-	default:
-		if strings.HasPrefix(j.text[start:], fence) {
-			j.stop(start, end, fenceHelp, "%s begins a block of Markdown, not JSON", quote(text))
-		}
-		j.stop(start, end, "put text in double quotes", "%s isn't a JSON value", quote(text))
-	}
+	j.refuse("a value", "put text in double quotes")
 	return nil
 }
 
@@ -95,139 +81,88 @@ const (
 	fenceHelp = "take out the lines that begin with " + fence
 )
 
-// word is the end of what a person takes for one word, to show it in messages.
-func (j *jsonReader) word(start int) int {
-	end := start
-	for end < len(j.text) && end-start < 64 {
-		r, size := utf8.DecodeRuneInString(j.text[end:])
-		if strings.ContainsRune(" \t\r\n,:[]{}\"'/#", r) {
-			break
-		}
-		end += size
+var jsonWord = regexp.MustCompile(`^(?s:[^ \t\r\n,:\[\]{}"'/#]{1,64}|.)?`)
+
+// word is what a person takes for one word, to show it in messages.
+func (j *jsonReader) word() string { return jsonWord.FindString(j.text[j.i:]) }
+
+// foreignWords are what other languages have for values of JSON.
+var foreignWords = map[string]string{
+	"NaN": "write null, or text in quotes", "Infinity": "write null, or text in quotes",
+	"True": "JSON has true, false and null", "False": "JSON has true, false and null",
+	"None": "JSON has true, false and null", "undefined": "JSON has true, false and null",
+}
+
+// refuse says what stands in the place of something else.
+func (j *jsonReader) refuse(expected, help string) {
+	j.refuseComment()
+	switch text, end := j.word(), j.i+len(j.word()); {
+	case text == "":
+		j.stop(j.i, j.i, "", "the text ends where %s is expected", expected)
+	case text == ",":
+		j.stop(j.i, end, "", "expected %s before the comma", expected)
+	case text == "]" || text == "}":
+		j.stop(j.i, end, "", "expected %s before %q", expected, text)
+	case text == "'":
+		j.stop(j.i, end, "use double quotes", "JSON has no single quotes")
+	case strings.HasPrefix(text, fence):
+		j.stop(j.i, end, fenceHelp, "%s begins a block of Markdown, not JSON", quote(text))
+	default:
+		j.stop(j.i, end, cmp.Or(foreignWords[text], help), "expected %s, found %s", expected, quote(text))
 	}
-	if end == start && end < len(j.text) {
-		_, size := utf8.DecodeRuneInString(j.text[start:])
-		end += size
-	}
-	return end
 }
 
 func (j *jsonReader) refuseComment() {
 	rest := j.text[j.i:]
 	if strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "/*") || strings.HasPrefix(rest, "#") {
-		size := strings.IndexAny(rest, "\r\n")
-		if size < 0 {
-			size = len(rest)
-		}
-		j.stop(j.i, j.i+size, "remove it, or write the plan as YAML", "a JSON file can't hold comments")
+		line := strings.FieldsFunc(rest, func(r rune) bool { return r == '\r' || r == '\n' })[0]
+		j.stop(j.i, j.i+len(line), "remove it, or write the plan as YAML", "a JSON file can't hold comments")
 	}
 }
 
-func (j *jsonReader) enter(start int) {
-	if j.depth++; j.depth > j.limits.Depth {
-		j.fail(codeLimit, start, start+1, "", "nested more than %d deep", j.limits.Depth)
+func (j *jsonReader) field() {
+	if !j.at(`"`) {
+		j.refuse("a key in double quotes", "put the key in double quotes")
 	}
-}
-
-func (j *jsonReader) array() *Node {
-	n, mark := j.node(Array, Plain, j.i, 0), len(j.itemStack)
-	j.entries(n, ']', func() { j.itemStack = append(j.itemStack, j.value()) })
-	n.Items = j.takeItems(mark)
-	return n
-}
-
-func (j *jsonReader) object() *Node {
-	n, mark := j.node(Object, Plain, j.i, 0), len(j.fieldStack)
-	j.entries(n, '}', func() {
-		key := j.key()
-		j.blanks()
-		if j.i == len(j.text) || j.text[j.i] != ':' {
-			if j.i < len(j.text) {
-				j.refuseComment()
-			}
-			j.stop(j.i, j.word(j.i), "", "expected \":\" after the key %s", quote(key.Text))
-		}
-		j.i++
-		j.blanks()
-		j.fieldStack = append(j.fieldStack, Field{key, j.value()})
-	})
-	n.Fields = j.takeFields(mark)
-	return n
+	key := j.str()
+	if j.blanks(); !j.at(":") {
+		j.refuse("\":\" after the key "+quote(key.Text), "")
+	}
+	j.i++
+	j.blanks()
+	j.fieldStack = append(j.fieldStack, Field{key, j.value()})
 }
 
 // entries reads those of a list or mapping, one by one, up to its end.
 func (j *jsonReader) entries(n *Node, closer byte, entry func()) {
-	j.enter(j.i)
+	if j.depth++; j.depth > j.limits.Depth {
+		j.fail(codeLimit, j.i, j.i+1, "", "nested more than %d deep", j.limits.Depth)
+	}
 	j.i++
-	for first := true; ; first = false {
+	for more, comma := true, -1; ; {
 		j.blanks()
-		if j.closes(n, closer, first) {
-			break
+		switch {
+		case j.i == len(j.text):
+			j.stop(n.Start, n.Start+1, "", "%q is never closed; expected %q before the end of the file",
+				j.text[n.Start:n.Start+1], string(closer))
+		case j.text[j.i] == closer && comma >= 0:
+			j.stop(comma, comma+1, "remove it", "a comma before %q; JSON allows none after the last entry",
+				string(closer))
+		case j.text[j.i] == closer:
+			j.i++
+			n.End = j.i
+			j.depth--
+			return
+		case more:
+			entry()
+			more, comma = false, -1
+		case j.text[j.i] == ',':
+			more, comma = true, j.i
+			j.i++
+		default:
+			j.refuse("a comma or "+strconv.Quote(string(closer)), "")
 		}
-		entry()
-		if j.separated(n, closer) {
-			break
-		}
 	}
-	n.End = j.i
-	j.depth--
-}
-
-func (j *jsonReader) key() *Node {
-	if j.text[j.i] == '"' {
-		return j.str()
-	}
-	j.refuseComment()
-	end := j.word(j.i)
-	switch text := j.text[j.i:end]; text {
-	case "'":
-		j.stop(j.i, end, "use double quotes", "JSON has no single quotes")
-	case ",":
-		j.stop(j.i, end, "", "expected a key before the comma")
-	default:
-		j.stop(j.i, end, "put the key in double quotes", "expected a key in double quotes, found %s", quote(text))
-	}
-	return nil
-}
-
-// closes reads the end of a list or mapping where an entry may begin.
-func (j *jsonReader) closes(n *Node, closer byte, first bool) bool {
-	if j.i == len(j.text) {
-		j.unclosed(n, closer)
-	}
-	if j.text[j.i] != closer {
-		return false
-	}
-	if !first {
-		comma := strings.LastIndexByte(j.text[n.Start:j.i], ',') + n.Start
-		j.stop(comma, comma+1, "remove it", "a comma before %q; JSON allows none after the last entry", string(closer))
-	}
-	j.i++
-	return true
-}
-
-// separated reads what follows an entry: a comma (false) or the end (true).
-func (j *jsonReader) separated(n *Node, closer byte) bool {
-	j.blanks()
-	if j.i == len(j.text) {
-		j.unclosed(n, closer)
-	}
-	switch j.text[j.i] {
-	case ',':
-		j.i++
-		return false
-	case closer:
-		j.i++
-		return true
-	}
-	j.refuseComment()
-	j.stop(j.i, j.word(j.i), "", "expected a comma or %q", string(closer))
-	return true
-}
-
-func (j *jsonReader) unclosed(n *Node, closer byte) {
-	j.stop(n.Start, n.Start+1, "", "%q is never closed; expected %q before the end of the file",
-		j.text[n.Start:n.Start+1], string(closer))
 }
 
 // quotable are the bytes that need no escape in a string.
@@ -271,52 +206,41 @@ func (j *jsonReader) str() *Node {
 }
 
 func (j *jsonReader) number() *Node {
-	start, i := j.i, j.i
-	digits := func() int {
-		from := i
-		for i < len(j.text) && '0' <= j.text[i] && j.text[i] <= '9' {
-			i++
-		}
-		return i - from
+	start, integer, ok := j.i, true, true
+	run := func() { // of digits, of which there must be some
+		end := digits.end(j.text, j.i)
+		ok = ok && end > j.i
+		j.i = end
 	}
-	at := func(set string) bool { return i < len(j.text) && strings.IndexByte(set, j.text[i]) >= 0 }
-	bad := func(help, message string) { j.stop(start, max(i, j.word(start)), help, "%s", message) }
-
-	integer := true
-	if at("-") {
-		i++
+	if j.at("-") {
+		j.i++
 	}
-	zero := at("0")
-	switch n := digits(); {
-	case n == 0:
-		bad("", "expected digits after the sign of a number")
-	case zero && n > 1:
-		bad("remove the zeros, or put it in quotes", "a JSON number can't begin with 0")
-	}
-	if at(".") {
+	first := j.i
+	run()
+	ok = ok && (j.text[first] != '0' || j.i == first+1)
+	if j.at(".") {
 		integer = false
-		if i++; digits() == 0 {
-			bad("", "expected digits after the point of a number")
-		}
+		j.i++
+		run()
 	}
-	if at("eE") {
+	if j.at("eE") {
 		integer = false
-		if i++; at("+-") {
-			i++
+		if j.i++; j.at("+-") {
+			j.i++
 		}
-		if digits() == 0 {
-			bad("", "expected digits after the exponent sign of a number")
-		}
+		run()
 	}
-	if i < len(j.text) && !strings.ContainsRune(" \t\r\n,]}", rune(j.text[i])) {
-		j.i = i
+	if !ok || j.i < len(j.text) && !j.at(" \t\r\n,]}") {
 		j.refuseComment()
-		j.stop(start, max(i, j.word(start)), "put it in quotes if it is text", "%s isn't a number",
-			quote(j.text[start:max(i, j.word(start))]))
+		end := j.i
+		j.i = start
+		end = max(end, start+len(j.word()))
+		j.stop(start, end, "put it in quotes if it is text",
+			"%s isn't a number of JSON, which can't begin with 0 and another digit, and has digits around its point",
+			quote(j.text[start:end]))
 	}
-	n := j.node(Number, Plain, start, i)
-	n.Text = j.text[start:i]
-	j.i = i
+	n := j.node(Number, Plain, start, j.i)
+	n.Text = j.text[start:j.i]
 	if !j.checkNumber(n, n.Text, integer) {
 		n.Kind, n.Text = Null, ""
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -272,13 +271,8 @@ func asCanonical(integer string) bool {
 
 // keepsDigits reports whether float64 holds an integer.
 func keepsDigits(integer string) bool {
-	exact, _ := new(big.Int).SetString(integer, 10)
-	near, err := strconv.ParseFloat(integer, 64)
-	if err != nil {
-		return false
-	}
-	full, _ := big.NewFloat(near).Int(nil)
-	return full.Cmp(exact) == 0
+	v, err := strconv.ParseFloat(integer, 64)
+	return err == nil && strconv.FormatFloat(v, 'f', 0, 64) == integer
 }
 
 // Inexact says what is lost of a number, as JSON writes it, where it becomes a
@@ -292,32 +286,15 @@ func Inexact(number string) string {
 func inexact(text, digits string, integer bool) string {
 	if integer {
 		if v, err := strconv.ParseInt(digits, 0, 64); err != nil || v > maxInteger || v < -maxInteger {
-			return "the integer " + shortened(text) + " is beyond ±(2^53−1), so it would lose digits"
+			return "the integer " + wording.Cut(text, 60) + " is beyond ±(2^53−1), so it would lose digits"
 		}
 		return ""
 	}
-	if v, err := strconv.ParseFloat(digits, 64); err != nil ||
-		v == 0 && strings.ContainsAny(mantissa(digits), "123456789") {
-		return "the number " + shortened(text) + " is beyond what a 64-bit float holds"
+	mantissa, _, _ := strings.Cut(strings.ToLower(digits), "e")
+	if v, err := strconv.ParseFloat(digits, 64); err != nil || v == 0 && strings.ContainsAny(mantissa, "123456789") {
+		return "the number " + wording.Cut(text, 60) + " is beyond what a 64-bit float holds"
 	}
 	return ""
-}
-
-// shortened keeps a number in a message short, which may have come with any number
-// of digits.
-func shortened(number string) string {
-	const most = 60
-	if len(number) <= most {
-		return number
-	}
-	return number[:most] + "…"
-}
-
-func mantissa(digits string) string {
-	if i := strings.IndexAny(digits, "eE"); i >= 0 {
-		return digits[:i]
-	}
-	return digits
 }
 
 // quote shows a piece of the user's text in double quotes, shortened, with

@@ -1,6 +1,11 @@
 package source
 
-import "strings"
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // resolve says what a YAML scalar without quotes is under the core schema of
 // YAML 1.2 (its chapter 10.3): its kind, and for a number the digits as strconv
@@ -17,37 +22,31 @@ func resolve(text string) (kind Kind, digits string, integer, special bool) {
 	default:
 		return String, "", false, false
 	}
-	if rest, ok := strings.CutPrefix(text, "0o"); ok {
-		if only(rest, "01234567") {
-			return Number, text, true, false
-		}
-		return String, "", false, false
-	}
-	if rest, ok := strings.CutPrefix(text, "0x"); ok {
-		if only(rest, hexDigits) {
-			return Number, text, true, false
-		}
-		return String, "", false, false
-	}
-	unsigned := text
-	if text[0] == '-' || text[0] == '+' {
-		unsigned = text[1:]
-	}
-	switch unsigned {
-	case ".inf", ".Inf", ".INF":
+	switch number := unsigned(text); {
+	case strings.HasPrefix(text, "0o") && only(text[2:], "01234567"),
+		strings.HasPrefix(text, "0x") && only(text[2:], hexDigits):
+		return Number, text, true, false
+	case slices.Contains([]string{".inf", ".Inf", ".INF"}, number),
+		slices.Contains([]string{".nan", ".NaN", ".NAN"}, text):
 		return Number, "", false, true
-	}
-	switch text {
-	case ".nan", ".NaN", ".NAN":
-		return Number, "", false, true
-	}
-	if only(unsigned, decimals) {
-		return Number, integerDigits(text, unsigned), true, false
-	}
-	if isFloat(unsigned) {
+	case only(number, decimals): // without leading zeros, which strconv would take for octal
+		digits = cmp.Or(strings.TrimLeft(number, "0"), "0")
+		if text[0] == '-' {
+			digits = "-" + digits
+		}
+		return Number, digits, true, false
+	case isFloat(number):
 		return Number, text, false, false
 	}
 	return String, "", false, false
+}
+
+// unsigned is a number without its sign.
+func unsigned(text string) string {
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		return text[1:]
+	}
+	return text
 }
 
 const (
@@ -55,63 +54,18 @@ const (
 	hexDigits = "0123456789abcdefABCDEF"
 )
 
-func only(s, set string) bool {
-	if s == "" {
-		return false
-	}
-	for i := range len(s) {
-		if strings.IndexByte(set, s[i]) < 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// integerDigits takes away the leading zeros, which strconv would take for octal.
-func integerDigits(text, unsigned string) string {
-	trimmed := strings.TrimLeft(unsigned, "0")
-	if trimmed == "" {
-		trimmed = "0"
-	}
-	if text[0] == '-' {
-		return "-" + trimmed
-	}
-	return trimmed
-}
+func only(s, set string) bool { return s != "" && strings.Trim(s, set) == "" }
 
 // isFloat matches ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
 func isFloat(s string) bool {
-	full := leading(s)
-	s = s[full:]
-	if strings.HasPrefix(s, ".") {
-		part := leading(s[1:])
-		if full+part == 0 {
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		if !only(unsigned(s[i+1:]), decimals) {
 			return false
 		}
-		s = s[1+part:]
-	} else if full == 0 {
-		return false
+		s = s[:i]
 	}
-	if s == "" {
-		return true
-	}
-	if s[0] != 'e' && s[0] != 'E' {
-		return false
-	}
-	s = s[1:]
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		s = s[1:]
-	}
-	return only(s, decimals)
-}
-
-// leading counts the digits that s begins with.
-func leading(s string) int {
-	n := 0
-	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	return n
+	before, behind, _ := strings.Cut(s, ".")
+	return only(before+behind, decimals)
 }
 
 // ambiguous says how YAML 1.1, which many programs still read, takes a scalar
@@ -125,10 +79,7 @@ func ambiguous(text string, kind Kind) (as, help string) {
 	case "no", "No", "NO", "off", "Off", "OFF":
 		return "false", "write false, or put it in quotes"
 	}
-	unsigned := text
-	if text != "" && (text[0] == '-' || text[0] == '+') {
-		unsigned = text[1:]
-	}
+	unsigned := unsigned(text)
 	if unsigned == "" || !('0' <= unsigned[0] && unsigned[0] <= '9') && unsigned[0] != '.' {
 		return "", ""
 	}
@@ -141,7 +92,7 @@ func ambiguous(text string, kind Kind) (as, help string) {
 		return "a binary number", "put it in quotes, or write it in decimal or as 0x…"
 	case strings.HasPrefix(unsigned, "0x") && only(rest[2:], hexDigits):
 		return "a number", quoteOrPlain
-	case strings.Contains(unsigned, ":") && isSexagesimal(rest):
+	case sexagesimal.MatchString(rest):
 		return "a number to base 60", "put it in quotes"
 	case strings.Contains(unsigned, "_") && unsigned[0] != '_' && isFloat(rest):
 		return "the number " + rest, quoteOrPlain
@@ -168,20 +119,4 @@ func ambiguousNumber(text, unsigned string) (as, help string) {
 	return "", ""
 }
 
-// isSexagesimal matches [0-9]+ (: [0-5]?[0-9])+ ( \. [0-9]* )?
-func isSexagesimal(s string) bool {
-	parts := strings.Split(s, ":")
-	last := len(parts) - 1
-	if dot := strings.IndexByte(parts[last], '.'); dot >= 0 {
-		if rest := parts[last][dot+1:]; rest != "" && !only(rest, decimals) {
-			return false
-		}
-		parts[last] = parts[last][:dot]
-	}
-	for i, p := range parts {
-		if !only(p, decimals) || i > 0 && (len(p) > 2 || len(p) == 2 && p[0] > '5') {
-			return false
-		}
-	}
-	return last > 0
-}
+var sexagesimal = regexp.MustCompile(`^[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?$`)

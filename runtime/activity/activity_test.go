@@ -227,7 +227,7 @@ func TestExpression(t *testing.T) {
 		"route":  "amount > 500 ? {_outputPath: \"error\", _output: {code: \"declined\"}} : {id: 7}",
 		"cannot": "text * 2",
 	} {
-		e, err := expression.ParseCode(text, expression.DefaultLimits())
+		e, err := expression.ParseCode(text)
 		if err != nil {
 			t.Fatal(name, err)
 		}
