@@ -68,9 +68,12 @@ func TestServersAreComparedWithTheirRecord(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, "plan.yaml"), []byte(drifted), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		stdout, stderr, status := obelus(strings.NewReader(""), "run", "--confirm", "never", "--no-journal", filepath.Join(folder, "plan.yaml"))
+		stdout, stderr, status := obelus(strings.NewReader(""), "run", "--confirm", "never", "--runs", filepath.Join(folder, "runs"), filepath.Join(folder, "plan.yaml"))
 		if status != c.status || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) || status != statusOK && strings.Contains(stdout, "✓") {
 			t.Errorf("%s: status %d\n%s%s", c.name, status, stdout, stderr)
+		}
+		if kept, _ := os.ReadDir(filepath.Join(folder, "runs")); status != statusOK && len(kept) > 0 {
+			t.Errorf("%s: of a run that hasn't begun is left %v", c.name, kept)
 		}
 	}
 }

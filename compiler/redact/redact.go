@@ -119,10 +119,14 @@ func (s *Set) add(label, value string, alone bool) {
 		}
 		return
 	}
-	inQuery, quoted := url.QueryEscape(value), inJSON(value, false)
-	ascii := inASCII(quoted)
-	for _, text := range []string{value, quoted, inJSON(quoted, false), inJSON(value, true), ascii,
-		inJSON(ascii, false), inQuery, strings.ReplaceAll(inQuery, "+", "%20")} {
+	inQuery := url.QueryEscape(value)
+	texts := []string{value, inQuery, strings.ReplaceAll(inQuery, "+", "%20")}
+	for _, escapeHTML := range []bool{false, true} {
+		quoted := inJSON(value, escapeHTML)
+		ascii := inASCII(quoted)
+		texts = append(texts, quoted, inJSON(quoted, false), ascii, inJSON(ascii, false))
+	}
+	for _, text := range texts {
 		s.index(form{text, value, alone, 0})
 	}
 }

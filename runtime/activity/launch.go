@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -73,22 +74,17 @@ func begin(s *start) (p *process, err error) {
 		}
 		defer stdin.Close()
 		p.cmd.Stdin = stdin
-	} else if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
+	} else {
+		p.stdin, err = p.cmd.StdinPipe()
 	}
-	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
+	stdout, noOutput := p.cmd.StdoutPipe()
+	stderr, noErrors := p.cmd.StderrPipe()
+	p.cmd.Err = cmp.Or(p.cmd.Err, err, noOutput, noErrors) // with which Start closes the others
+	living.mu.Lock()                                       // so that KillAll sees it from its first moment
+	if living.over {
+		p.cmd.Err = cmp.Or(p.cmd.Err, errClosed)
 	}
-	stderr, err := p.cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
-	living.mu.Lock() // so that KillAll sees it from its first moment
-	if err = errClosed; !living.over {
-		err = p.cmd.Start()
-	}
-	if err == nil {
+	if err = p.cmd.Start(); err == nil {
 		living.all[p] = true
 	}
 	living.mu.Unlock()

@@ -27,7 +27,8 @@ type Program struct {
 	Unjudged []string           // what errors keep from being judged yet
 }
 
-// Compile compiles a document. The policies in the folders of its delegates, and above them, hold for all of it.
+// Compile compiles a document. The policies in the folders of its delegates, and above them, hold for all of it; those
+// of the folder that a record names as its plan's only make it stricter, since a record may name any.
 func (d Document) Compile() *Program {
 	p := &Program{Document: d}
 	p.Plan, p.Findings = compiler.Compile(d.File, d.Options)
@@ -35,14 +36,15 @@ func (d Document) Compile() *Program {
 	if d.policies == nil { // as of a journal, which has them all
 		return p
 	}
-	for _, delegate := range p.Sources()[1:] {
-		policies, err := d.policies(delegate)
+	delegates := len(p.Plan.AllDelegates())
+	for at, file := range p.Sources()[1:] {
+		policies, err := d.policies(file)
 		if err != nil {
 			p.Findings = append(p.Findings, diag.New(diag.BadDelegate, p.Plan.Root.Span(), err.Error()))
 		}
 		for _, one := range policies {
 			known := func(other compiler.PolicyFile) bool { return other.File.Name == one.File.Name }
-			if !slices.ContainsFunc(d.Options.Policies, known) {
+			if one.Counts = one.Counts && at < delegates; !slices.ContainsFunc(d.Options.Policies, known) {
 				d.Options.Policies, added = append(slices.Clip(d.Options.Policies), one), true
 			}
 		}
@@ -53,11 +55,15 @@ func (d Document) Compile() *Program {
 	return p
 }
 
-// Sources are the files of the document and of all the plans that it delegates to.
+// Sources are the files of the document and of all the plans that it delegates to, and last where a record would lie
+// in its plan's folder.
 func (p *Program) Sources() []string {
 	files := []string{p.File.Name}
 	for _, delegate := range slices.Sorted(maps.Keys(p.Plan.AllDelegates())) {
 		files = append(files, under(p.Root, delegate))
+	}
+	if p.Plan.Workspace != "" {
+		files = append(files, filepath.Join(p.Workspace(), filepath.Base(p.File.Name)))
 	}
 	return files
 }

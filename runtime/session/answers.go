@@ -180,8 +180,9 @@ func (b box) since(size int64) ([]Answer, int64, error) {
 	text = text[min(size, int64(len(text))):]
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")),
-		func(line []byte) bool { // earlier versions noted which answers weren't taken
-			return !json.Valid(line) || bytes.Contains(line, []byte(`"spent":true`))
+		func(line []byte) bool {
+			var noted struct{ Spent bool } // by earlier versions: an answer that wasn't taken
+			return json.Unmarshal(line, &noted) != nil || noted.Spent
 		})
 	all, err := readAnswers(string(b), lines)
 	return all, size + int64(len(text)), err

@@ -317,6 +317,27 @@ func TestTornAnswer(t *testing.T) {
 	}
 }
 
+// EXECUTION.md#stored-answers: an answer is taken whatever its parameters are called and hold.
+func TestAnswerWithAnyParameters(t *testing.T) {
+	got := any(nil)
+	host := session.Host{Functions: map[string]activity.Func{"work": func(_ context.Context, r activity.Request) (any, error) {
+		got = r.Params["spent"]
+		return 1.0, nil
+	}}}
+	path := stoppedRun(t, host.Functions)
+	questions, err := session.OpenQuestions(path, session.ResumeOptions{Host: host})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := runtime.Decision{Verdict: runtime.Change, Params: map[string]any{"spent": true}}
+	if _, err := questions.Decide(questions.Open(), d); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := session.Resume(t.Context(), path, session.ResumeOptions{Host: host}); err != nil || got != true {
+		t.Errorf("it ran with %v: %+v, %v", got, result, err)
+	}
+}
+
 // EXECUTION.md#stored-answers: what can't be taken is refused when it is decided, and nothing is kept.
 func TestDecisionsAreJudgedAtOnce(t *testing.T) {
 	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}

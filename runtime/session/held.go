@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
@@ -41,7 +40,8 @@ func (s *Session) hold(ctx context.Context) (err error) {
 			s.results.close()
 		}
 		if s.replay == nil && s.keeper != nil {
-			os.Remove(s.keeper.file) // the run hasn't begun
+			s.keeper.writer.Close()
+			remove(s.keeper.file) // the run hasn't begun
 		}
 	}()
 	err = s.set.Hold(ctx, s.unasked, func(of *plan.Server) {

@@ -86,6 +86,10 @@ func Remove(path string) error {
 		return diag.NewError(ErrLocked, "the run is going on, in another process").
 			Advise("stop that one first, with Ctrl-C")
 	}
+	return remove(path)
+}
+
+func remove(path string) error {
 	for _, name := range []string{path, journal.AnchorOf(path), string(boxOf(path))} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return diag.NewError(ErrUnrunnable, "can't remove %q: %s", name, workspace.Reason(err)).From(err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -110,9 +109,5 @@ func lacks(p *plan.Plan, input, initial map[string]any) error {
 func referenceOf(r *plan.Read) string { return r.Node.Text[r.Ref.Start:r.Ref.End] }
 
 func misfit(what string, v *schema.Violation) *diag.UserError {
-	if where := v.Where(); where != "" {
-		return diag.NewError(ErrUnfit, "the %s doesn't fit its schema at %s: %s", what,
-			strings.TrimPrefix(where, "."), v.Message)
-	}
-	return diag.NewError(ErrUnfit, "the %s doesn't fit its schema: %s", what, v.Message)
+	return diag.NewError(ErrUnfit, "the %s doesn't fit its schema%s", what, resolve.Misfit(v))
 }
