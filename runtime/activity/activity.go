@@ -87,6 +87,13 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
+var none = Result{Route: -1}
+
+// fail is the end of a try that has failed.
+func fail(code, format string, args ...any) (Result, error) {
+	return none, &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
 // A starter begins one try of an activity, in the order in which it is asked, and
 // returns. Another goroutine calls ended, once, when the try has ended.
 type starter interface {
@@ -220,7 +227,7 @@ func (s *Set) program(name string, def *plan.Activity) program {
 // activity exists.
 func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Result, error)) context.CancelFunc {
 	refuse := func(err error) context.CancelFunc {
-		go ended(Result{Route: -1}, err)
+		go ended(none, err)
 		return func() {}
 	}
 	a := s.byName[name]
@@ -286,15 +293,14 @@ func (e errOverdue) Error() string { return fmt.Sprintf("took longer than its ti
 
 func interrupted(ctx context.Context, name string) *Failure {
 	cause := context.Cause(ctx)
-	var overdue errOverdue
-	switch {
+	code, why := CodeCancelled, "was cancelled"
+	switch overdue := (errOverdue{}); {
 	case errors.As(cause, &overdue):
-		return &Failure{Code: CodeTimeout, Message: fmt.Sprintf("activity %q %v", name, overdue)}
+		code, why = CodeTimeout, overdue.Error()
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &Failure{Code: CodeTimeout, Message: fmt.Sprintf("activity %q ran out of time", name)}
+		code, why = CodeTimeout, "ran out of time"
 	case errors.Is(cause, errClosed):
-		return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("activity %q was cancelled: %v", name, errClosed)}
-	default:
-		return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("activity %q was cancelled", name)}
+		why += ": " + errClosed.Error()
 	}
+	return &Failure{Code: code, Message: fmt.Sprintf("activity %q %s", name, why)}
 }

@@ -28,10 +28,9 @@ const (
 // make. They are evaluated one after the other, in the order in which they are started, so that which of them passes
 // the budget doesn't depend on timing. A nil Budget is without bound.
 type Budget struct {
-	mu      sync.Mutex
-	left    expression.Meter
-	waiting []func()
-	busy    bool
+	mu    sync.Mutex
+	left  expression.Meter
+	turns turns
 }
 
 // NewBudget is the budget of a run in which so many tries of expressions have taken so much already.
@@ -56,28 +55,21 @@ func (b *Budget) put(left expression.Meter) {
 	b.left = left
 }
 
-func (b *Budget) enqueue(evaluate func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.waiting = append(b.waiting, evaluate)
-	if !b.busy {
-		b.busy = true
-		go b.work()
-	}
+// turns are those of calls that are carried out, or put to a server, one after the other.
+type turns struct {
+	mu   sync.Mutex
+	last chan struct{}
 }
 
-func (b *Budget) work() {
-	for {
-		b.mu.Lock()
-		turn := b.waiting
-		b.waiting = nil
-		b.busy = len(turn) > 0
-		b.mu.Unlock()
-		if len(turn) == 0 {
-			return
-		}
-		for _, evaluate := range turn {
-			evaluate()
-		}
+// next is the turn of a call: before is closed when those before it have had theirs, and the call closes over.
+func (t *turns) next() (before <-chan struct{}, over chan struct{}) {
+	over = make(chan struct{})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last == nil {
+		t.last = make(chan struct{})
+		close(t.last)
 	}
+	before, t.last = t.last, over
+	return before, over
 }

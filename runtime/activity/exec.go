@@ -59,7 +59,7 @@ func (x *program) start(ctx context.Context, r Request, ended func(Result, error
 func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	argv, input, err := x.given(&r)
 	if err != nil {
-		return Result{Route: -1}, &Failure{Code: CodeError, Message: err.Error()}
+		return fail(CodeError, "%v", err)
 	}
 	var output bytes.Buffer
 	full := make(chan struct{})
@@ -73,9 +73,9 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	}})
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return Result{Route: -1}, interrupted(ctx, x.name)
+		return none, interrupted(ctx, x.name)
 	case err != nil:
-		return Result{Route: -1}, cannotStart(x.name, argv[0], err)
+		return none, cannotStart(x.name, argv[0], err)
 	}
 	if limit := x.def.Timeout; limit > 0 {
 		var cancel context.CancelFunc
@@ -90,9 +90,8 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 		p.end(x.grace)
 	}
 	if p.stopped() && !p.wait(x.grace+2*drain) {
-		return Result{Route: -1}, &Failure{Code: CodeError,
-			Message: fmt.Sprintf("activity %q can't be ended: its process %d doesn't even die when killed", x.name,
-				p.cmd.Process.Pid)}
+		return fail(CodeError, "activity %q can't be ended: its process %d doesn't even die when killed", x.name,
+			p.cmd.Process.Pid)
 	}
 	return x.outcome(ctx, r, p, form, output.Bytes(), full)
 }
@@ -146,23 +145,24 @@ func (r *Request) input() map[string]any {
 func (x *program) outcome(ctx context.Context, r Request, p *process, form string, output []byte,
 	full <-chan struct{}) (Result, error) {
 	stderr := p.stderr.text(x.hide)
-	fail := func(code, format string, args ...any) (Result, error) {
-		message := fmt.Sprintf("activity %q "+format, append([]any{x.name}, args...)...) + saying(stderr)
-		return Result{Route: -1}, &Failure{Code: code, Message: message, Details: p.details(stderr)}
+	fail := func(code, message, more string) (Result, error) {
+		return none, &Failure{Code: code, Message: message + more, Details: p.details(stderr)}
 	}
+	whose := fmt.Sprintf("activity %q ", x.name)
 	select {
 	case <-full:
-		return fail(CodeBadOutput, "wrote more than %d MiB to stdout and was killed", maxOutput>>20)
+		return fail(CodeBadOutput, whose+fmt.Sprintf("wrote more than %d MiB to stdout and was killed", maxOutput>>20),
+			saying(stderr))
 	default:
 	}
-	if p.stopped() {
+	switch {
+	case p.stopped():
 		f := interrupted(ctx, x.name)
-		f.Message += saying(stderr)
-		f.Details = p.details(stderr)
-		return Result{Route: -1}, f
-	}
-	if !p.cmd.ProcessState.Success() {
-		return Result{Route: -1}, &Failure{Code: CodeError, Message: x.died(p, stderr), Details: p.details(stderr)}
+		return fail(f.Code, f.Message, saying(stderr))
+	case !p.cmd.ProcessState.Success() && stderr == "":
+		return fail(CodeError, whose+"failed ("+p.ending()+") and wrote nothing to stderr", "")
+	case !p.cmd.ProcessState.Success(): // mostly that is all that a person wants to know
+		return fail(CodeError, whose+"failed ("+p.ending()+"): ", oneLine(stderr))
 	}
 	value, err := x.read(form, output)
 	undeclared := x.def.Stdout == "" && form == plan.StreamJSON
@@ -179,7 +179,7 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 		if undeclared {
 			hint = "; if it prints text, define it with \"stdout: text\""
 		}
-		return fail(CodeBadOutput, "must write %v%s%s", err, x.excerpt(output), hint)
+		return fail(CodeBadOutput, whose+fmt.Sprintf("must write %v%s%s", err, x.excerpt(output), hint), saying(stderr))
 	}
 	return route(value, r, x.name, saying(stderr))
 }
@@ -211,15 +211,6 @@ func (x *program) read(form string, output []byte) (any, error) {
 		list = append(list, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 	}
 	return list, nil
-}
-
-// died says how the program ended by itself, and what it said last: mostly
-// that is all that a person wants to know, so nothing stands between.
-func (x *program) died(p *process, stderr string) string {
-	if stderr == "" {
-		return fmt.Sprintf("activity %q failed (%s) and wrote nothing to stderr", x.name, p.ending())
-	}
-	return fmt.Sprintf("activity %q failed (%s): %s", x.name, p.ending(), oneLine(stderr))
 }
 
 func (x *program) excerpt(output []byte) string {

@@ -2,7 +2,6 @@ package activity
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -29,14 +28,10 @@ func (c *code) Run(_ context.Context, r Request) (Result, error) {
 	before := left
 	result, err := c.evaluate(r, &left)
 	if left.Passed() {
-		err = &Failure{Code: CodeLimit,
-			Message: fmt.Sprintf(
-				"activity %q: the expressions of the run may take %d million steps and make %d MiB of values "+
-					"together, and more for each of many calls: do less in them, or do it in a program", c.name,
-				budgetSteps/1_000_000, budgetMemory>>20)}
-	}
-	if err != nil {
-		result = Result{Route: -1}
+		result, err = fail(CodeLimit,
+			"activity %q: the expressions of the run may take %d million steps and make %d MiB of values together, and "+
+				"more for each of many calls: do less in them, or do it in a program", c.name, budgetSteps/1_000_000,
+			budgetMemory>>20)
 	}
 	if r.Budget != nil {
 		result.Steps, result.Made = before.Steps-left.Steps, before.Memory-left.Memory
@@ -50,13 +45,13 @@ func (c *code) Run(_ context.Context, r Request) (Result, error) {
 func (c *code) evaluate(r Request, left *expression.Meter) (Result, error) {
 	value, err := c.expr.EvalCode(r.Params, left)
 	if err != nil {
-		return Result{}, &Failure{Code: CodeError, Message: fmt.Sprintf("activity %q: %v", c.name, err)}
+		return fail(CodeError, "activity %q: %v", c.name, err)
 	}
 	b := measure{left: maxValues, room: maxOutput}
 	fits := b.fits(value, 0)
 	left.Steps -= stepsOfValue * (maxValues - b.left + (maxOutput-b.room)/bytesOfValue)
 	if !fits {
-		return Result{}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("activity %q: %v", c.name, errTooLarge)}
+		return fail(CodeBadOutput, "activity %q: %v", c.name, errTooLarge)
 	}
 	return route(value, r, c.name, "")
 }
@@ -64,16 +59,18 @@ func (c *code) evaluate(r Request, left *expression.Meter) (Result, error) {
 // start begins an evaluation. Those that share a budget take their turns, so that
 // what is left for one doesn't depend on what others have had time for.
 func (c *code) start(ctx context.Context, r Request, ended func(Result, error)) {
-	one := func() {
+	all := &turns{}
+	if r.Budget != nil {
+		all = &r.Budget.turns
+	}
+	before, over := all.next()
+	go func() {
+		defer close(over)
+		<-before
 		if ctx.Err() != nil {
-			ended(Result{Route: -1}, interrupted(ctx, c.name))
+			ended(none, interrupted(ctx, c.name))
 			return
 		}
 		ended(c.Run(ctx, r))
-	}
-	if r.Budget == nil {
-		go one()
-		return
-	}
-	r.Budget.enqueue(one)
+	}()
 }

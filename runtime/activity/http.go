@@ -94,20 +94,16 @@ func (x *caller) run(ctx context.Context, r Request) (Result, error) {
 	defer cancel()
 	request, err := x.request(ctx, &r)
 	if err != nil {
-		return x.fail(CodeError, "can't be given this: %v", err)
+		return none, x.failure(CodeError, "can't be given this: %v", err)
 	}
 	value, err := x.exchange(request, r.form(x.def.HTTP.Response))
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return Result{Route: -1}, interrupted(ctx, x.name)
+		return none, interrupted(ctx, x.name)
 	case err != nil:
-		return Result{Route: -1}, err
+		return none, err
 	}
 	return route(value, r, x.name, "")
-}
-
-func (x *caller) fail(code, format string, args ...any) (Result, error) {
-	return Result{Route: -1}, x.failure(code, format, args...)
 }
 
 func (x *caller) failure(code, format string, args ...any) *Failure {

@@ -118,6 +118,15 @@ func (p *process) wait(most time.Duration) bool {
 	}
 }
 
+// finish gives a process time to end by itself, and ends it. It reports whether it has ended.
+func (p *process) finish(patience, grace time.Duration) bool {
+	if p.wait(patience) {
+		return true
+	}
+	p.end(grace)
+	return p.wait(grace + 2*drain)
+}
+
 // ending says how the process ended: "exit status 2", "signal: killed".
 func (p *process) ending() string {
 	p.mu.Lock()

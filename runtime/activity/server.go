@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,11 +38,11 @@ type server struct {
 	of     *plan.Server
 	client *http.Client // of a server at an address
 
-	mu   sync.Mutex
-	now  *contact
-	last chan struct{}   // closed when the call before is on its way: they go in the order of the plan
-	over context.Context // done when the set is closed
-	end  context.CancelFunc
+	turns turns // of calls until they are on their way: they go in the order of the plan
+	mu    sync.Mutex
+	now   *contact
+	over  context.Context // done when the set is closed
+	end   context.CancelFunc
 }
 
 var _ = register("mcp", kind{
@@ -60,7 +61,9 @@ var _ = register("mcp", kind{
 		key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv,
 			def.Env, def.Inherit, def.Dir)
 		if s.servers[key] == nil {
-			s.servers[key] = newServer(s.program(name, def), client)
+			one := &server{program: s.program(name, def), of: def.Server, client: client}
+			one.over, one.end = context.WithCancel(context.Background())
+			s.servers[key] = one
 		}
 		return &tool{s.servers[key], name, def}, nil
 	},
@@ -84,13 +87,6 @@ type contact struct {
 	asked   bool
 	listed  []catalogue.Tool
 	refused []RefusedTool
-}
-
-func newServer(p program, client *http.Client) *server {
-	s := &server{program: p, of: p.def.Server, client: client, last: make(chan struct{})}
-	close(s.last)
-	s.over, s.end = context.WithCancel(context.Background())
-	return s
 }
 
 func (c *contact) lost() bool {
@@ -117,19 +113,18 @@ type tool struct {
 	def      *plan.Activity
 }
 
+func (t *tool) String() string {
+	return fmt.Sprintf("the tool %q of the MCP server %q", t.def.Remote, t.of.Name)
+}
+
 // start puts a call to the server, after those that were put to it before, and waits for its answer in a goroutine.
 func (t *tool) start(ctx context.Context, r Request, ended func(Result, error)) {
-	mine := make(chan struct{})
-	t.mu.Lock()
-	before := t.last
-	t.last = mine
-	t.mu.Unlock()
+	before, mine := t.turns.next()
 	c := t.reach()
 	go func() { ended(t.run(ctx, c, r, before, sync.OnceFunc(func() { close(mine) }))) }()
 }
 
 func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan struct{}, sent func()) (Result, error) {
-	none := Result{Route: -1}
 	defer func() { // those behind wait for those before, whatever becomes of this one
 		go func() {
 			<-before
@@ -138,8 +133,7 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 	}()
 	params, err := encode(r.params())
 	if err != nil {
-		return none, &Failure{Code: CodeError,
-			Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", t.activity, err)}
+		return fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", t.activity, err)
 	}
 	select {
 	case <-c.ready:
@@ -179,22 +173,25 @@ func (r *Request) params() map[string]any {
 }
 
 func (t *tool) failure(ctx context.Context, c *contact, err error) error {
-	whose := fmt.Sprintf("the tool %q of the MCP server %q", t.def.Remote, t.of.Name)
 	var refused *mcp.Refusal
 	var ours *Failure
 	switch {
 	case errors.As(err, &ours):
 		return ours
 	case errors.As(err, &refused) && refused.Code != 0:
-		return &Failure{Code: CodeError, Message: t.hide.Message(fmt.Sprintf("%s was refused: %s (%d)", whose,
-			brief(refused.Message), refused.Code)), Details: map[string]any{"code": float64(refused.Code)}}
+		f := t.fault(CodeError, "%v was refused: %s (%d)", t, brief(refused.Message), refused.Code)
+		f.Details = map[string]any{"code": float64(refused.Code)}
+		return f
 	case errors.As(err, &refused):
-		return &Failure{Code: CodeBadOutput,
-			Message: t.hide.Message(fmt.Sprintf("%s has answered with what is no result: %s", whose, refused.Message))}
+		return t.fault(CodeBadOutput, "%v has answered with what is no result: %s", t, refused.Message)
 	case ctx.Err() != nil:
 		return interrupted(ctx, t.activity)
 	}
-	return t.ended(c, whose+" hasn't answered", err)
+	return t.ended(c, t.String()+" hasn't answered", err)
+}
+
+func (s *server) fault(code, format string, args ...any) *Failure {
+	return &Failure{Code: code, Message: s.hide.Message(fmt.Sprintf(format, args...))}
 }
 
 // ended is the failure of what a server was at when it was lost: it says why, and the end
@@ -213,7 +210,7 @@ func (s *server) ended(c *contact, what string, err error) *Failure {
 		if lost := (*web.Lost)(nil); errors.As(err, &lost) {
 			why = "its connection broke, and what was asked may have arrived: " + why
 		}
-		return &Failure{Code: CodeError, Message: s.hide.Message(fmt.Sprintf("%s: %s", what, why))}
+		return s.fault(CodeError, "%s: %s", what, why)
 	}
 	code, why := CodeError, ""
 	switch cause := c.lines.Cause(); {
@@ -230,10 +227,7 @@ func (s *server) ended(c *contact, what string, err error) *Failure {
 		why = err.Error()
 		c.p.end(s.grace)
 	}
-	if !c.p.wait(drain) {
-		c.p.end(s.grace)
-		c.p.wait(s.grace + 2*drain)
-	}
+	c.p.finish(drain, s.grace)
 	if s.over.Err() != nil {
 		return s.isClosed()
 	}
@@ -251,33 +245,26 @@ func (s *server) isClosed() *Failure {
 // result reads a tool's answer: what it has as structure, else its text, or what that says
 // as JSON where the tool's result can't be a text; else its content as it is.
 func (t *tool) result(a *mcp.Answer, r Request) (Result, error) {
-	whose := fmt.Sprintf("the tool %q of the MCP server %q", t.def.Remote, t.of.Name)
 	switch {
+	case a.Failed && strings.TrimSpace(a.Text) == "":
+		a.Text = t.String() + " failed and gave no message"
+		fallthrough
 	case a.Failed:
-		message := a.Text
-		if strings.TrimSpace(message) == "" {
-			message = whose + " failed and gave no message"
-		}
-		f := &Failure{Code: CodeError, Message: t.hide.Message(message)}
-		if a.Is {
-			f.Details = a.Structured
-		}
-		return Result{Route: -1}, f
+		return none, &Failure{Code: CodeError, Message: t.hide.Message(a.Text), Details: a.Structured}
 	case a.Is:
 		return route(a.Structured, r, t.activity, "")
 	case a.Content != nil:
 		return route(a.Content, r, t.activity, "")
 	case r.Unread:
-		return Result{Route: -1}, nil
+		return none, nil
 	case r.Output == nil || r.Output.Kinds()&schema.String != 0:
 		return Result{Value: a.Text, Route: -1}, nil
 	}
 	value, err := decode([]byte(a.Text), maxDepth, t.hide)
 	if err != nil {
-		return Result{Route: -1}, &Failure{Code: CodeBadOutput,
-			Message: fmt.Sprintf(
-				"%s must answer with structured content, or with text that is one JSON value, as the result is no "+
-					"text: %v%s", whose, err, t.excerpt([]byte(a.Text)))}
+		return fail(CodeBadOutput,
+			"%v must answer with structured content, or with text that is one JSON value, as the "+
+				"result is no text: %v%s", t, err, t.excerpt([]byte(a.Text)))
 	}
 	return route(value, r, t.activity, "")
 }
@@ -300,13 +287,9 @@ func (s *server) reach() *contact {
 func (s *server) begin(c, before *contact) {
 	defer close(c.ready)
 	if before != nil && before.p != nil {
-		before.p.end(s.grace)
-		before.p.wait(s.grace + 2*drain)
+		before.p.finish(0, s.grace)
 	}
-	limit := s.of.Timeout
-	if limit == 0 {
-		limit = startTime
-	}
+	limit := cmp.Or(s.of.Timeout, startTime)
 	ctx, cancel := context.WithTimeoutCause(s.over, limit, errOverdue{limit})
 	defer cancel()
 	c.err = s.connect(ctx, c)
@@ -331,10 +314,8 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 		c.session = session
 		return nil
 	case ctx.Err() != nil && s.over.Err() == nil:
-		err =
-			fmt.Errorf(
-				"it %v to begin a session: it hasn't answered what every MCP server is asked first (\"initialize\")",
-				context.Cause(ctx))
+		err = fmt.Errorf("it %v to begin a session: it hasn't answered what every MCP server is asked first "+
+			"(\"initialize\")", context.Cause(ctx))
 	}
 	return s.ended(c, fmt.Sprintf("the MCP server %q can't be used", s.of.Name), err)
 }
@@ -369,10 +350,7 @@ func (s *server) close() {
 	}
 	c.lines.Close()
 	c.p.stdin.Close()
-	if !c.p.wait(drain) {
-		c.p.end(s.grace)
-		c.p.wait(s.grace + 2*drain)
-	}
+	c.p.finish(drain, s.grace)
 }
 
 // leave ends a session with a server at an address, which may not answer any more.
@@ -430,8 +408,7 @@ func (t *tool) held(ctx context.Context, c *contact) error {
 	if at := recorded.Node.Span(); at.Known() {
 		where = at.Where() + ": "
 	}
-	return &Failure{Code: CodeDrifted, Message: t.hide.Message(fmt.Sprintf(
-		"OB610: %sthe tool %q of the MCP server %q isn't what was imported: %s", where, name, t.of.Name, brief(why)))}
+	return t.fault(CodeDrifted, "OB610: %s%v isn't what was imported: %s", where, t, brief(why))
 }
 
 func (s *server) list(ctx context.Context, c *contact) ([]catalogue.Tool, []RefusedTool, error) {
@@ -439,19 +416,16 @@ func (s *server) list(ctx context.Context, c *contact) ([]catalogue.Tool, []Refu
 	defer cancel()
 	tools, odd, err := c.session.Tools(ctx)
 	var refused *mcp.Refusal
+	what := fmt.Sprintf("the MCP server %q doesn't list its tools", s.of.Name)
 	switch {
 	case err == nil:
 		return tools, odd, nil
 	case errors.As(err, &refused):
-		err = &Failure{Code: CodeBadOutput,
-			Message: s.hide.Message(fmt.Sprintf("the MCP server %q doesn't list its tools: %s", s.of.Name,
-				brief(refused.Message)))}
+		err = s.fault(CodeBadOutput, "%s: %s", what, brief(refused.Message))
 	case ctx.Err() == nil:
-		err = s.ended(c, fmt.Sprintf("the MCP server %q doesn't list its tools", s.of.Name), err)
+		err = s.ended(c, what, err)
 	default:
-		f := interrupted(ctx, s.name)
-		f.Message = fmt.Sprintf("the MCP server %q doesn't list its tools: it %v", s.of.Name, context.Cause(ctx))
-		err = f
+		err = &Failure{Code: interrupted(ctx, s.name).Code, Message: fmt.Sprintf("%s: it %v", what, context.Cause(ctx))}
 	}
 	return nil, nil, err
 }

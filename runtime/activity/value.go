@@ -258,7 +258,7 @@ func route(value any, r Request, name, more string) (Result, error) {
 		if name == "" {
 			whose = fmt.Sprintf("the answer to the call %q", r.Call)
 		}
-		return Result{Route: -1}, &Failure{Code: CodeBadOutput, Message: fmt.Sprintf("%s %s%s", whose, problem, more)}
+		return fail(CodeBadOutput, "%s %s%s", whose, problem, more)
 	}
 	text, ok := path.(string)
 	if !ok {

@@ -69,7 +69,7 @@ func (w *worker) start(ctx context.Context, r Request, ended func(Result, error)
 	req, err := w.put(ctx, r)
 	go func() {
 		if err != nil {
-			ended(Result{Route: -1}, err)
+			ended(none, err)
 			return
 		}
 		ended(w.await(ctx, req))
@@ -82,7 +82,7 @@ func (w *worker) await(ctx context.Context, req *request) (Result, error) {
 	select {
 	case reply := <-req.answered:
 		if reply.err != nil && ctx.Err() != nil { // it died because we were told to stop
-			return Result{Route: -1}, interrupted(ctx, w.name)
+			return none, interrupted(ctx, w.name)
 		}
 		return reply.result, reply.err
 	case <-ctx.Done():
@@ -90,7 +90,7 @@ func (w *worker) await(ctx context.Context, req *request) (Result, error) {
 	if !w.abandon(req) {
 		<-req.answered
 	}
-	return Result{Route: -1}, interrupted(ctx, w.name)
+	return none, interrupted(ctx, w.name)
 }
 
 // put gives a request to the process that takes them, or has one started.
@@ -114,8 +114,8 @@ func (w *worker) put(ctx context.Context, r Request) (*request, error) {
 	asked.ID = w.last
 	line, err := encode(asked)
 	if err != nil {
-		return nil, &Failure{Code: CodeError,
-			Message: fmt.Sprintf("the parameters of activity %q can't be written as JSON: %v", w.name, err)}
+		_, err = fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", w.name, err)
+		return nil, err
 	}
 	req := &request{Request: r, id: asked.ID, line: append(line, '\n'), answered: make(chan workerReply, 1)}
 	if w.shift == nil {
@@ -152,7 +152,7 @@ func (s *shift) open(dying *process) {
 			failure = w.isClosed()
 		}
 		for _, req := range s.close() {
-			req.answered <- workerReply{Result{Route: -1}, failure}
+			req.answered <- workerReply{none, failure}
 		}
 		return
 	}
@@ -280,7 +280,7 @@ func (w *worker) reply(req *request, object map[string]any) workerReply {
 }
 
 func failed(code, message string, details any) workerReply {
-	return workerReply{Result{Route: -1}, &Failure{Code: code, Message: message, Details: details}}
+	return workerReply{none, &Failure{Code: code, Message: message, Details: details}}
 }
 
 // abandon takes a request back that nobody waits for any more, and reports whether that is all: what the process hasn't
@@ -384,10 +384,7 @@ func (s *shift) close() []*request {
 // dismiss waits for the process's end and tells those who still wait why there
 // is no answer. The first of them is the one that the process was at.
 func (s *shift) dismiss(pending []*request, code, problem string) {
-	if problem == "" && !s.p.wait(drain) { // only its stdout has ended; it may take a moment to follow
-		s.p.end(s.w.grace)
-	}
-	ended := s.p.wait(s.w.grace + 2*drain)
+	ended := s.p.finish(drain, s.w.grace) // perhaps only its stdout has ended, and it takes a moment to follow
 	stderr := s.p.stderr.text(s.w.hide)
 	for i, req := range pending {
 		message := fmt.Sprintf("activity %q %s", s.w.name, problem)
@@ -397,8 +394,7 @@ func (s *shift) dismiss(pending []*request, code, problem string) {
 		case i > 0:
 			code = CodeError
 			message =
-				fmt.Sprintf(
-					"the worker of activity %q was ended before it answered this call, because of another: it %s",
+				fmt.Sprintf("the worker of activity %q was ended before it answered this call, because of another: it %s",
 					s.w.name, problem)
 		}
 		if !ended {
@@ -412,17 +408,15 @@ func (s *shift) dismiss(pending []*request, code, problem string) {
 func (w *worker) close() {
 	w.end()
 	w.mu.Lock()
-	p, idle := w.dying, false
+	p, patience := w.dying, time.Duration(0)
 	if s := w.shift; s != nil && s.p != nil {
-		p, idle = s.p, len(s.queue) == 0
+		if p = s.p; len(s.queue) == 0 {
+			patience = drain
+		}
 	}
 	w.mu.Unlock()
-	if p == nil {
-		return
-	}
-	p.stdin.Close()
-	if !idle || !p.wait(drain) {
-		p.end(w.grace)
-		p.wait(w.grace + 2*drain)
+	if p != nil {
+		p.stdin.Close()
+		p.finish(patience, w.grace)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -199,19 +200,15 @@ type desk struct {
 	signed *vouching               // nil of a run without an approval
 	notice func(string)
 
-	mu      sync.Mutex
-	stored  []Answer                       // and not taken yet; first those given
-	asked   map[string][]*runtime.Question // by the names of calls
-	size    int64                          // of the box that were read
-	waiting []*awaited
-	looking bool // somebody looks into the box from time to time
-	over    chan struct{}
-	watcher sync.WaitGroup
+	mu     sync.Mutex
+	stored []Answer                       // and not taken yet; first those given
+	asked  map[string][]*runtime.Question // by the names of calls
+	size   int64                          // of the box that were read
 }
 
 func newDesk(person local.Confirmer, s *Session) *desk {
 	d := &desk{person: person, box: s.keeper.box(), asked: map[string][]*runtime.Question{},
-		notice: s.options.Notice, over: make(chan struct{})}
+		notice: s.options.Notice}
 	if d.within = s.options.Options.Confirm.Timeout; s.vouching != nil {
 		s.vouching.run = s.ID()
 		d.signed = s.vouching
@@ -235,8 +232,8 @@ func newDesk(person local.Confirmer, s *Session) *desk {
 // close ends what the desk does, and tells what was answered and wasn't taken. Of a run that
 // stopped, an answer in the box waits for its question, and is reported only where the run asks another one.
 func (d *desk) close(o *runtime.Outcome) {
-	close(d.over)
-	d.watcher.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.notice == nil {
 		return
 	}
@@ -264,13 +261,6 @@ func (d *desk) close(o *runtime.Outcome) {
 	}
 }
 
-// An awaited answer is one to a question that is open.
-type awaited struct {
-	question *runtime.Question
-	answer   *Answer // that has come
-	wake     context.CancelCauseFunc
-}
-
 // glance is how often the box is looked into.
 const glance = 200 * time.Millisecond
 
@@ -289,8 +279,6 @@ func (d *desk) answered(q *runtime.Question) *runtime.Decision {
 
 // Ask waits for an answer, as long as there is somebody to give it.
 func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	within := q.Within
 	if q.InFlight || len(q.Outside) > 0 { // which no default answers: the run stops then
 		within = d.within
@@ -299,11 +287,6 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 		return func() (runtime.Decision, error) { return runtime.Decision{}, local.ErrNoReviewer }
 	}
 	own, wake := context.WithCancelCause(ctx)
-	one := &awaited{question: q, wake: wake}
-	if d.waiting = append(d.waiting, one); !d.looking && d.box != "" {
-		d.looking = true
-		d.watcher.Go(d.watch)
-	}
 	ask := func() (runtime.Decision, error) {
 		shown()
 		over := make(<-chan time.Time)
@@ -321,14 +304,15 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 		ask = d.person.Ask(own, q, shown)
 	}
 	return func() (runtime.Decision, error) {
+		elsewhere := make(chan *Answer)
+		go func() { elsewhere <- d.watch(own, wake, q) }()
 		decision, err := ask()
 		wake(nil)
+		if answer := <-elsewhere; answer != nil && err != nil {
+			return answer.Decision, nil
+		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.waiting = slices.DeleteFunc(d.waiting, func(other *awaited) bool { return other == one })
-		if one.answer != nil && err != nil {
-			return one.answer.Decision, nil
-		}
 		if takes := decision.Verdict; err == nil &&
 			(takes == runtime.Approve || takes == runtime.Change || takes == runtime.Retry) && d.now(q) != q.ID {
 			decision.ID = "what was shown" // and isn't what would run now
@@ -338,6 +322,26 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 		}
 		return decision, err
 	}
+}
+
+// watch looks into the box for an answer to a question that somebody is asked, who is then told.
+func (d *desk) watch(asked context.Context, wake context.CancelCauseFunc, q *runtime.Question) *Answer {
+	for d.box != "" {
+		select {
+		case <-time.After(glance):
+		case <-asked.Done():
+			return nil
+		}
+		d.mu.Lock()
+		d.look()
+		a := d.take(q)
+		d.mu.Unlock()
+		if a != nil {
+			wake(fmt.Errorf("%s has answered elsewhere", a.By))
+			return a
+		}
+	}
+	return nil
 }
 
 // now is the name that a question has as things are.
@@ -373,8 +377,8 @@ func (d *desk) vouched(decision *runtime.Decision, q *runtime.Question) error {
 func (d *desk) take(q *runtime.Question) *Answer {
 	answers := func(a Answer) bool {
 		no := a.Verdict == runtime.Reject || a.Verdict == runtime.Fail // which stands whatever would run has become
-		fits := a.ID == "" || a.ID == d.now(q) || no && review.SameQuestion(a.ID, q.ID)
-		return fits && a.Instance == q.Instance && (a.Call == q.Call && a.Under == q.Under || a.name() == q.Path()) &&
+		return a.name() == q.Path() && a.Instance == q.Instance &&
+			(a.ID == "" || a.ID == d.now(q) || no && review.SameQuestion(a.ID, q.ID)) &&
 			d.vouched(&a.Decision, q) == nil
 	}
 	var found *Answer
@@ -396,7 +400,7 @@ func (d *desk) look() {
 	more, size, err := d.box.since(d.size)
 	if err != nil && d.notice != nil {
 		d.notice(err.Error())
-		d.box = ""
+		size = math.MaxInt64 // no more is read
 	}
 	d.size = size
 	for _, a := range more {
@@ -406,44 +410,11 @@ func (d *desk) look() {
 	}
 }
 
-// watch looks into the box as long as somebody waits.
-func (d *desk) watch() {
-	for {
-		select {
-		case <-time.After(glance):
-		case <-d.over:
-			return
-		}
-		d.mu.Lock()
-		d.look()
-		for _, one := range d.waiting {
-			if one.answer == nil {
-				if one.answer = d.take(one.question); one.answer != nil {
-					one.wake(fmt.Errorf("%s has answered elsewhere", one.answer.By))
-				}
-			}
-		}
-		over := len(d.waiting) == 0
-		if over {
-			d.looking = false
-		}
-		d.mu.Unlock()
-		if over {
-			return
-		}
-	}
-}
-
 // refused are the questions that were asked once more because of an answer.
 func (d *desk) refused(open []*runtime.Question) (refused []*runtime.Question) {
 	for _, q := range open {
-		times := 0
-		for _, asked := range d.asked[q.Path()] {
-			if asked == q {
-				times++
-			}
-		}
-		if q.Problem != "" && times > 1 {
+		asked := d.asked[q.Path()]
+		if first := slices.Index(asked, q); q.Problem != "" && first >= 0 && slices.Contains(asked[first+1:], q) {
 			refused = append(refused, q)
 		}
 	}

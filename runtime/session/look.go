@@ -25,41 +25,31 @@ type Look struct {
 // LookAt replays the journal of a run, and shows what happened, and of one that was killed what
 // that left; observe may be nil. Of the options it needs Activities and what the host registers.
 func LookAt(path string, o ResumeOptions, observe func(at time.Duration, c runtime.Command)) (*Look, error) {
+	l, err := look(path, &o, observe)
+	if err != nil {
+		return l, err
+	}
+	l.Entry = entryOf(path)
+	if r := l.Replay; l.Status == "killed" && !r.Machine.Over() {
+		return l,
+			r.Do(r.Machine.Step(runtime.Event{Kind: runtime.Stopped, At: r.At, Text: string(runtime.ReasonKilled)}))
+	}
+	return l, nil
+}
+
+// look replays a journal of which nothing is run.
+func look(path string, o *ResumeOptions, seen func(time.Duration, runtime.Command)) (*Look, error) {
 	m, records, err := Read(path)
 	if err != nil {
 		return nil, err
 	}
-	l := &Look{Entry: entryOf(path), Manifest: m}
-	functions := slices.Concat(slices.Sorted(maps.Keys(o.Functions)), m.Functions) // nothing is run
+	l := &Look{Manifest: m}
+	functions := slices.Concat(slices.Sorted(maps.Keys(o.Functions)), m.Functions)
 	if l.Program, err = m.Program(o.Activities, functions, o.Hints); err != nil {
 		return nil, err
 	}
-	l.Replay, err = m.replay(path, l.Program.Verified, records, true,
-		func(at time.Duration, commands []runtime.Command) {
-			if observe != nil {
-				for _, c := range commands {
-					observe(at, c)
-				}
-			}
-		})
-	if err == nil && l.Status == "killed" {
-		l.breakOff(observe)
-	}
+	l.Replay, err = m.replay(path, l.Program.Verified, records, seen)
 	return l, err
-}
-
-// breakOff stops the machine of a killed run, and passes what it left to observe.
-func (l *Look) breakOff(observe func(at time.Duration, c runtime.Command)) {
-	r := l.Replay
-	if r.Machine.Over() {
-		return
-	}
-	for _, c := range r.Machine.Step(runtime.Event{Kind: runtime.Stopped, At: r.At,
-		Text: string(runtime.ReasonKilled)}) {
-		if observe != nil {
-			observe(r.At, c)
-		}
-	}
 }
 
 // At begins the journal of a new run with what a planned run had done when a tick began, and gives

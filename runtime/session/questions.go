@@ -1,7 +1,6 @@
 package session
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -39,22 +38,15 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 }
 
 func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Questions, error) {
-	m, records, err := Read(path)
+	l, err := look(path, o, nil)
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Program(o.Activities, slices.Sorted(maps.Keys(o.Functions)), o.Hints)
-	if err != nil {
-		return nil, err
-	}
-	replay, err := m.replay(path, p.Verified, records, false, nil)
-	if err != nil {
-		return nil, err
-	}
-	if replay.Over() {
+	if l.Replay.Over() {
 		return nil, diag.NewError(ErrEnded, "the run has ended, and asks nothing any more")
 	}
-	q := &Questions{Program: p, machine: replay.Machine, box: boxOf(path), Running: journal.Running(path)}
+	m := l.Manifest
+	q := &Questions{Program: l.Program, machine: l.Replay.Machine, box: boxOf(path), Running: journal.Running(path)}
 	if m.Approval != nil && m.Options.Signed {
 		q.vouching = &vouching{run: idOf(path), plan: m.file(), under: m.Approval}
 	}
@@ -64,7 +56,7 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 		for _, open := range q.machine.Questions() { // whatever --confirm said last, an answer is taken
 			how.Kept = append(how.Kept, runtime.Kept{Call: open.Path(), Instance: open.Instance})
 		}
-		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: replay.At, Resumption: &how})
+		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: l.Replay.At, Resumption: &how})
 	}
 	decided, _, err := q.box.since(0)
 	if err != nil {

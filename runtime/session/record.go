@@ -12,6 +12,8 @@ import (
 type Record struct {
 	Event *runtime.Event `json:"event,omitempty"`
 	End   *End           `json:"end,omitempty"`
+
+	line int
 }
 
 // An End is how a run ended, or stopped.

@@ -24,42 +24,28 @@ type Replay struct {
 	Left    []*runtime.InstanceEnd // those that have ended
 	Outcome *runtime.Outcome       // the last that it came to, or nil
 
-	follower   *follow.Follower
-	next       func() (Record, error, bool)
-	wrong      func(error) error // what is wrong with the record
-	reopenable bool              // what fails is kept, so that it can run again
-	answered   map[string]bool   // questions, by their ids
-	seen       func(at time.Duration, commands []runtime.Command)
+	follower *follow.Follower
+	next     func() (Record, error, bool)
+	wrong    func(Record, error) error
+	answered map[string]bool // questions, by their ids
+	seen     func(at time.Duration, c runtime.Command)
 }
 
-var errReopens = errors.New("what had failed is needed, and wasn't kept")
-
 // replay drives a new machine with all records of a journal, once for each time that the run began or was
-// resumed. The commands of each are passed to seen, which may be nil.
-func (m *Manifest) replay(path string, v *analyzer.Verified, records iter.Seq2[Record, error], reopenable bool,
-	seen func(time.Duration, []runtime.Command)) (*Replay, error) {
+// resumed. The commands are passed to seen, which may be nil.
+func (m *Manifest) replay(path string, v *analyzer.Verified, records iter.Seq2[Record, error],
+	seen func(time.Duration, runtime.Command)) (*Replay, error) {
 	machine := runtime.New(v, m.Options)
-	if reopenable {
-		machine.Reopenable()
-	}
-	r := &Replay{Machine: machine, follower: follow.New(machine), reopenable: reopenable,
-		answered: map[string]bool{}, seen: seen}
-	next, stop := iter.Pull2(records)
+	machine.Reopenable()
+	r := &Replay{Machine: machine, follower: follow.New(machine), answered: map[string]bool{}, seen: seen}
+	var stop func()
+	r.next, stop = iter.Pull2(records)
 	defer stop()
-	line := 1 // the header's
-	r.next = func() (Record, error, bool) {
-		line++
-		return next()
-	}
-	r.wrong = func(err error) error { return m.unfollowed(path, line, err) }
+	r.wrong = func(of Record, err error) error { return m.unfollowed(path, of.line, err) }
 	for {
-		_, err := runtime.Drive(machine, r)
-		switch {
-		case errors.Is(err, io.EOF):
+		if _, err := runtime.Drive(machine, r); errors.Is(err, io.EOF) {
 			return r, nil
-		case errors.Is(err, errReopens):
-			return m.replay(path, v, records, true, seen)
-		case err != nil:
+		} else if err != nil {
 			return nil, err
 		}
 	}
@@ -76,17 +62,16 @@ func (r *Replay) Next() (runtime.Event, error) {
 			return runtime.Event{}, err
 		case record.End != nil && !r.Machine.Over():
 			return runtime.Event{},
-				r.wrong(fmt.Errorf("the run is said to be %q, but it is going on", record.End.Status))
+				r.wrong(record, fmt.Errorf("the run is said to be %q, but it is going on", record.End.Status))
 		case record.End != nil:
 			continue
-		case record.reopens() && !r.reopenable:
-			return runtime.Event{}, errReopens
-		case record.reopens():
-			r.reopen()
 		}
 		e := record.Event
+		if e.Resumption != nil && e.Resumption.RetryFailed {
+			r.reopen()
+		}
 		if err := r.follower.Admit(e); err != nil {
-			return runtime.Event{}, r.wrong(err)
+			return runtime.Event{}, r.wrong(record, err)
 		}
 		r.At, r.Full = e.At, r.Full || e.Last
 		if e.Decision != nil && e.Decision.ID != "" {
@@ -102,23 +87,18 @@ func (r *Replay) Next() (runtime.Event, error) {
 // Do notes what had followed.
 func (r *Replay) Do(commands []runtime.Command) error {
 	r.follower.Note(commands)
-	for i := range commands {
-		switch c := &commands[i]; c.Kind {
+	for _, c := range commands {
+		switch c.Kind {
 		case runtime.Leave:
 			r.Left = append(r.Left, c.Left)
 		case runtime.Finish:
 			r.Outcome = c.Outcome
 		}
-	}
-	if r.seen != nil {
-		r.seen(r.At, commands)
+		if r.seen != nil {
+			r.seen(r.At, c)
+		}
 	}
 	return nil
-}
-
-// reopens reports whether a record has what failed run again.
-func (r Record) reopens() bool {
-	return r.Event != nil && r.Event.Resumption != nil && r.Event.Resumption.RetryFailed
 }
 
 // reopen forgets how instances ended that run again.
@@ -156,7 +136,7 @@ func (m *Manifest) records(path string, contents *journal.Contents) iter.Seq2[Re
 			}
 			line++
 			record, err := readRecord(body)
-			if err != nil {
+			if record.line = line; err != nil {
 				err = m.unfollowed(path, line, err)
 			}
 			if !yield(record, err) || err != nil {

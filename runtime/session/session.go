@@ -278,7 +278,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		confirm.Policy = started
 		s.resume.Confirm = &confirm
 	}
-	if s.replay, err = m.replay(path, s.program.Verified, m.records(path, contents), o.RetryFailed, nil); err != nil {
+	if s.replay, err = m.replay(path, s.program.Verified, m.records(path, contents), nil); err != nil {
 		return err
 	}
 	if o.RetryFailed {
