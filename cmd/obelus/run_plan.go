@@ -29,7 +29,7 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 	if err != nil {
 		return err
 	}
-	if s.Program().Plan.Solution != nil {
+	if s.Program.Plan.Solution != nil {
 		return cmp.Or(s.Close(), error(usageErr("%q has a solution already", name).
 			Advise("run it, or take the solution out of it to have another made")))
 	}
@@ -39,7 +39,7 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 	if err = cmp.Or(err, s.Close()); err != nil {
 		return err
 	}
-	workspace, err := filepath.Abs(s.Program().Workspace())
+	workspace, err := filepath.Abs(s.Program.Workspace())
 	switch {
 	case err != nil:
 		return err

@@ -96,9 +96,9 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	screen := terminal.NewScreen(c.out)
 	var asking *terminal.Dialogue
 	if !o.Web && terminal.CanAsk(c.in, c.err) {
-		asking = terminal.NewDialogue(c.in, c.err, screen, o.name, pages.ToolsOf(s.Program()))
+		asking = terminal.NewDialogue(c.in, c.err, screen, o.name, pages.ToolsOf(s.Program))
 		defer asking.Close()
-		if s.ID() != "" && s.Planned() {
+		if s.ID() != "" && s.Options.Planned {
 			asking.Graph = drawing(c, s)
 		}
 		s.Confirmer = asking
@@ -133,8 +133,9 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 
 // observer shows a run in a format.
 func (c *cli) observer(ctx context.Context, screen *terminal.Screen, s *session.Session, format string) pages.Observer {
-	shown := terminal.Run{Plan: s.Program().Plan, Planned: s.Planned(), Journal: s.Journal(), Results: s.Results(),
-		Taken: s.Taken, Resumed: s.Resumed()}
+	shown := terminal.Run{Plan: s.Program.Plan, Planned: s.Options.Planned, Journal: s.Journal(),
+		Results: s.Options.Results,
+		Taken:   s.Taken, Resumed: s.Replay}
 	switch {
 	case format != "text":
 		return lines{session.NewEvents(screen, s.Journal())}

@@ -83,7 +83,7 @@ const mostCommands = 5
 func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	run := runName(c, s)
 	lines := []string{c.commandLine("decide", run) + "  # shows what is asked"}
-	if s.Planned() {
+	if s.Options.Planned {
 		lines = append(lines, drawing(c, s)+"  # draws the plan so far")
 	}
 	var ways []string
@@ -92,7 +92,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 			fmt.Fprintf(c.err, "obelus: and before %s\n", wording.Count(len(result.Asked)-i, "more call"))
 			break
 		}
-		why, way := whyAsked(q, s.Program().Plan)
+		why, way := whyAsked(q, s.Program.Plan)
 		if way != "" && !slices.Contains(ways, way) {
 			ways = append(ways, way)
 		}
@@ -101,7 +101,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 		switch {
 		case q.InFlight:
 			words[3], comment = "retry", "or fail"
-		case len(q.Outside) > 0 && s.Signed():
+		case len(q.Outside) > 0 && s.Options.Signed:
 			words, comment = append(words, "--key", "KEY"), "signs that it may; or reject"
 		case len(q.Outside) > 0:
 			comment = "or reject"

@@ -29,8 +29,9 @@ func (c *code) Run(_ context.Context, r Request) (Result, error) {
 	result, err := c.evaluate(r, &left)
 	if left.Passed() {
 		result, err = fail(CodeLimit,
-			"activity %q: the expressions of the run may take %d million steps and make %d MiB of values together, and "+
-				"more for each of many calls: do less in them, or do it in a program", c.name, budgetSteps/1_000_000,
+			"activity %q: the expressions of the run may take %d million steps and make %d MiB of values together, "+
+				"and more for each of many calls: do less in them, or do it in a program", c.name,
+			budgetSteps/1_000_000,
 			budgetMemory>>20)
 	}
 	if r.Budget != nil {

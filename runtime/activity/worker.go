@@ -394,7 +394,8 @@ func (s *shift) dismiss(pending []*request, code, problem string) {
 		case i > 0:
 			code = CodeError
 			message =
-				fmt.Sprintf("the worker of activity %q was ended before it answered this call, because of another: it %s",
+				fmt.Sprintf(
+					"the worker of activity %q was ended before it answered this call, because of another: it %s",
 					s.w.name, problem)
 		}
 		if !ended {

@@ -155,11 +155,7 @@ func Identity(d *diag.Diagnostic) string {
 
 // Tool is the tool of a name in the plan or, with its path, in a delegate; nil if there is none.
 func (p *Program) Tool(delegate, name string) *plan.Tool {
-	plan := p.Plan
-	if delegate != "" {
-		plan = p.Plan.AllDelegates()[delegate]
-	}
-	if plan != nil {
+	if plan := p.plans()[delegate]; plan != nil {
 		for _, tool := range plan.Tools {
 			if tool.Name == name {
 				return tool

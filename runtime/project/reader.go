@@ -1,6 +1,7 @@
 package project
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -172,43 +173,26 @@ func (r *Reader) Text(name string) ([]byte, error) {
 // text is Text for files that may be outside of the workspace, such as a policy above it. If
 // [Reader.Confined], it follows no link out of the workspace.
 func (r *Reader) text(name string) ([]byte, error) {
-	if relative, err := below(r.Root, name); r.Confined && err == nil && name != "-" {
-		text, err := workspace.Folder{Dir: r.Root, Limit: r.most(name)}.Open(filepath.ToSlash(relative))
-		if err != nil {
-			return nil, CantRead(name, err)
-		}
-		return r.bounded(name, text)
-	}
-	in := r.Stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, CantRead(name, err)
-		}
-		defer file.Close()
-		in = file
-	}
-	if in == nil {
-		in = strings.NewReader("")
-	}
-	text, err := io.ReadAll(io.LimitReader(in, int64(r.most(name))+1))
-	if err != nil {
-		return nil, CantRead(name, err)
-	}
-	return r.bounded(name, text)
-}
-
-// most is how large a file may be: the limit is a document's.
-func (r *Reader) most(name string) int {
+	most := r.limits().Bytes // of one document, whose reader says itself that it is too large
 	if isLines(name) {
-		return r.limits().Bytes * linesFactor
+		most *= linesFactor
 	}
-	return r.limits().Bytes
-}
-
-// bounded refuses a file of many documents that is too large; one document's reader does so itself.
-func (r *Reader) bounded(name string, text []byte) ([]byte, error) {
-	if most := r.most(name); isLines(name) && len(text) > most {
+	var text []byte
+	relative, err := below(r.Root, name)
+	switch {
+	case name == "-" && r.Stdin == nil:
+		err = nil
+	case name == "-":
+		text, err = io.ReadAll(io.LimitReader(r.Stdin, int64(most)+1))
+	case r.Confined && err == nil:
+		text, err = workspace.Folder{Dir: r.Root, Limit: most}.Open(filepath.ToSlash(relative))
+	default:
+		text, err = workspace.Read(name, most)
+	}
+	switch {
+	case err != nil:
+		return nil, CantRead(name, err)
+	case isLines(name) && len(text) > most:
 		return nil, diag.NewError(ErrTooLarge, "%q is larger than %d bytes", name, most).
 			Advise("split it into several files")
 	}
@@ -232,13 +216,12 @@ func CantRead(name string, err error) *diag.UserError {
 // place is where a file's workspace is, as somebody would write it who names the file so.
 func (r *Reader) place(name string) (place workspace.Place, err error) {
 	if r.Root != "" {
-		unusable := func(why string) error {
-			return diag.NewError(ErrRoot, "can't use --root %q: %s", r.Root, why)
+		info, err := os.Stat(r.Root)
+		if err == nil && !info.IsDir() {
+			err = errors.New("it isn't a folder")
 		}
-		if info, err := os.Stat(r.Root); err != nil {
-			return place, unusable(workspace.Reason(err))
-		} else if !info.IsDir() {
-			return place, unusable("it isn't a folder")
+		if err != nil {
+			return place, diag.NewError(ErrRoot, "can't use --root %q: %s", r.Root, workspace.Reason(err))
 		}
 	}
 	folder := r.folder(name)

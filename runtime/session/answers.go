@@ -207,9 +207,9 @@ type desk struct {
 }
 
 func newDesk(person local.Confirmer, s *Session) *desk {
-	d := &desk{person: person, box: s.keeper.box(), asked: map[string][]*runtime.Question{},
-		notice: s.options.Notice}
-	if d.within = s.options.Options.Confirm.Timeout; s.vouching != nil {
+	d := &desk{person: person, asked: map[string][]*runtime.Question{},
+		notice: s.Options.Notice}
+	if d.within = s.Options.Options.Confirm.Timeout; s.vouching != nil {
 		s.vouching.run = s.ID()
 		d.signed = s.vouching
 	}
@@ -218,10 +218,10 @@ func newDesk(person local.Confirmer, s *Session) *desk {
 		d.stored = append(d.stored, a)
 	}
 	if s.keeper != nil {
-		d.pin = func(q *runtime.Question) { pin(s.program, q) }
+		d.box, d.pin = boxOf(s.keeper.file), func(q *runtime.Question) { pin(s.Program, q) }
 	}
-	if s.replay != nil {
-		d.before = s.replay.answered
+	if s.Replay != nil {
+		d.before = s.Replay.answered
 		if c := s.resume.Confirm; c != nil {
 			d.within = c.Timeout
 		}

@@ -90,7 +90,7 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 	var judge approval.Judge
 	var err error
 	if o.Approvers != nil {
-		judge, by, err = o.Approvers(append([]string{s.manifest.file()}, s.program.Sources()[1:]...)...)
+		judge, by, err = o.Approvers(append([]string{s.manifest.file()}, s.Program.Sources()[1:]...)...)
 	}
 	switch {
 	case was == nil && by != "":
@@ -105,9 +105,9 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 	}
 	if err == nil {
 		s.vouching = &vouching{under: was, judge: judge}
-		started := s.options.Permit
-		if _, err = approved(s.program, &s.options, &Approval{[]byte(was.Text), judge}); err == nil &&
-			!samePermit(started, s.options.Permit) {
+		started := s.Options.Permit
+		if _, err = approved(s.Program, &s.Options, &Approval{[]byte(was.Text), judge}); err == nil &&
+			!samePermit(started, s.Options.Permit) {
 			err = diag.NewError(ErrUnapproved, "the run %s wasn't begun under the permit of its approval", s.ID())
 		}
 	}

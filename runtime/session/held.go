@@ -16,12 +16,12 @@ import (
 // it: nobody is asked, the plan is approved, the definition isn't the plan's own, or a policy trusts
 // it. Starting it may do anything, and its environment and headers may hold secrets.
 func (s *Session) unasked(of *plan.Server) bool {
-	confirm := s.options.Options.Confirm
+	confirm := s.Options.Options.Confirm
 	switch {
 	case s.resume.Confirm != nil:
 		confirm = *s.resume.Confirm
-	case s.replay != nil:
-		confirm = s.replay.Machine.Confirm()
+	case s.Replay != nil:
+		confirm = s.Replay.Machine.Confirm()
 	}
 	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || effects.Vouches(of.Origin) ||
 		of.TrustedBy != ""
@@ -39,7 +39,7 @@ func (s *Session) hold(ctx context.Context) (err error) {
 		if s.results != nil {
 			s.results.close()
 		}
-		if s.replay == nil && s.keeper != nil {
+		if s.Replay == nil && s.keeper != nil {
 			s.keeper.writer.Close()
 			remove(s.keeper.file) // the run hasn't begun
 		}

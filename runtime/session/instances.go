@@ -59,15 +59,15 @@ func openInstances(name, shown string, limits source.Limits, p *plan.Plan, joine
 // instances opens the file of instances that a run was given; nil for none, and when a
 // run that is resumed has had all of them.
 func (s *Session) instances() (*instancesFile, error) {
-	name := s.options.Instances
+	name := s.Options.Instances
 	var joined []string
 	switch {
-	case name == "" || s.replay != nil && s.replay.Full:
+	case name == "" || s.Replay != nil && s.Replay.Full:
 		return nil, nil
-	case s.replay != nil:
-		joined = s.replay.Joined
+	case s.Replay != nil:
+		joined = s.Replay.Joined
 	}
-	return openInstances(s.at(name), name, s.program.Document.Options.Limits, s.program.Plan, joined)
+	return openInstances(s.at(name), name, s.Program.Document.Options.Limits, s.Program.Plan, joined)
 }
 
 // Close lets go of the file.

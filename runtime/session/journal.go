@@ -47,37 +47,16 @@ func create(folder string, m *Manifest) (*keeper, error) {
 	}
 }
 
-func (k *keeper) path() string {
-	if k == nil {
-		return ""
-	}
-	return k.file
-}
-
-func (k *keeper) id() string {
-	if k == nil {
-		return ""
-	}
-	return idOf(k.file)
-}
-
 // idOf is the id of the run whose journal is a file.
 func idOf(file string) string { return strings.TrimSuffix(filepath.Base(file), extension) }
 
 // full is the trouble with a journal that can't be written any more.
 func (k *keeper) full(err error) error {
 	return diag.NewError(ErrUnrunnable, "%v", err).From(err).
-		Advise("free disk space, then run \"obelus resume %s\"", k.id())
+		Advise("free disk space, then run \"obelus resume %s\"", idOf(k.file))
 }
 
-// box is the file of answers for the run, beside the journal.
-func (k *keeper) box() box {
-	if k == nil {
-		return ""
-	}
-	return boxOf(k.file)
-}
-
+// boxOf is the file of answers for a run, beside its journal.
 func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + ".answers") }
 
 // Remove removes the journal of a run, and the files beside it.

@@ -293,7 +293,7 @@ func (m *Manifest) At(name string) string {
 
 // at is a path of the run as this process sees it.
 func (s *Session) at(name string) string {
-	if s.replay == nil {
+	if s.Replay == nil {
 		return name
 	}
 	return s.manifest.At(name)

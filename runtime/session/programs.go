@@ -12,8 +12,8 @@ import (
 // thereToRun refuses a run that can't go on where it stood because the folder of an
 // activity, or a program in it, is missing: once it is back, the run can be resumed.
 func (s *Session) thereToRun() error {
-	all := s.program.Activities(activity.Of)
-	used := activity.InUse(s.program.Plan, s.Planned())
+	all := s.Program.Activities(activity.Of)
+	used := activity.InUse(s.Program.Plan, s.Options.Planned)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if used != nil && !used(name) {
 			continue

@@ -33,7 +33,7 @@ type resultLine struct {
 }
 
 // resultsProblem is what keeps a file from being written to.
-func resultsProblem(name, format string, args ...any) *diag.UserError {
+func resultsProblem(format string, args ...any) *diag.UserError {
 	return diag.NewError(ErrUnrunnable, "--out: "+format, args...)
 }
 
@@ -41,32 +41,32 @@ func resultsProblem(name, format string, args ...any) *diag.UserError {
 // overwritten by a run that begins: it may be all that is left of a long run. One that is resumed writes what its
 // journal says over what it had written before.
 func (s *Session) openResults() (*results, error) {
-	name := s.options.Results
+	name := s.Options.Results
 	if name == "" {
 		return nil, nil
 	}
 	name, how := s.at(name), os.O_WRONLY
-	if s.replay != nil {
+	if s.Replay != nil {
 		how = os.O_RDWR
 	}
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|how, 0o600)
 	if err != nil {
-		return nil, resultsProblem(name, "can't write %q: %s", name, workspace.Reason(err)).From(err)
+		return nil, resultsProblem("can't write %q: %s", name, workspace.Reason(err)).From(err)
 	}
 	r := &results{name: name, file: file}
 	switch info, unknown := file.Stat(); {
 	case unknown != nil || !info.Mode().IsRegular():
-	case s.replay != nil:
+	case s.Replay != nil:
 		err = r.empty()
 	case info.Size() > 0:
-		err = resultsProblem(name, "%q isn't empty", name).Advise("name another file, or remove this one")
+		err = resultsProblem("%q isn't empty", name).Advise("name another file, or remove this one")
 	}
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
-	if s.replay != nil {
-		for _, end := range s.replay.Left {
+	if s.Replay != nil {
+		for _, end := range s.Replay.Left {
 			r.add(end)
 		}
 	}
@@ -85,13 +85,13 @@ func (r *results) empty() error {
 			ID string `json:"id"`
 		}
 		if err != nil || json.Unmarshal(line, &written) != nil || written.ID == "" {
-			return resultsProblem(r.name, "%q holds a line that no run has written: %s", r.name,
+			return resultsProblem("%q holds a line that no run has written: %s", r.name,
 				wording.Cut(string(bytes.TrimSpace(line)), 60)).
 				Advise("put the file back as it was, or move it away: then all results are written again")
 		}
 	}
 	if err := r.file.Truncate(0); err != nil {
-		return resultsProblem(r.name, "can't write %q: %s", r.name, workspace.Reason(err)).From(err)
+		return resultsProblem("can't write %q: %s", r.name, workspace.Reason(err)).From(err)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (r *results) end() error {
 		return nil
 	}
 	if err := r.close(); err != nil {
-		return resultsProblem(r.name, "%q isn't whole: %s", r.name, workspace.Reason(err)).From(err).
+		return resultsProblem("%q isn't whole: %s", r.name, workspace.Reason(err)).From(err).
 			Advise("make room for it; \"obelus resume\" of this run writes what is missing")
 	}
 	return nil

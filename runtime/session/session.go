@@ -166,12 +166,12 @@ type Session struct {
 	Observer  Observer
 	Confirmer local.Confirmer
 
-	program  *project.Program
-	options  Options
+	Program *project.Program
+	Options Options // which aren't to be changed
+	Replay  *Replay // of a run that is resumed: where it stood
+
 	resume   runtime.Resumption
 	manifest *Manifest
-	replay   *Replay // of a run that is resumed
-
 	keeper   *keeper
 	set      *activity.Set
 	source   *instancesFile
@@ -217,7 +217,7 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 			return nil, err
 		}
 	}
-	s := &Session{program: p, options: o, Observer: o.Observer, Confirmer: o.Confirmer}
+	s := &Session{Program: p, Options: o, Observer: o.Observer, Confirmer: o.Confirmer}
 	var err error
 	if s.manifest, err = manifestOf(p, &o); err != nil {
 		return nil, err
@@ -261,14 +261,14 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	if o.Digest != "" && o.Digest != s.manifest.Digest {
 		s.manifest.Digest, s.manifest.Programs = o.Digest, nil
 	}
-	if s.program, err = s.manifest.Program(o.Activities, slices.Sorted(maps.Keys(o.Functions)), o.Hints); err != nil {
+	if s.Program, err = s.manifest.Program(o.Activities, slices.Sorted(maps.Keys(o.Functions)), o.Hints); err != nil {
 		return err
 	}
 	m := s.manifest
-	if err := s.program.Demand(m.Digest); err != nil {
+	if err := s.Program.Demand(m.Digest); err != nil {
 		return err
 	}
-	s.options = Options{Digest: m.Digest, Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model,
+	s.Options = Options{Digest: m.Digest, Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model,
 		Record: m.Record, Instances: m.Instances, Results: m.Out}
 	s.answers = o.Answers
 	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm}
@@ -278,11 +278,11 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		confirm.Policy = started
 		s.resume.Confirm = &confirm
 	}
-	if s.replay, err = m.replay(path, s.program.Verified, m.records(path, contents), nil); err != nil {
+	if s.Replay, err = m.replay(path, s.Program.Verified, m.records(path, contents), nil); err != nil {
 		return err
 	}
 	if o.RetryFailed {
-		failed, _ := s.replay.Machine.Failed()
+		failed, _ := s.Replay.Machine.Failed()
 		switch {
 		case m.Options.Planned:
 			return diag.NewError(ErrUnrunnable,
@@ -290,22 +290,22 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 				Advise("begin a new run that continues from one of its ticks")
 		case failed > 0:
 			s.resume.RetryFailed = true
-			s.replay.reopen()
-		case s.replay.Over():
+			s.Replay.reopen()
+		case s.Replay.Over():
 			return diag.NewError(ErrUnrunnable, "the run %s has no failed call that can run again", s.ID()).
 				Advise(
 					"what was rejected, by a person or as nobody answered, and an output that doesn't fit stand " +
 						"as they are: begin a new run")
 		}
 	}
-	if s.replay.Over() && !s.resume.RetryFailed {
+	if s.Replay.Over() && !s.resume.RetryFailed {
 		s.results, err = s.openResults()
 		return err
 	}
 	if err := s.stillApproved(o); err != nil {
 		return err
 	}
-	if err := within(s.program, &s.options); err != nil {
+	if err := within(s.Program, &s.Options); err != nil {
 		return err
 	}
 	if err := s.thereToRun(); err != nil {
@@ -316,16 +316,16 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 
 // open opens what a run needs besides its machine, the journal last.
 func (s *Session) open() (err error) {
-	plan, o := s.program.Plan, &s.options
-	if err := local.Runnable(plan, s.Planned() || o.Model != ""); err != nil {
+	plan, o := s.Program.Plan, &s.Options
+	if err := local.Runnable(plan, s.Options.Planned || o.Model != ""); err != nil {
 		return diag.NewError(ErrUnrunnable, "%v", err).From(err).
 			Advise("define one under \"activities\", give a file with --activities, or a model with --model")
 	}
-	options := activity.Options{InUse: activity.InUse(plan, s.Planned()), Hosts: s.program.HostRules()}
+	options := activity.Options{InUse: activity.InUse(plan, s.Options.Planned), Hosts: s.Program.HostRules()}
 	if o.Digest != "" {
-		options.Unchanged = s.program.Unchanged(activity.Of)
+		options.Unchanged = s.Program.Unchanged(activity.Of)
 	}
-	activities := s.program.Activities(activity.Of)
+	activities := s.Program.Activities(activity.Of)
 	if o.Draft != nil {
 		activities = nil
 	}
@@ -357,9 +357,9 @@ func (s *Session) open() (err error) {
 
 // openPlanner makes the planner that a run is to ask, and its recorder.
 func (s *Session) openPlanner() (err error) {
-	o := &s.options
+	o := &s.Options
 	switch {
-	case !s.Planned() && o.Model == "":
+	case !s.Options.Planned && o.Model == "":
 		return nil
 	case o.Planner != nil:
 		s.planner = o.Planner
@@ -381,12 +381,12 @@ func (s *Session) openPlanner() (err error) {
 	if s.recorder, err = recording.NewRecorder(s.planner, s.at(o.Record)); err != nil {
 		return diag.NewError(ErrUnrunnable, "%v", err).From(err)
 	}
-	if s.recorder.Workspace, err = filepath.Abs(s.program.Workspace()); err != nil {
+	if s.recorder.Workspace, err = filepath.Abs(s.Program.Workspace()); err != nil {
 		return diag.NewError(ErrUnrunnable, "%v", err).From(err)
 	}
-	if s.replay != nil {
+	if s.Replay != nil {
 		s.recorder.Resumed = true
-		started, stopped, again := s.manifest.Started, s.replay.At, time.Now()
+		started, stopped, again := s.manifest.Started, s.Replay.At, time.Now()
 		s.recorder.Date = func(at time.Duration) time.Time {
 			if at > stopped {
 				return again.Add(at - stopped)
@@ -399,26 +399,20 @@ func (s *Session) openPlanner() (err error) {
 }
 
 // ID is the run's; "" without a journal.
-func (s *Session) ID() string { return s.keeper.id() }
+func (s *Session) ID() string {
+	if s.keeper == nil {
+		return ""
+	}
+	return idOf(s.keeper.file)
+}
 
 // Journal is the file of the journal; "" without one.
-func (s *Session) Journal() string { return s.keeper.path() }
-
-// Program is what is run.
-func (s *Session) Program() *project.Program { return s.program }
-
-// Results is the file for the result of each instance; "" for none.
-func (s *Session) Results() string { return s.options.Results }
-
-// Signed reports whether the run is under an approval, so that who approves what leaves it
-// signs that.
-func (s *Session) Signed() bool { return s.options.Signed }
-
-// Planned reports whether a planner writes what is run.
-func (s *Session) Planned() bool { return s.options.Planned }
-
-// Resumed is where a resumed run stood; nil for one that begins.
-func (s *Session) Resumed() *Replay { return s.replay }
+func (s *Session) Journal() string {
+	if s.keeper == nil {
+		return ""
+	}
+	return s.keeper.file
+}
 
 // Taken reports how many instances of the file have been handed out. It may be called during the run.
 func (s *Session) Taken() int {
@@ -430,7 +424,7 @@ func (s *Session) Taken() int {
 
 // Ended reports whether the run had ended, and nothing of it is run again.
 func (s *Session) Ended() bool {
-	return s.replay != nil && s.replay.Over() && !s.resume.RetryFailed
+	return s.Replay != nil && s.Replay.Over() && !s.resume.RetryFailed
 }
 
 // Run continues to the end of the run. It is called once. Of a run that had ended it
@@ -441,16 +435,16 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	s.ran = true
 	if s.Ended() {
-		result := s.result(s.replay.Outcome, s.results.end())
+		result := s.result(s.Replay.Outcome, s.results.end())
 		ended := diag.NewError(ErrEnded, "the run %s had ended already", s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
 	}
-	s.tracer = trace.New(ctx, s.options.Telemetry, s.traced())
+	s.tracer = trace.New(ctx, s.Options.Telemetry, s.traced())
 	if err := s.hold(ctx); err != nil {
 		return nil, err
 	}
 	desk := newDesk(s.Confirmer, s)
-	world := local.Options{Options: s.options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered,
+	world := local.Options{Options: s.Options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered,
 		Observe: s.observe, Within: s.tracer.Within}
 	if s.planner != nil {
 		world.Planner = s.planner
@@ -463,11 +457,11 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	var outcome *runtime.Outcome
 	var err error
-	if s.replay != nil {
+	if s.Replay != nil {
 		s.resume.Kept = desk.keeps()
-		outcome, err = local.Resume(ctx, s.replay.Machine, s.replay.At, s.resume, world)
+		outcome, err = local.Resume(ctx, s.Replay.Machine, s.Replay.At, s.resume, world)
 	} else {
-		outcome, err = local.Run(ctx, s.program.Verified, world)
+		outcome, err = local.Run(ctx, s.Program.Verified, world)
 	}
 	desk.close(outcome)
 	if err != nil {
@@ -483,7 +477,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	result := s.result(outcome, s.keeper.end(outcome), s.results.end())
 	result.Refused = desk.refused(outcome.Asked)
 	if s.keeper != nil && result.Status != runtime.RunStopped {
-		os.Remove(string(s.keeper.box())) // the journal describes what was decided
+		os.Remove(string(boxOf(s.keeper.file))) // the journal describes what was decided
 	}
 	return result, errors.Join(result.Incomplete...)
 }
@@ -497,7 +491,7 @@ func (s *Session) wait(why string) {
 
 func (s *Session) observe(at time.Duration, c runtime.Command) {
 	if c.Kind == runtime.Ask && s.keeper != nil {
-		pin(s.program, c.Question)
+		pin(s.Program, c.Question)
 	}
 	if c.Kind == runtime.Leave && s.results != nil {
 		s.results.add(c.Left)
@@ -531,7 +525,7 @@ func (s *Session) Close() error {
 
 // plannerName is the planner or model of a run as this process names it.
 func (s *Session) plannerName() string {
-	name := cmp.Or(s.options.PlannerName, s.options.Model)
+	name := cmp.Or(s.Options.PlannerName, s.Options.Model)
 	if file, ok := strings.CutPrefix(name, "replay:"); ok {
 		return "replay:" + s.at(file)
 	}

@@ -11,10 +11,10 @@ import (
 // traced is what spans tell of the run as a whole, which starts or is resumed.
 func (s *Session) traced() trace.Run {
 	r := trace.Run{ID: s.ID(), Plan: s.manifest.Title, Began: time.Now()}
-	if s.replay != nil {
-		r.Began, r.Resumed = r.Began.Add(-s.replay.At), true
-		if s.options.Telemetry != nil {
-			r.Used = s.replay.Machine.Stands().Usage
+	if s.Replay != nil {
+		r.Began, r.Resumed = r.Began.Add(-s.Replay.At), true
+		if s.Options.Telemetry != nil {
+			r.Used = s.Replay.Machine.Stands().Usage
 		}
 	}
 	return r

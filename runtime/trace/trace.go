@@ -94,8 +94,7 @@ type position struct{ tick, frame, call int }
 
 type call struct {
 	span    *Span
-	attempt *Span // nil when none is at work
-	other   *Span // the question about it, or the pause before its next attempt; nil without
+	part    *Span // that goes on: an attempt, the question about it, or the pause before the next attempt; or nil
 	settled bool
 }
 
@@ -130,10 +129,10 @@ func (t *Tracer) Within(ctx context.Context, c runtime.Command) context.Context 
 	inner := t.above(c)
 	if c.Kind == runtime.Start {
 		one := t.instance(c).at[positionOf(c)]
-		if one == nil || one.attempt == nil {
+		if one == nil || one.part == nil {
 			return ctx // an expression, which asks nobody
 		}
-		inner = one.attempt
+		inner = one.part
 	}
 	return t.observer.Within(ctx, inner)
 }
@@ -152,28 +151,28 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 		t.endTick(now, c)
 	case runtime.Ask:
 		one := t.call(now, c)
-		t.pass(one, now)
-		one.other = t.begin(&Span{Name: "question", Above: one.span, Began: now})
+		t.pass(one, now, nil)
+		one.part = t.begin(&Span{Name: "question", Above: one.span, Began: now})
 	case runtime.Enter:
 		one := t.call(now, c)
-		t.pass(one, now)
+		t.pass(one, now, nil)
 		if c.Of.Each != nil {
 			one.span.add("obelus.items", c.Count)
 		}
 	case runtime.Start:
 		one := t.call(now, c)
-		t.pass(one, now)
+		t.pass(one, now, nil)
 		a := c.Plan.Activities[c.Of.Activity]
 		if a != nil && a.Kind == "expr" {
 			return // it is over at once, and hands nothing on
 		}
-		one.attempt = t.begin(&Span{Name: "try", Above: one.span, Began: now, Client: a == nil || a.Kind == "http" ||
+		one.part = t.begin(&Span{Name: "try", Above: one.span, Began: now, Client: a == nil || a.Kind == "http" ||
 			a.Kind == "mcp", Attributes: []Attribute{{"obelus.attempt", c.Attempt}}})
 	case runtime.Tried:
 		one := t.call(now, c)
-		t.endAttempt(one, now, c.Failure)
+		t.pass(one, now, c.Failure)
 		if c.After > 0 {
-			one.other = t.begin(&Span{Name: "pause", Above: one.span, Began: now})
+			one.part = t.begin(&Span{Name: "pause", Above: one.span, Began: now})
 		}
 	case runtime.Settle:
 		t.settle(now, c)
@@ -256,26 +255,21 @@ func (own *instance) read(c runtime.Command) (links []*Span) {
 	return links
 }
 
-func (t *Tracer) pass(one *call, now time.Time) {
-	if one.other != nil {
-		t.end(one.other, now)
-		one.other = nil
+// pass ends the part of a call that goes on; an attempt may have failed.
+func (t *Tracer) pass(one *call, now time.Time, failure *runtime.Failure) {
+	if one.part == nil {
+		return
 	}
-	t.endAttempt(one, now, nil)
-}
-
-func (t *Tracer) endAttempt(one *call, now time.Time, failure *runtime.Failure) {
-	if one.attempt != nil {
-		one.attempt.fail(failure)
-		t.end(one.attempt, now)
-		one.attempt = nil
+	if one.part.Name == "try" {
+		one.part.fail(failure)
 	}
+	t.end(one.part, now)
+	one.part = nil
 }
 
 func (t *Tracer) settle(now time.Time, c runtime.Command) {
 	one, s := t.call(now, c), c.Settlement
-	t.endAttempt(one, now, s.Failure)
-	t.pass(one, now)
+	t.pass(one, now, s.Failure)
 	status := s.Status.String()
 	if s.Left {
 		status = "left"
@@ -324,7 +318,7 @@ func (t *Tracer) close(now time.Time) {
 	for _, own := range t.instances {
 		for _, one := range own.at {
 			if !one.settled {
-				t.pass(one, now)
+				t.pass(one, now, nil)
 				t.end(one.span, now)
 				one.settled = true
 			}

@@ -76,8 +76,8 @@ func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 		return nil, diag.NewError(nil, "the page can't be served: %s", workspace.Reason(err))
 	}
 	l := &Live{
-		Observer: next, Door: Door{Host: listener.Addr().String(), Token: rand.Text()}, who: who, program: s.Program(),
-		planned: s.Planned(), course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{}),
+		Observer: next, Door: Door{Host: listener.Addr().String(), Token: rand.Text()}, who: who, program: s.Program,
+		planned: s.Options.Planned, course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{}),
 	}
 	l.tools = ToolsOf(l.program)
 	l.questions = terminal.NewRenderer(io.Discard, 1000, l.tools) // the page breaks lines
