@@ -2,6 +2,7 @@ package activity
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,13 +56,15 @@ type request struct {
 	Request
 	id        int
 	line      []byte
-	abandoned bool             // nobody wants the answer any more
-	answered  chan workerReply // holds one
+	abandoned bool // nobody wants the answer any more
+	result    Result
+	err       error
+	answered  chan struct{} // closed when these are there
 }
 
-type workerReply struct {
-	result Result
-	err    error
+func (r *request) answer(result Result, err error) {
+	r.result, r.err = result, err
+	close(r.answered)
 }
 
 // start puts a request to the worker, and waits for its answer in a goroutine.
@@ -80,11 +83,11 @@ func (w *worker) start(ctx context.Context, r Request, ended func(Result, error)
 // answered all the same, or the process is gone: until then it is at work.
 func (w *worker) await(ctx context.Context, req *request) (Result, error) {
 	select {
-	case reply := <-req.answered:
-		if reply.err != nil && ctx.Err() != nil { // it died because we were told to stop
+	case <-req.answered:
+		if req.err != nil && ctx.Err() != nil { // it died because we were told to stop
 			return none, interrupted(ctx, w.name)
 		}
-		return reply.result, reply.err
+		return req.result, req.err
 	case <-ctx.Done():
 	}
 	if !w.abandon(req) {
@@ -117,7 +120,7 @@ func (w *worker) put(ctx context.Context, r Request) (*request, error) {
 		_, err = fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", w.name, err)
 		return nil, err
 	}
-	req := &request{Request: r, id: asked.ID, line: append(line, '\n'), answered: make(chan workerReply, 1)}
+	req := &request{Request: r, id: asked.ID, line: append(line, '\n'), answered: make(chan struct{})}
 	if w.shift == nil {
 		w.shift = &shift{w: w, more: make(chan struct{}, 1)}
 		go w.shift.open(w.dying)
@@ -152,7 +155,7 @@ func (s *shift) open(dying *process) {
 			failure = w.isClosed()
 		}
 		for _, req := range s.close() {
-			req.answered <- workerReply{none, failure}
+			req.answer(none, failure)
 		}
 		return
 	}
@@ -242,22 +245,21 @@ func (s *shift) answer(line []byte) bool {
 	s.queue = slices.Delete(s.queue, at, at+1)
 	s.watch()
 	s.w.mu.Unlock()
-	req.answered <- s.w.reply(req, object)
+	req.answer(s.w.reply(req, object))
 	return true
 }
 
 // reply reads an answer: {"id", "result": value}, {"id", "error": "text"} or {"id", "error": {code, message, details}}.
-func (w *worker) reply(req *request, object map[string]any) workerReply {
+func (w *worker) reply(req *request, object map[string]any) (Result, error) {
 	result, ok := object["result"]
 	problem, bad := object["error"]
 	if ok == bad {
-		return failed(CodeBadOutput,
-			fmt.Sprintf(`activity %q must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys %q`,
-				w.name, brief(strings.Join(slices.Sorted(maps.Keys(object)), ", "))), nil)
+		return fail(CodeBadOutput,
+			`activity %q must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys %q`,
+			w.name, brief(strings.Join(slices.Sorted(maps.Keys(object)), ", ")))
 	}
 	if ok {
-		result, err := route(result, req.Request, w.name, "")
-		return workerReply{result, err}
+		return route(result, req.Request, w.name, "")
 	}
 	code, message, details := CodeError, "", any(nil)
 	switch problem := problem.(type) {
@@ -265,22 +267,14 @@ func (w *worker) reply(req *request, object map[string]any) workerReply {
 		message = problem
 	case map[string]any:
 		message, _ = problem["message"].(string)
-		if own, _ := problem["code"].(string); own != "" {
-			code = own
-		}
-		details = problem["details"]
+		own, _ := problem["code"].(string)
+		code, details = cmp.Or(own, code), problem["details"]
 	default:
-		return failed(CodeBadOutput, fmt.Sprintf(
-			`activity %q must say what its "error" is with a string or {code, message, details}`, w.name), nil)
+		return fail(CodeBadOutput, `activity %q must say what its "error" is with a string or {code, message, details}`,
+			w.name)
 	}
-	if message == "" {
-		message = fmt.Sprintf("activity %q failed and gave no message", w.name)
-	}
-	return failed(code, w.hide.Message(message), details)
-}
-
-func failed(code, message string, details any) workerReply {
-	return workerReply{none, &Failure{Code: code, Message: message, Details: details}}
+	message = cmp.Or(message, fmt.Sprintf("activity %q failed and gave no message", w.name))
+	return none, &Failure{Code: code, Message: w.hide.Message(message), Details: details}
 }
 
 // abandon takes a request back that nobody waits for any more, and reports whether that is all: what the process hasn't
@@ -401,7 +395,7 @@ func (s *shift) dismiss(pending []*request, code, problem string) {
 		if !ended {
 			message += "; its process doesn't even die when killed"
 		}
-		req.answered <- failed(code, message+saying(stderr), s.p.details(stderr))
+		req.answer(none, &Failure{Code: code, Message: message + saying(stderr), Details: s.p.details(stderr)})
 	}
 }
 

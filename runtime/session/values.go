@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -17,17 +16,16 @@ import (
 // Fits refuses values that the plan's schemas don't admit; with instances, only what can't be right
 // for any of them.
 func Fits(p *plan.Plan, input, initial map[string]any) error {
-	if len(p.Instances) > 0 || p.AwaitsInstances {
-		if v := resolve.UnfitKeys(p.InputSchema, input); v != nil {
-			return misfit("input", v)
+	all := state.Over(p.Input, input)
+	what, v := resolve.Unfit(p, all, initial)
+	instances := len(p.Instances) > 0 || p.AwaitsInstances
+	if instances {
+		if what, v = "input", resolve.UnfitKeys(p.InputSchema, input); v == nil {
+			what, v = "state", resolve.UnfitKeys(p.StateSchema, initial)
 		}
-		if v := resolve.UnfitKeys(p.StateSchema, initial); v != nil {
-			return misfit("state", v)
-		}
-		return nil
 	}
 	for _, call := range p.Calls { // of a solution, which checked alone knows nothing of the run that it is for
-		if call.Instance != "" {
+		if call.Instance != "" && !instances {
 			return diag.NewError(ErrUnrunnable, "the call %q is for the instance %q, and the run has no instances",
 				call.Name, compiler.Shown(call.Instance)).
 				Advise(
@@ -35,20 +33,16 @@ func Fits(p *plan.Plan, input, initial map[string]any) error {
 						"answers: {context, solution}")
 		}
 	}
-	what, v := resolve.Unfit(p, state.Over(p.Input, input), initial)
-	if v == nil {
+	switch {
+	case v == nil:
 		return nil
+	case what != "input" || v.Lacks == "" || len(v.Path) > 0:
+		return diag.NewError(ErrUnfit, "the %s doesn't fit its schema%s", what, resolve.Misfit(v))
 	}
-	if what != "input" || v.Lacks == "" || len(v.Path) > 0 {
-		return misfit(what, v)
-	}
-	var keys []string
-	given := state.Over(p.Input, input)
-	for _, key := range p.InputSchema.Required() {
-		if _, there := given[key]; !there {
-			keys = append(keys, key)
-		}
-	}
+	keys := slices.DeleteFunc(slices.Clone(p.InputSchema.Required()), func(key string) bool {
+		_, there := all[key]
+		return there
+	})
 	if !slices.Contains(keys, v.Lacks) { // it is lacking where only some values do
 		keys = []string{v.Lacks}
 	}
@@ -107,7 +101,3 @@ func lacks(p *plan.Plan, input, initial map[string]any) error {
 }
 
 func referenceOf(r *plan.Read) string { return r.Node.Text[r.Ref.Start:r.Ref.End] }
-
-func misfit(what string, v *schema.Violation) *diag.UserError {
-	return diag.NewError(ErrUnfit, "the %s doesn't fit its schema%s", what, resolve.Misfit(v))
-}
