@@ -13,7 +13,7 @@ import (
 func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 	grown := false
 	for _, f := range l.roots() {
-		if done := f.Done; done != nil {
+		if done := f.Memory; done != nil {
 			view := viewOf(f, plan)
 			for _, call := range view.Calls[min(done.Listed(), len(view.Calls)):] {
 				key := ""
@@ -29,10 +29,10 @@ func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 
 // numberDone numbers what the tick has done, and gives the numbers by call.
 func numberDone(f *frame) map[int]int32 {
-	if f.Done == nil {
+	if f.Memory == nil {
 		return nil
 	}
-	numbers := f.Done.EndTick()
+	numbers := f.Memory.EndTick()
 	for i := len(f.Log.Messages()) - 1; i >= 0 && f.Log.Messages()[i].Tick == f.machine.tick; i-- {
 		m := &f.Log.Messages()[i]
 		m.Completed = numbers[m.Call]
@@ -43,12 +43,12 @@ func numberDone(f *frame) map[int]int32 {
 // mayBeListedLater reports whether what earlier ticks wrote at a path may be the work of a done call that is listed
 // again only after a call of the tick; some messages don't matter.
 func (s *schedule) mayBeListedLater(path pathtree.ID, call *plan.Call, except func(*Message) bool) bool {
-	if s.Done == nil {
+	if s.Memory == nil {
 		return false
 	}
 	for _, m := range s.Log.Over(path) {
 		if m.Completed > 0 && (except == nil || !except(m)) &&
-			s.Done.MayBeListedAfter(m.Completed, int32(call.Index)) {
+			s.Memory.MayBeListedAfter(m.Completed, int32(call.Index)) {
 			return true
 		}
 	}
@@ -59,7 +59,7 @@ func (s *schedule) mayBeListedLater(path pathtree.ID, call *plan.Call, except fu
 // another call, ahead of it, may be the one that does: of several that are alike the nth, in the graph's order, repeats
 // the nth.
 func (s *schedule) dedupe(i int32, params map[string]any) (number int32, pending bool) {
-	if s.Done == nil || !s.Done.Knows(i) {
+	if s.Memory == nil || !s.Memory.Knows(i) {
 		return 0, false
 	}
 	var before []int32
@@ -71,11 +71,11 @@ func (s *schedule) dedupe(i int32, params map[string]any) (number int32, pending
 			before = append(before, j)
 		}
 	}
-	number = s.Done.Match(i, params, before)
+	number = s.Memory.Match(i, params, before)
 	if number == 0 && s.Plan.Calls[i].Each != nil {
 		for at := range s.calls[i].more.items.Of {
 			if one := &s.calls[i].more.items.Of[at]; one.Params != nil && one.Failure == nil {
-				one.Output, one.Before = s.Done.RepeatItem(i, one.Params)
+				one.Output, one.Before = s.Memory.RepeatItem(i, one.Params)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (s *schedule) dedupe(i int32, params map[string]any) (number int32, pending
 
 // alike are the calls that may repeat the same done calls as one, of those that have arrived.
 func (s *schedule) alike(i int32) []int32 {
-	all := s.Done.Alike(i)
+	all := s.Memory.Alike(i)
 	for len(all) > 0 && int(all[len(all)-1]) >= len(s.calls) {
 		all = all[:len(all)-1]
 	}
@@ -93,7 +93,7 @@ func (s *schedule) alike(i int32) []int32 {
 
 // lookAgain notes that those may be decided that waited for a call of their kind.
 func (f *frame) lookAgain(i int32) {
-	if f.Done != nil && int(i) < f.Done.Listed() && f.Done.Knows(i) {
+	if f.Memory != nil && int(i) < f.Memory.Listed() && f.Memory.Knows(i) {
 		for _, j := range f.alike(i) {
 			f.look(j)
 		}

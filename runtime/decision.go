@@ -25,8 +25,8 @@ func takeDecision(f *frame, e Event) {
 		return
 	}
 	d, more := e.Decision, state.more
-	if ids := f.machine.kept[keptFor(f, i)]; slices.Contains(ids, "") { // one to whatever is asked is to this
-		f.machine.kept[keptFor(f, i)] = slices.Delete(ids, slices.Index(ids, ""), slices.Index(ids, "")+1)
+	if ids := f.machine.answers[keptFor(f, i)]; slices.Contains(ids, "") { // one to whatever is asked is to this
+		f.machine.answers[keptFor(f, i)] = slices.Delete(ids, slices.Index(ids, ""), slices.Index(ids, "")+1)
 	}
 	if d.ID != "" && !review.SameQuestion(d.ID, more.question.ID) {
 		f.put(i, "it was an answer to another question, or what would run has changed since")
@@ -84,7 +84,7 @@ func takeDecision(f *frame, e Event) {
 	}
 	more.decide(d)
 	if more.question = nil; d.Verdict == Change || d.Verdict == Replace {
-		more.given = d
+		more.override = d
 	}
 	state.approved = true
 	f.enqueue(i)
@@ -135,8 +135,8 @@ func (s *schedule) replacement(i int32) *replacement {
 func (s *schedule) chosen(i int32) map[string]any {
 	switch more := s.calls[i].more; {
 	case more == nil:
-	case more.given != nil && more.given.Params != nil:
-		return more.given.Params
+	case more.override != nil && more.override.Params != nil:
+		return more.override.Params
 	case more.replacement != nil:
 		return more.replacement.params
 	}
@@ -157,8 +157,8 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 	if by.Latent() && by.Produced == nil && f.machine.loop == nil {
 		return fmt.Sprintf("no activity carries out the tool %q", by.ToolName)
 	}
-	// Its references are resolved here and now, in a machine of its own.
-	scratch := &resolve.Resolver{Store: f.Store, Done: f.Done, Reads: make([]resolve.Read, len(solved.Reads))}
+	// Its references are resolved here and now.
+	scratch := &resolve.Resolver{Store: f.Store, Memory: f.Memory, Reads: make([]resolve.Read, len(solved.Reads))}
 	scratch.Plan = solved
 	for r := range solved.Reads {
 		scratch.Reads[r].Set(f.Log.Resolve(solved.Reads[r].Path, state.Anyone))
@@ -185,7 +185,7 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 	r.sources, r.scopes = review.Provenance(solved, by,
 		func(read *plan.Read) []string { return writersOf(f.reader(), read) })
 	more := f.calls[i].details()
-	more.replacement, more.given, more.kept = r, nil, nil
+	more.replacement, more.override, more.kept = r, nil, nil
 	if more.permitState = (permitState{}); f.machine.permit != nil {
 		more.permitState.replaced = facts.OfCalls(solved)(by)
 	}

@@ -65,12 +65,12 @@ type Resumption struct {
 	// has ended; see [Machine.Reopenable].
 	RetryFailed bool `json:"retryFailed,omitzero"`
 	// Kept are answers that wait for the run: what they are to is asked, whatever Confirm says.
-	Kept []Kept `json:"kept,omitempty"`
+	Kept []KeptAnswer `json:"kept,omitempty"`
 }
 
-// A Kept answer is identified by the path of its call ([Path]), the instance, and the name of
+// A KeptAnswer is identified by the path of its call ([Path]), the instance, and the name of
 // the question where the answer has one.
-type Kept struct {
+type KeptAnswer struct {
 	Call     string `json:"call"`
 	Instance string `json:"instance,omitzero"`
 	ID       string `json:"id,omitzero"`
@@ -90,7 +90,7 @@ const (
 type EventKind uint8
 
 const (
-	// Begun starts the run. It is the first event, and comes once.
+	// RunBegan starts the run. It is the first event, and comes once.
 	RunBegan EventKind = iota
 	// Ended says that a try of a call's activity came to its end.
 	Ended

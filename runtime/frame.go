@@ -22,10 +22,10 @@ type frame struct {
 	position
 	schedule
 	failures
-	given   Instance // what its instance brought of its own
-	left    bool     // it is that of an instance that has ended
-	givenUp bool     // a delegate whose call is given up: it is over when what it has at work has ended
-	items   *results // of a frame whose calls are one call's, for one item each; else nil
+	instance Instance // what its instance brought of its own
+	left     bool     // it is that of an instance that has ended
+	givenUp  bool     // a delegate whose call is given up: it is over when what it has at work has ended
+	items    *results // of a frame whose calls are one call's, for one item each; else nil
 
 	stale         []int32 // a heap of calls to look at again: the earliest-listed comes out first
 	pendingWrites []int32 // calls with results that wait for other calls
@@ -88,7 +88,7 @@ type callDetails struct {
 	question    *Question     // that a person is asked
 	decision    *Decision
 	earlier     []*Decision    // taken before that
-	given       *Decision      // by which a person has it run with other values, or another call in its place
+	override    *Decision      // by which a person has it run with other values, or another call in its place
 	replacement *replacement   // what a person put in its place
 	settlement  *Settlement    // kept in ticks, for the next request
 	ran         map[string]any // its parameters, kept in ticks once it has settled
@@ -193,7 +193,7 @@ func (f *frame) decide(i int32) {
 	if verdict.Failure == nil {
 		number, pending := f.dedupe(i, params)
 		if number > 0 {
-			f.settle(i, doneBefore(f.Done.Output(number)))
+			f.settle(i, doneBefore(f.Memory.Output(number)))
 		}
 		if pending || number > 0 {
 			return
@@ -343,8 +343,8 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 		f.failed(i, failure)
 		return
 	}
-	if f.Done != nil {
-		f.Done.Done(i, f.resolvedParams(i), value)
+	if f.Memory != nil {
+		f.Memory.Done(i, f.resolvedParams(i), value)
 	}
 	if len(call.Output) > 0 {
 		for _, path := range call.Output[route] {
@@ -403,7 +403,7 @@ func (f *frame) settle(i int32, s Settlement) {
 	if s.Failure != nil && !s.redacted {
 		s.Failure = withoutSecrets(f, i, s.Failure)
 	}
-	if f.machine.loop != nil || state.more != nil && state.more.given != nil { // showErrors reads it
+	if f.machine.loop != nil || state.more != nil && state.more.override != nil { // showErrors reads it
 		more := state.details()
 		more.ran, more.settlement = state.params, &s
 	}

@@ -43,13 +43,13 @@ func keepHistory(f *frame, numbers map[int]int32) {
 // keepItems notes which items of a call are done, so that they aren't run again when a carried plan lists them with
 // others. It gives the call as a record holds it, with their places, and reports whether there are any.
 func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
-	if f.Done == nil {
+	if f.Memory == nil {
 		return call, false
 	}
 	var places []any
 	for _, one := range f.calls[i].more.deeds {
 		if one.item >= 0 && one.isDone() {
-			f.Done.KeepItem(int32(i), one.Params, one.Result)
+			f.Memory.KeepItem(int32(i), one.Params, one.Result)
 			places = append(places, float64(one.item))
 		}
 	}
@@ -66,7 +66,7 @@ func recordedCall(f *frame, i int, number int32) request.Object {
 		{Key: "_tick", Value: float64(f.machine.tick)}}
 	params := f.calls[i].more.ran
 	if number > 0 { // what the plan resolved them to, whatever a person made of them
-		params = f.Done.Params(number)
+		params = f.Memory.Params(number)
 	}
 	for _, key := range slices.Sorted(maps.Keys(params)) {
 		out = out.With(key, params[key])
@@ -101,22 +101,22 @@ func recall(f *frame, history []plan.Written) {
 	base, paths := f.machine.loop.base, f.Program.Paths
 	numbers := map[int]int32{}
 	volatile := func(w *plan.Written) bool { tool := base.Tool(w.Tool()); return tool != nil && tool.Volatile }
-	if f.Done != nil {
+	if f.Memory != nil {
 		for _, w := range compiler.DoneCalls(history) {
 			key := compiler.WrittenIdentity(w)
 			if volatile(w) {
 				key = ""
 			}
-			numbers[w.Number()] = f.Done.Add(key, w.Params(), w.Output())
+			numbers[w.Number()] = f.Memory.Add(key, w.Params(), w.Output())
 		}
 	}
 	seen := map[int]bool{}
 	for i := range history {
 		w := &history[i]
-		if number := w.Number(); f.Done != nil && !seen[number] && !volatile(w) {
+		if number := w.Number(); f.Memory != nil && !seen[number] && !volatile(w) {
 			seen[number] = number > 0 // of the messages of one call the first
 			w.Items(func(params map[string]any, output any) {
-				f.Done.AddItem(compiler.WrittenIdentity(w), params, output)
+				f.Memory.AddItem(compiler.WrittenIdentity(w), params, output)
 			})
 		}
 		said, _ := request.Of(w.Call).(request.Object)

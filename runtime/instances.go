@@ -125,12 +125,12 @@ func (m *Machine) open(one *Instance) {
 	base, own := m.base(), Instance{}
 	if c := m.instances; c != nil {
 		own = *one
-		f.site.Instance, f.order, f.given = own.ID, c.started, own
+		f.site.Instance, f.order, f.instance = own.ID, c.started, own
 		c.started++
 		c.working++
 	}
 	if m.loop != nil && m.loop.carries {
-		f.Done = dedupe.New()
+		f.Memory = dedupe.New()
 	}
 	input, initial := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
 	f.Log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
@@ -228,6 +228,6 @@ func laid(shared, own map[string]any) map[string]any {
 }
 
 func instanceEnd(f *frame, status RunStatus, output any) InstanceEnd {
-	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.given.Input, State: f.Log.Value("state"),
+	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.instance.Input, State: f.Log.Value("state"),
 		Output: output, Errors: sortedErrors(f.errors)}
 }

@@ -10,7 +10,7 @@ import (
 
 func composeRequest(m *Machine) *Request {
 	l := m.loop
-	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: l.carried, Held: l.recorded,
+	s := request.Context{Plan: l.base, Tick: m.tick, Carries: l.carries, Carried: l.carried, Recorded: l.recorded,
 		PlanOnly: l.options.PlanOnly, Past: l.past, Said: l.opinions.Recorded()}
 	s.Started = request.Started{Input: declared(m.shared.input, l.base.Input),
 		State: declared(m.shared.state, l.base.State), Data: m.shared.data}
@@ -25,7 +25,7 @@ func composeRequest(m *Machine) *Request {
 		s.Instances = append(s.Instances, request.Instance{
 			ID: f.site.Instance, Input: resolve.Mapping(one.Input), State: resolve.Mapping(one.State), Data: one.Data,
 			Errors:  f.readable,
-			Started: request.Started{Input: f.given.Input, State: f.given.State, Data: f.given.Data},
+			Started: request.Started{Input: f.instance.Input, State: f.instance.State, Data: f.instance.Data},
 			History: f.history,
 		})
 	}

@@ -40,7 +40,7 @@ type loop struct {
 	carried    []request.Standing // the calls of the next request's plan message
 	recorded   []request.Object   // what a record says of the first of these
 	past       request.Past       // of other calls, for the next requests
-	given      string             // the solution of the first tick, where a record holds it
+	solution   string             // the solution of the first tick, where a record holds it
 	ended      bool               // the tick has been judged, and the next not begun
 	setting    compiler.Setting   // of the tick
 	asked      *Request           // for its solution
@@ -63,7 +63,7 @@ func newLoop(m *Machine, base *plan.Plan) *loop {
 	}
 	l.carries = compiler.CarriesStrategy(base)
 	if base.Solution != nil {
-		l.given = request.JSON(request.Of(base.Solution))
+		l.solution = request.JSON(request.Of(base.Solution))
 		return l
 	}
 	switch {
@@ -111,8 +111,8 @@ func (l *loop) nextTick() {
 	}
 	l.countOrders()
 	l.setting = settingFor(l.Machine, func(*frame, *Message) bool { return true })
-	if given := l.given; given != "" {
-		l.given = ""
+	if given := l.solution; given != "" {
+		l.solution = ""
 		l.streamed(Event{Tick: l.tick, Text: given})
 		l.closed(Event{Tick: l.tick})
 		return
@@ -125,8 +125,8 @@ func resetFrame(f *frame) {
 	f.calls, f.Reads, f.stale, f.unsettled = nil, nil, nil, 0
 	f.boundBy, f.orderedBy = links{}, links{}
 	f.draft = nil
-	if f.Done != nil {
-		f.Done.NextTick()
+	if f.Memory != nil {
+		f.Memory.NextTick()
 	}
 	f.setPlan(f.machine.plan)
 }
@@ -266,21 +266,19 @@ func (l *loop) finished() (*plan.Plan, []diag.Diagnostic) {
 		text = l.stream.Prefix(l.stream.Calls())
 	}
 	p, found := l.solve(text)
-	if p == nil {
-		broken, isRefused := found, l.refused
-		if p, found = l.solve(l.stream.Prefix(l.stream.Calls())); p == nil { // as many as can be read
-			most := sort.Search(l.stream.Calls(), func(calls int) bool {
-				p, _ := l.solve(l.stream.Prefix(calls + 1))
-				return p == nil
-			})
-			if p, found = l.solve(l.stream.Prefix(most)); p == nil { // nor what stands before the calls
-				p, found = l.solve([]byte(`{"calls":[]}`))
-			}
-		}
-		for _, problem := range diag.AtLeast(diag.Error, broken) {
+	if p == nil { // as many calls count as can be read
+		isRefused := l.refused
+		for _, problem := range diag.AtLeast(diag.Error, found) {
 			if !isRefused { // else that the answer broke off says it all
 				l.reportBroken(problem)
 			}
+		}
+		unread := sort.Search(l.stream.Calls()+1, func(calls int) bool {
+			p, found = l.solve(l.stream.Prefix(calls))
+			return p == nil
+		})
+		if p, found = l.solve(l.stream.Prefix(max(0, unread-1))); p == nil { // nor what stands before the calls
+			p, found = l.solve([]byte(`{"calls":[]}`))
 		}
 	}
 	if !l.takeOpinions(p, found) {
@@ -337,7 +335,7 @@ func (l *loop) giveAdvice() {
 // seenByTick reports whether a message was there before the tick, and isn't the work of a
 // call that the tick lists again.
 func (s *schedule) seenByTick(message *Message) bool {
-	return message.Tick < s.machine.tick && (message.Completed == 0 || !s.Done.IsListed(message.Completed))
+	return message.Tick < s.machine.tick && (message.Completed == 0 || !s.Memory.IsListed(message.Completed))
 }
 
 func viewOf(f *frame, plan *plan.Plan) *plan.Plan {

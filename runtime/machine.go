@@ -77,11 +77,11 @@ type Machine struct {
 	allowances
 	tally
 	progress
-	guards   []guard.Guard     // in the order in which they are asked
-	guarded  guard.Call        // what they are asked about
-	permit   *guard.Permit     // nil without one
-	asked    int               // calls that a reviewer is asked about as they arrived
-	kept     map[Kept][]string // the names of the questions that answers wait for, by their calls
+	guards   []guard.Guard           // in the order in which they are asked
+	guarded  guard.Call              // what they are asked about
+	permit   *guard.Permit           // nil without one
+	asked    int                     // calls that a reviewer is asked about as they arrived
+	answers  map[KeptAnswer][]string // the names of the questions that answers wait for, by their calls
 	commands []Command
 }
 
@@ -416,7 +416,7 @@ func (m *Machine) advance() bool {
 		if m.instances == nil {
 			output = concludeFrame(m.frames[0])
 		}
-		m.finish(outcomeOfCalls(m, output))
+		m.finish(outcomeOf(m, output))
 	case m.loop.stream == nil: // all instances have joined
 		m.loop.nextTick()
 	case m.loop.ended:

@@ -20,10 +20,10 @@ func (m *Machine) Confirm() Confirm { return m.options.Confirm }
 // hasAnswer reports whether an answer waits for a call to be asked about, as it was when the
 // run stopped, or as who decided could see that it would be.
 func hasAnswer(f *frame, i int32) bool {
-	if len(f.machine.kept) == 0 {
+	if len(f.machine.answers) == 0 {
 		return false
 	}
-	ids := f.machine.kept[keptFor(f, i)]
+	ids := f.machine.answers[keptFor(f, i)]
 	if more := f.calls[i].more; len(ids) == 0 || more != nil && more.question != nil || slices.Contains(ids, "") {
 		return len(ids) > 0
 	}
@@ -33,8 +33,8 @@ func hasAnswer(f *frame, i int32) bool {
 	return slices.ContainsFunc(ids, func(id string) bool { return review.SameQuestion(id, q.ID) })
 }
 
-func keptFor(f *frame, i int32) Kept {
-	return Kept{Call: Path(f.site.Under, f.call(i).Name), Instance: f.site.Instance}
+func keptFor(f *frame, i int32) KeptAnswer {
+	return KeptAnswer{Call: Path(f.site.Under, f.call(i).Name), Instance: f.site.Instance}
 }
 
 func (f *frame) tryOf(i int32) review.Try {
@@ -134,16 +134,17 @@ func questionOf(f *frame, i int32) *Question {
 		q.Sources, q.Scopes = review.Provenance(f.Plan, call,
 			func(read *plan.Read) []string { return originsOf(f.reader(), read) })
 	}
-	if more := f.calls[i].more; more != nil && more.given != nil && more.given.Params != nil {
+	if more := f.calls[i].more; more != nil && more.override != nil && more.override.Params != nil {
 		q.Sources = nil
-		for _, name := range slices.Sorted(maps.Keys(more.given.Params)) {
-			q.Sources = append(q.Sources, Source{Param: name, From: []string{}, By: cmp.Or(more.given.By, "a person")})
+		for _, name := range slices.Sorted(maps.Keys(more.override.Params)) {
+			q.Sources = append(q.Sources,
+				Source{Param: name, From: []string{}, By: cmp.Or(more.override.By, "a person")})
 		}
 	}
 	return q
 }
 
-// originsOf names what a read got its value from: calls that wrote, under an envelope those of earlier ticks included,
+// originsOf names what a read got its value from: calls that wrote, under a permit those of earlier ticks included,
 // or what was there from the start. Of a call that hasn't come so far they are those that may write yet.
 func originsOf(f *frame, r *plan.Read) []string {
 	var from []string

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/runtime/guard"
@@ -92,21 +93,31 @@ func (m *Machine) setGuards() {
 		m.permit = guard.PermitOf(o, look)
 		m.guards = append(m.guards, m.permit)
 	}
-	effect := func(c *guard.Call) string {
-		f, i := m.place(c)
-		return f.effect(i).Kind
+	ask := func(asks func(f *frame, i int32, c *guard.Call) bool) {
+		m.guards = append(m.guards, guard.Start(func(c *guard.Call) (v guard.Verdict) {
+			if f, i := m.place(c); !c.IsDecided && asks(f, i, c) {
+				v.Kind = guard.Ask
+			}
+			return v
+		}))
 	}
-	wanted := func(c *guard.Call) bool {
-		f, i := m.place(c)
-		return hasAnswer(f, i) || needsReviewer(f, i)
-	}
-	m.guards = append(m.guards, guard.Confirmation(&m.options.Confirm.Policy, effect, wanted))
-	if advice := &m.base().Advice; advice.Enforce == "ask" {
-		ranking := func(c *guard.Call) []plan.Rank { return m.frames[c.Frame].root().ranking }
-		m.guards = append(m.guards, guard.Advice(advice, ranking))
+	// where what runs isn't known to be read-only (of a plan, its calls are judged), and about what a person put in the
+	// place of another; or about every call
+	ask(func(f *frame, i int32, c *guard.Call) bool {
+		policy := m.options.Confirm.Policy
+		return policy == Always || hasAnswer(f, i) || needsReviewer(f, i) || policy == Effects &&
+			(c.IsReplacement || c.Of.Plan() == "" && f.effect(i).Kind != effects.ReadOnly)
+	})
+	if m.base().Advice.Enforce == "ask" {
+		ask(func(f *frame, _ int32, c *guard.Call) bool { return uncertainty(f, c.Of) != "" })
 	}
 	m.guards = append(m.guards, guard.Others...)
-	m.guards = append(m.guards, guard.Limits(func(c *guard.Call) string { return string(limitOf(m.place(c))) }))
+	m.guards = append(m.guards, guard.Start(func(c *guard.Call) (v guard.Verdict) {
+		if why := limitOf(m.place(c)); why != "" {
+			v.Kind, v.Reason = guard.Stop, string(why)
+		}
+		return v
+	}))
 }
 
 func uncertainty(f *frame, call *plan.Call) string {

@@ -159,7 +159,7 @@ func resetCall(f *frame, i int32) {
 	}
 	was := state.details()
 	*state = callState{attempt: state.attempt, more: &callDetails{
-		lost: state.attempt, again: true, kept: was.kept, given: was.given, replacement: was.replacement,
+		lost: state.attempt, again: true, kept: was.kept, override: was.override, replacement: was.replacement,
 		permitState: permitState{changed: was.permitState.changed, replaced: was.permitState.replaced},
 	}}
 }

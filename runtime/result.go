@@ -24,7 +24,7 @@ func showErrors(f *frame) {
 	f.readable = slices.Clip(f.readable)
 	for _, e := range f.unrouted {
 		call := f.Plan.Calls[e.call].Node.Value()
-		if more := f.calls[e.call].more; more != nil && more.given != nil { // a reviewer changed or replaced it
+		if more := f.calls[e.call].more; more != nil && more.override != nil { // a reviewer changed or replaced it
 			ran, _ := call.(map[string]any)
 			maps.DeleteFunc(ran, func(key string, _ any) bool { return !strings.HasPrefix(key, "_") })
 			maps.Copy(ran, more.ran)
@@ -67,41 +67,33 @@ func concludeFrame(f *frame) any {
 	return output
 }
 
-// outcomeOfCalls is the outcome of a run without a planner: failed where anything has.
-func outcomeOfCalls(m *Machine, output any) *Outcome {
+// outcomeOf is the outcome of a run that has come to its end: failed where anything has; with a planner, anything in
+// its last tick, or an instance that didn't fit.
+func outcomeOf(m *Machine, output any) *Outcome {
 	outcome := m.outcome(RunDone, "")
 	outcome.Output = output
-	if len(outcome.Errors) > 0 {
-		outcome.Status, outcome.Reason = RunFailed, Reason(outcome.Errors[0].Message)
+	failed := sortedErrors(slices.DeleteFunc(slices.Clone(m.errors), func(e runError) bool {
+		return m.options.Planned && e.tick < m.tick && e.place != atFirst
+	}))
+	if len(failed) > 0 {
+		outcome.Status, outcome.Reason = RunFailed, Reason(failed[0].Message)
 	}
 	return outcome
 }
 
 // outcomeOfGoal is the outcome of a run whose planner has reached its goal, with what it is in every instance.
 func outcomeOfGoal(m *Machine, outputs []any) *Outcome {
-	var output any
 	if m.instances == nil {
-		output = outputs[0]
-	} else {
-		for at, f := range m.roots() {
-			status := RunDone
-			if !m.options.Planned && len(f.errors) > 0 {
-				status = RunFailed
-			}
-			leaveRun(f, status, outputs[at])
+		return outcomeOf(m, outputs[0])
+	}
+	for at, f := range m.roots() {
+		status := RunDone
+		if slices.ContainsFunc(f.errors, func(e runError) bool { return e.tick == m.tick }) {
+			status = RunFailed
 		}
+		leaveRun(f, status, outputs[at])
 	}
-	if !m.options.Planned {
-		return outcomeOfCalls(m, output)
-	}
-	outcome := m.outcome(RunDone, "")
-	outcome.Output = output
-	for _, end := range slices.Backward(outcome.Instances) {
-		if end.Status == RunFailed { // it didn't fit, and took no part
-			outcome.Status, outcome.Reason = RunFailed, Reason(end.Errors[0].Message)
-		}
-	}
-	return outcome
+	return outcomeOf(m, nil)
 }
 
 // Stands is how the run stands: as if it stopped here.
@@ -142,16 +134,17 @@ func outputOf(f *frame) (any, *CallError) {
 	if failure != nil {
 		problem = &CallError{Code: failure.Code, Message: failure.Message}
 	}
-	held := f.Plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it
+	checked := f.Plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it
 	switch {
 	case f.parent == nil && f.machine.options.Planned:
-		held = value != nil || f.machine.loop.base.Terminate == plan.TerminateCalls && len(f.machine.plan.Calls) == 0 &&
-			!f.machine.loop.refused
+		checked = value != nil ||
+			f.machine.loop.base.Terminate == plan.TerminateCalls && len(f.machine.plan.Calls) == 0 &&
+				!f.machine.loop.refused
 	case problem == nil && f.parent == nil && f.Plan.Output != nil && f.Plan.Output.Live() && len(f.errors) == 0 &&
 		(leaves == 0 || value == nil && !f.Plan.Output.FallsBack()):
 		problem = noOutput(f)
 	}
-	if problem == nil && f.Plan.OutputSchema != nil && held {
+	if problem == nil && f.Plan.OutputSchema != nil && checked {
 		if v := f.Budget.Validate(f.Plan.OutputSchema, value); v != nil {
 			problem = &CallError{Code: "bad-output",
 				Message: "the plan's output doesn't fit its schema" + resolve.Misfit(v)}

@@ -120,10 +120,10 @@ func resumeRun(m *Machine, e Event) {
 	if how.Confirm != nil {
 		m.options.Confirm = *how.Confirm
 	}
-	m.kept = map[Kept][]string{}
+	m.answers = map[KeptAnswer][]string{}
 	for _, k := range how.Kept {
-		of := Kept{Call: k.Call, Instance: k.Instance}
-		m.kept[of] = append(m.kept[of], k.ID)
+		of := KeptAnswer{Call: k.Call, Instance: k.Instance}
+		m.answers[of] = append(m.answers[of], k.ID)
 	}
 	renewBudget(m, m.ending)
 	m.over, m.stopped, m.draining = false, false, ""

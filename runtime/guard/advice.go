@@ -157,11 +157,6 @@ func (o *Opinions) Recorded() map[string][]any {
 	return all
 }
 
-// Advice asks about calls whose tools the advisors rate below the threshold, if the plan has that enforced.
-func Advice(a *plan.Advice, ranking func(*Call) []plan.Rank) Start {
-	return Asking(func(c *Call) bool { return a.Enforce == "ask" && Uncertainty(a, ranking(c), c.Of) != "" })
-}
-
 // Uncertainty says that the advisors rate the tool of a call below the threshold, or the one of the name of what
 // carries it out; or nothing.
 func Uncertainty(a *plan.Advice, ranking []plan.Rank, call *plan.Call) string {

@@ -1,10 +1,9 @@
-// Package guard decides whether calls of a run may start: by policies, by what was approved, by what people and
-// advisors say, and by limits. It never changes a call or a run.
+// Package guard decides whether calls of a run may start, by policies and by what was approved, and keeps what advisors
+// say of tools; the machine has guards of its own, which ask people and hold it to limits. None changes a run.
 package guard
 
 import (
 	"github.com/obelus-dev/obelus/analyzer/permit"
-	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -82,16 +81,6 @@ func (s Start) Starts(c *Call) Verdict { return s(c) }
 // Settled remembers nothing.
 func (Start) Settled(*Call, Stage) {}
 
-// Asking is a guard that has people asked about some calls.
-func Asking(asks func(*Call) bool) Start {
-	return func(c *Call) Verdict {
-		if !c.IsDecided && asks(c) {
-			return Verdict{Kind: Ask}
-		}
-		return Verdict{}
-	}
-}
-
 // Policy is whom a run asks before a call starts.
 type Policy string
 
@@ -104,22 +93,3 @@ const (
 
 // Stricter reports whether a policy asks about more calls than another.
 func (p Policy) Stricter(than Policy) bool { return p != than && (p == Always || than == Never) }
-
-// Confirmation asks where what runs isn't known to be read-only (of a plan, its calls are judged), and about what a
-// person put in the place of another; or about every call; and about those that are wanted.
-func Confirmation(policy *Policy, effect func(*Call) string, wanted func(*Call) bool) Start {
-	return Asking(func(c *Call) bool {
-		return *policy == Always || wanted(c) ||
-			*policy == Effects && (c.IsReplacement || c.Of.Plan() == "" && effect(c) != effects.ReadOnly)
-	})
-}
-
-// Limits stops a run for a reason, if there is one.
-func Limits(reason func(*Call) string) Start {
-	return func(c *Call) Verdict {
-		if why := reason(c); why != "" {
-			return Verdict{Kind: Stop, Reason: why}
-		}
-		return Verdict{}
-	}
-}

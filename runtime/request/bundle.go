@@ -220,7 +220,7 @@ func unescaped(word string) string {
 // name makes a name that can be in a reference as it is, and that no other
 // definition has.
 func (w *bundler) name(like string) string {
-	like = unsafe.ReplaceAllString(like, "_")
+	like = special.ReplaceAllString(like, "_")
 	name := like
 	for n := 2; w.defs.Has(name) || w.root.Get("$defs").Get(name) != nil; n++ {
 		name = like + strconv.Itoa(n)
@@ -228,4 +228,4 @@ func (w *bundler) name(like string) string {
 	return name
 }
 
-var unsafe = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+var special = regexp.MustCompile(`[^A-Za-z0-9._-]`)

@@ -24,7 +24,7 @@ type Context struct {
 	Carries      bool           // the strategy is carried, so that there is a plan message
 	Carried      []Standing     // its calls
 	// what an earlier record says of what became of them, in the place of what Carried says
-	Held     []Object
+	Recorded []Object
 	Past     Past             // what neither the state nor a carried plan shows about calls
 	Advisors []*plan.Advisor  // those who are to speak in this tick
 	Only     map[string]any   // of a latent call: what its scopes hand on, by kind; nil when it sees all
@@ -57,12 +57,10 @@ type Standing struct {
 
 // Compose makes what a planner is asked at the beginning of a tick.
 //
-// The context is a document again: with a solution it makes a process
-// record. Its messages are in one order: what the document says in words, the
-// tools, input, state, data, the carried plan, advisors, and errors. Schemas in
-// them need nothing outside of their message: what they refer to stands under
-// their own "$defs". Extension keys (x-) and what serves simulations alone aren't
-// told, nor which activity carries a tool out.
+// The context is a document again. Its messages are in one order: what the document says in words, the tools, input,
+// state and data (those first at which advisors look), the carried plan, advisors, earlier calls, and errors. Schemas
+// in them need nothing outside of their message: what they refer to stands under their own "$defs". The document's own
+// extension keys (x-) aren't told, nor what serves simulations alone, nor which activity carries a tool out.
 func Compose(s Context) *Request {
 	messages := s.declared()
 	if len(s.Plan.Tools) > 0 {
@@ -205,99 +203,77 @@ func (s Context) toolMessage(tools ...*plan.Tool) Object {
 	return Object{{"type", "tool"}, {"tool", all}}
 }
 
-// message is one of values as they stand now, without what there isn't of it.
-func message(of, kind, instance, about string, schema, value any) Object {
-	out := Object{{"type", of}}
-	for _, m := range []Member{{"kind", kind}, {of, value}, {"schema", schema}, {"description", about},
-		{"_instance", instance}} {
-		if m.Value != nil && m.Value != "" {
-			out = append(out, m)
-		}
+// values are messages of what stands there now: of all, and of what each instance has besides.
+func (s Context) values() []Object {
+	said := s.said()
+	input, _ := s.Input.(map[string]any)
+	state, _ := s.State.(map[string]any)
+	all := Instance{Input: input, State: state, Data: s.Data}
+	list := s.valuesOf(all, Instance{}, said, false)
+	for _, one := range s.Instances {
+		list = append(list, s.valuesOf(one, all, said, false)...)
 	}
-	return out
+	return list
 }
 
-func (s Context) values() []Object {
-	var list []Object
-	said := s.said()
-	for _, one := range []struct {
-		kind  string
-		value any
-		node  *source.Node // of its schema
-	}{{"input", s.Input, s.Plan.InputSchemaNode}, {"state", s.State, s.Plan.StateSchemaNode}} {
-		var value any
-		if fields, ok := one.value.(map[string]any); ok && (len(fields) > 0 || one.node != nil) {
-			value = fields
+// valuesOf are messages of values: of input, state, each kind of data that the document declares, and the rest of it,
+// less what others have in common with them. For a record schemas are as they were written.
+func (s Context) valuesOf(one, less Instance, said map[saying]*source.Node, record bool) (list []Object) {
+	its := &plan.Instance{Values: s.Plan.Values}
+	if one.ID != "" {
+		its = s.Plan.Instance(one.ID)
+	}
+	add := func(of, kind string, own map[string]any, shared any, n *source.Node, always bool) {
+		out := Object{{"type", of}}
+		if kind != "" {
+			out = out.With("kind", kind)
 		}
-		about := ""
-		if one.kind == "state" && s.Plan.Writes == plan.Once {
+		own = besides(own, shared)
+		if own != nil || always && one.ID != "" {
+			out = out.With(of, own)
+		}
+		if n != nil && record {
+			out = out.With("schema", Of(n))
+		} else if n != nil {
+			out = out.With("schema", s.alone(n, nil))
+		}
+		about := said[saying{of, kind, "description", one.ID}].AsText()
+		if of == "state" && one.ID == "" && s.Plan.Writes == plan.Once && !record {
 			about = "each path is written once: of several calls that offer it a value, the first listed that has " +
 				"one gives it"
 		}
-		if m := message(one.kind, "", "", about, s.schemaOf(one.node), value); len(m) > 1 {
-			list = append(list, m)
+		if about != "" {
+			out = out.With("description", about)
+		}
+		if always || len(own) > 0 || n != nil || about != "" || record && own != nil {
+			list = append(list, withInstance(out, one.ID))
 		}
 	}
-	for _, one := range s.Instances {
-		list = append(list, s.own(one, said)...)
-	}
-	return append(list, s.dataMessages(said)...)
-}
-
-// own is what an instance has besides the shared values and schemas, or in their place.
-// Its state is always told, so that the instance is.
-func (s Context) own(one Instance, said map[saying]*source.Node) []Object {
-	var list []Object
-	tell := func(of, kind string, own map[string]any, shared any, n *source.Node, always bool) {
-		value, schema := besides(own, shared), s.schemaOf(n)
-		about := said[saying{of, kind, "description", one.ID}].AsText()
-		if always || len(value) > 0 || schema != nil || about != "" {
-			list = append(list, message(of, kind, one.ID, about, schema, value))
-		}
-	}
-	its := s.Plan.Instance(one.ID)
-	tell("input", "", one.Input, s.Input, its.InputSchemaNode, false)
-	tell("state", "", one.State, s.State, its.StateSchemaNode, true)
+	add("input", "", one.Input, less.Input, its.InputSchemaNode, false)
+	add("state", "", one.State, less.State, its.StateSchemaNode, one.ID != "") // so that it is known
 	rest := maps.Clone(one.Data)
 	for _, kind := range s.Plan.Kinds {
-		fields, _ := one.Data[kind].(map[string]any)
-		tell("data", kind, fields, s.Data[kind], said[saying{"data", kind, "schema", one.ID}], false)
-		delete(rest, kind)
+		fields, isObject := one.Data[kind].(map[string]any)
+		if isObject {
+			delete(rest, kind)
+		}
+		add("data", kind, fields, less.Data[kind], said[saying{"data", kind, "schema", one.ID}], one.ID == "")
 	}
-	tell("data", "", rest, s.Data, nil, false)
+	if len(rest) > 0 {
+		add("data", "", rest, less.Data, nil, false)
+	}
 	return list
 }
 
 // besides is what an object has that another hasn't, key by key at the top.
 func besides(own map[string]any, shared any) map[string]any {
 	common, _ := shared.(map[string]any)
-	rest := make(map[string]any, len(own))
-	maps.Copy(rest, own)
+	rest := maps.Clone(own)
 	maps.DeleteFunc(rest, func(key string, value any) bool {
 		there, ok := common[key]
 		return ok && reflect.DeepEqual(value, there)
 	})
 	return rest
-}
-
-// dataMessages are one message for each kind that the document declares, and one
-// for whatever else there is.
-func (s Context) dataMessages(said map[saying]*source.Node) []Object {
-	var list []Object
-	rest := maps.Clone(s.Data)
-	for _, kind := range s.Plan.Kinds {
-		var value any
-		if fields, ok := s.Data[kind].(map[string]any); ok {
-			value = fields
-			delete(rest, kind)
-		}
-		list = append(list, message("data", kind, "", said[saying{"data", kind, "description", ""}].AsText(),
-			s.schemaOf(said[saying{"data", kind, "schema", ""}]), value))
-	}
-	if len(rest) > 0 {
-		list = append(list, Object{{"type", "data"}, {"data", rest}})
-	}
-	return list
 }
 
 func (s Context) schemaOf(n *source.Node) any {
@@ -318,7 +294,7 @@ func (s Context) planMessage() Object {
 			standings = append(standings, apart.noted().With("_instance", apart.Instance))
 		}
 	}
-	for _, one := range s.Held {
+	for _, one := range s.Recorded {
 		standings = append(standings, one)
 	}
 	out := Object{{"type", "plan"}, {"plan", calls}, {"mode", string(s.mode())}}

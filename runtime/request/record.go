@@ -75,9 +75,10 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 	if own := s.definitions(); len(own) > 1 {
 		context = append(context, own)
 	}
-	context = append(context, s.started("", s.Started, &plan.Instance{Values: s.Plan.Values})...)
-	for _, one := range s.Instances {
-		context = append(context, s.started(one.ID, one.Started, s.Plan.Instance(one.ID))...)
+	said := s.said()
+	for _, one := range slices.Concat([]Instance{{Started: s.Started}}, s.Instances) {
+		began := Instance{ID: one.ID, Input: one.Started.Input, State: one.Started.State, Data: one.Started.Data}
+		add(s.valuesOf(began, Instance{}, said, true)...)
 	}
 	history := func(instance string, all []Written) {
 		for i := range all {
@@ -98,8 +99,8 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 		own := Of(advisor.Node).(Object)
 		own = append(Object{{"type", "advisor"}},
 			slices.DeleteFunc(own, func(m Member) bool { return m.Key == "type" || m.Key == "said" })...)
-		if said := s.Said[advisor.ID]; len(said) > 0 {
-			own = own.With("said", said)
+		if opinions := s.Said[advisor.ID]; len(opinions) > 0 {
+			own = own.With("said", opinions)
 		}
 		context = append(context, own)
 	}
@@ -170,51 +171,6 @@ func (s *Context) delegatesHoldSecrets() bool {
 			return n != nil && holdsSecret(n)
 		})
 	})
-}
-
-func (s *Context) started(instance string, b Started, owner *plan.Instance) (messages []any) {
-	add := func(m Object, value map[string]any, key string, schema *source.Node) {
-		if value != nil {
-			m = m.With(key, value)
-		}
-		if schema != nil {
-			m = m.With("schema", Of(schema))
-		}
-		if value != nil || schema != nil {
-			messages = append(messages, withInstance(m, instance))
-		}
-	}
-	state := b.State
-	if instance != "" && state == nil {
-		state = map[string]any{} // so that it is listed
-	}
-	add(Object{{"type", "input"}}, b.Input, "input", owner.InputSchemaNode)
-	add(Object{{"type", "state"}}, state, "state", owner.StateSchemaNode)
-	said := s.said()
-	kinds := keys(b.Data)
-	if instance == "" {
-		kinds = slices.Compact(slices.Sorted(slices.Values(append(kinds, s.Plan.Kinds...))))
-	}
-	rest := map[string]any{}
-	for _, kind := range kinds {
-		value, isObject := b.Data[kind].(map[string]any)
-		if b.Data[kind] != nil && !isObject || !slices.Contains(s.Plan.Kinds, kind) {
-			rest[kind] = b.Data[kind]
-			continue
-		}
-		m, n := Object{{"type", "data"}, {"kind", kind}}, said[saying{"data", kind, "schema", instance}]
-		if about := said[saying{"data", kind, "description", instance}]; about != nil {
-			m = m.With("description", about.Text)
-		}
-		if value == nil {
-			value = map[string]any{}
-		}
-		add(m, value, "data", n)
-	}
-	if len(rest) > 0 {
-		add(Object{{"type", "data"}}, rest, "data", nil)
-	}
-	return messages
 }
 
 func (s *Context) settings() (out Object) {

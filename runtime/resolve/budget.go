@@ -15,7 +15,7 @@ type Budget struct {
 	Matching  schema.Allowance // what patterns may still cost
 	MostCost  int              // of patterns, of a simulation; 0 for no bound
 	resolving expression.Meter // what the expressions in calls and in the output may still take
-	Unbounded bool             // nothing is bounded but patterns of a simulation
+	Unbounded bool             // the expressions and patterns of the run have no bound together
 	Computed
 }
 

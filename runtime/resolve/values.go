@@ -1,5 +1,6 @@
-// Package resolve evaluates the expressions of a plan at work: what its calls are given, whether they run, and what the
-// plan gives in the end. And it decides what their results may be written to. It starts nothing, and changes no state.
+// Package resolve evaluates the expressions of a plan at work: the parameters and conditions of its calls, and its
+// output. It checks values against schemas and policies, decides where results may be written, and knows which texts of
+// the state are secret. It starts nothing, and changes no state.
 package resolve
 
 import (
@@ -16,7 +17,7 @@ import (
 type Resolver struct {
 	Store
 	Reads  []Read
-	Done   *dedupe.Memory // of calls that later plans may list again; nil where no plan is carried
+	Memory *dedupe.Memory // of calls that later plans may list again; nil where no plan is carried
 	ofItem bool           // what is read of an item is that of one at hand
 }
 
@@ -183,7 +184,7 @@ func (r *Resolver) Resolve(read *plan.Read) (any, bool) {
 // others matter where a value above it has to be put together, and nobody has waited for those that aren't bound.
 func (r *Resolver) Sees(read *plan.Read, message *state.Message) bool {
 	if message.Tick != r.Program.Tick {
-		return r.Done == nil || message.Completed == 0 || r.Done.Counts(message.Completed, read.Sees)
+		return r.Memory == nil || message.Completed == 0 || r.Memory.Counts(message.Completed, read.Sees)
 	}
 	_, isBound := slices.BinarySearch(read.Writers, int32(message.Call))
 	return read.Sees(message.Call) && (isBound || r.Plan.Paths.Overlap(message.Path, read.Path))

@@ -36,7 +36,7 @@ type Decision struct {
 	// Beyond is that of a question about what leaves the run's permit, of who approves
 	// that; without it an approval isn't one of that.
 	Beyond string `json:"beyond,omitzero"`
-	// Signed is a signed statement of that, where the run's approval is signed ([Options]).
+	// Signed is a signed statement of that, where the run's approval is signed (runtime.Options).
 	Signed string `json:"signed,omitzero"`
 	// ID is that of the question that was answered; "" answers whatever is asked.
 	ID string `json:"id,omitzero"`

@@ -1,5 +1,5 @@
-// Package review is what a run asks people about its calls and how they answer: questions with all that a person has to
-// know, and decisions. It asks nobody, and decides nothing.
+// Package review holds the questions that a run asks people about its calls, with all that a person has to know, and
+// their answers. It checks what an answer gives; it asks nobody, and starts no call.
 package review
 
 import (
@@ -63,7 +63,7 @@ type Occasion struct {
 	// InFlight is set where the run was killed while this call was at work, and its tool isn't known to be idempotent:
 	// it may have happened already. Then Retry, Fail and nothing else answers.
 	InFlight bool `json:"inFlight,omitzero"`
-	// Advice is what the advisors make of the tools, the best first, and Doubt says
+	// Advice is what the advisors make of the tools, the best first, and Uncertainty says
 	// that this call's tool is rated below the threshold.
 	Advice      []plan.Rank `json:"advice,omitzero"`
 	Uncertainty string      `json:"doubt,omitzero"`
@@ -167,7 +167,7 @@ type Source struct {
 	By   string   `json:"by,omitzero"` // who gave the value in the place of all that, or "" for nobody
 }
 
-// A Site is where a command's call stands. It is the machine's own.
+// A Site is the position of a call in a run whose plan runs over instances or delegates. It must not be changed.
 type Site struct {
 	// Instance is the one that the call works on; "" without instances. Under is, of a call of a delegate, the path of
 	// the calls that delegate: "digest#1/chapter#2". Delegate is the path of the plan that such a call is in.

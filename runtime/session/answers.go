@@ -354,12 +354,12 @@ func (d *desk) now(q *runtime.Question) string {
 }
 
 // keeps are the answers that are there before the run continues.
-func (d *desk) keeps() (all []runtime.Kept) {
+func (d *desk) keeps() (all []runtime.KeptAnswer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.look()
 	for _, a := range d.stored {
-		all = append(all, runtime.Kept{Call: a.name(), Instance: a.Instance, ID: a.ID})
+		all = append(all, runtime.KeptAnswer{Call: a.name(), Instance: a.Instance, ID: a.ID})
 	}
 	return all
 }

@@ -54,7 +54,7 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 	if !q.Running || q.machine.Stopped() { // or is about to go on
 		how := runtime.Resumption{InFlight: o.InFlight}
 		for _, open := range q.machine.Questions() { // whatever --confirm said last, an answer is taken
-			how.Kept = append(how.Kept, runtime.Kept{Call: open.Path(), Instance: open.Instance})
+			how.Kept = append(how.Kept, runtime.KeptAnswer{Call: open.Path(), Instance: open.Instance})
 		}
 		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: l.Replay.At, Resumption: &how})
 	}

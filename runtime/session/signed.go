@@ -11,7 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/approval"
 )
 
-// A vouching says how what leaves a run's envelope is approved, where the run's approval is
+// A vouching says how what leaves a run's permit is approved, where the run's approval is
 // signed: by a statement about that question of that run, signed by the same people.
 type vouching struct {
 	run   string

@@ -166,11 +166,6 @@ func (l *Log) walk(value any, from, id pathtree.ID) (any, bool) {
 // makes these visible as well.
 func (l *Log) Resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
 	set := l.layout.Overlapping(id)
-	if len(set.Above) == 1 && len(set.Below) == 0 {
-		if value, there, ok := l.resolveSimple(id, set.Above[0], visible); ok {
-			return value, there
-		}
-	}
 	var homeless []int32
 	for {
 		value, there, at := l.fold(id, l.visible(set, visible, homeless), visible)
@@ -245,34 +240,13 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 			homeless = at
 		}
 	}
-	if homeless < 0 {
+	if homeless < 0 && len(seen) > 1 {
 		if l.resolved == nil {
 			l.resolved = map[pathtree.ID]resolved{}
 		}
 		l.resolved[id] = resolved{seen, f.value, there}
 	}
 	return f.value, there, homeless
-}
-
-// resolveSimple is Resolve where only one written path matters, and one message at most: by far the commonest case.
-func (l *Log) resolveSimple(id, from pathtree.ID, visible func(*Message) bool) (value any, there, ok bool) {
-	at := l.last(from)
-	if at > 0 && l.messages[at-1].older > 0 {
-		return nil, false, false
-	}
-	if at == 0 || !visible(&l.messages[at-1]) {
-		value, there = l.Initial(id)
-		return value, there, true
-	}
-	m := &l.messages[at-1]
-	if m.Method != plan.Set {
-		return nil, false, false
-	}
-	if from == id {
-		return m.Value, true, true
-	}
-	value, there = l.walk(m.Value, from, id)
-	return value, there, true
 }
 
 // visible gathers the messages on a set of paths that may be seen, and those without which others have no place, in the
