@@ -78,14 +78,13 @@ func InUse(p *plan.Plan, planned bool) func(name string) bool {
 		return nil
 	}
 	used := map[string]bool{}
-	note := func(delegate string, plan *plan.Plan) {
-		for _, call := range plan.Calls {
-			used[Of(delegate, call.Activity)] = true
-		}
+	for _, call := range p.Calls {
+		used[call.Activity] = true
 	}
-	note("", p)
 	for path, plan := range p.AllDelegates() {
-		note(path, plan)
+		for _, call := range plan.Calls {
+			used[Of(path, call.Activity)] = true
+		}
 	}
 	return func(name string) bool { return used[name] }
 }

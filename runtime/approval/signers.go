@@ -168,8 +168,6 @@ func moment(text string) (time.Time, error) {
 // principals that its lines have.
 type identity []string
 
-func (id identity) named(name string) bool { return listed(id, name) }
-
 // distinct reports whether two holders can't be the same person. Of two patterns it can't
 // be told.
 func (id identity) distinct(other identity) bool {

@@ -2,11 +2,13 @@ package approval
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/pem"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,27 +64,25 @@ func (a *Approval) Verify(j Judge, now []plan.Part) *Verdict {
 	v := &Verdict{Needed: max(1, j.Approvals), Changed: a.Changed(now)}
 	pae := a.Payload()
 	for _, s := range a.signatures {
-		v.Signatures = append(v.Signatures, a.judge(s, pae, &j, v.Signatures))
+		one := Signature{}
+		one.key, one.Err = authentic(s.KeyID, s.Sig, pae)
+		if one.key != nil {
+			one.Key = ssh.FingerprintSHA256(one.key)
+		}
+		if one.Err == nil {
+			one.holder, one.Err = j.holder(one.key, v.Signatures)
+		}
+		switch signer := a.Statement.Predicate.Signer; {
+		case one.Err != nil:
+		case listed(one.holder, signer):
+			one.Signer = signer
+		default:
+			one.Signer = strings.Join(one.holder, ",")
+		}
+		v.Signatures = append(v.Signatures, one)
 	}
 	v.Err = a.verdict(v, &j)
 	return v
-}
-
-func (a *Approval) judge(s signature, pae []byte, j *Judge, before []Signature) (one Signature) {
-	one.key, one.Err = authentic(s.KeyID, s.Sig, pae)
-	if one.key != nil {
-		one.Key = ssh.FingerprintSHA256(one.key)
-	}
-	if one.Err == nil {
-		one.holder, one.Err = j.holder(one.key, before)
-	}
-	if one.Err == nil {
-		one.Signer = strings.Join(one.holder, ",")
-		if one.holder.named(a.Statement.Predicate.Signer) {
-			one.Signer = a.Statement.Predicate.Signer
-		}
-	}
-	return one
 }
 
 // holder names the owner of a key that made a signature, if it counts beside those before it.
@@ -176,7 +176,7 @@ var accepted = []string{
 func (a *Approval) verdict(v *Verdict, j *Judge) error {
 	p := a.Statement.Predicate
 	counted := v.Signers()
-	own := slices.ContainsFunc(v.Signatures, func(s Signature) bool { return s.Err == nil && s.holder.named(p.Signer) })
+	own := slices.ContainsFunc(v.Signatures, func(s Signature) bool { return s.Err == nil && listed(s.holder, p.Signer) })
 	switch {
 	case len(v.Changed) > 0:
 		return diag.NewError(ErrChanged, "what would run isn't what was approved%s: %s", by(counted), few(v.Changed))
@@ -188,7 +188,8 @@ func (a *Approval) verdict(v *Verdict, j *Judge) error {
 	case !p.Expires.IsZero() && j.Now.After(p.Expires):
 		return diag.NewError(ErrExpired, "the approval expired at %s", stamp(p.Expires))
 	case len(counted) < v.Needed:
-		return lacking(v, diag.NewError(ErrTooFew, "%s of %d approve%s", number(len(counted)), v.Needed, by(counted)))
+		return lacking(v, diag.NewError(ErrTooFew, "%s of %d approve%s",
+			cmp.Or(strings.TrimPrefix(strconv.Itoa(len(counted)), "0"), "none"), v.Needed, by(counted)))
 	case !own:
 		return lacking(v, diag.NewError(ErrPrincipal,
 			"the approval is in the name of %q, and none whose signature counts may sign so%s", p.Signer, by(counted)))
@@ -212,13 +213,6 @@ func few(texts []string) string {
 		texts = append(texts[:most:most], wording.Count(more, "other difference"))
 	}
 	return wording.And(texts)
-}
-
-func number(n int) string {
-	if n == 0 {
-		return "none"
-	}
-	return fmt.Sprint(n)
 }
 
 func by(names []string) string {

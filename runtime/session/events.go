@@ -175,6 +175,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.at, e.seen = at, time.Now()
+	ms := InMilliseconds(at)
 	switch c.Kind {
 	case runtime.Start, runtime.Enter:
 		event := e.about(at, c)
@@ -193,21 +194,16 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 		e.write(event)
 	case runtime.Plan:
 		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "started", Errors: []runtime.CallError{},
-			At: InMilliseconds(at)})
+			At: ms})
 	case runtime.EndTick:
 		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: diag.Listed(c.End.Faults),
-			Usage: c.End.Usage, Dropped: c.End.Dropped, At: InMilliseconds(at)})
+			Usage: c.End.Usage, Dropped: c.End.Dropped, At: ms})
 	case runtime.Advise:
-		e.write(adviceEvent{Event: "advice", Tick: c.Tick, Instance: diag.OrNull(c.Instance),
-			Ranking: diag.Listed(c.Ranking), At: InMilliseconds(at)})
+		e.write(adviceEvent{"advice", c.Tick, diag.OrNull(c.Instance), diag.Listed(c.Ranking), ms})
 	case runtime.Ask:
-		e.write(askEvent{Event: "ask", callName: nameOf(c), Tick: c.Tick, Question: c.Question, At: InMilliseconds(at)})
+		e.write(askEvent{"ask", nameOf(c), c.Tick, c.Question, ms})
 	case runtime.Leave:
-		e.write(instanceEvent{
-			Event: "instance", Instance: c.Left.ID, Status: c.Left.Status, Output: c.Left.Output,
-			Errors: diag.Listed(c.Left.Errors),
-			At:     InMilliseconds(at),
-		})
+		e.write(instanceEvent{"instance", c.Left.ID, c.Left.Status, c.Left.Output, diag.Listed(c.Left.Errors), ms})
 	}
 }
 
