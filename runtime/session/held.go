@@ -50,8 +50,7 @@ func (s *Session) hold(ctx context.Context) (err error) {
 				of.Name))
 	})
 	if f := (*activity.Failure)(nil); errors.As(err, &f) && f.Code == activity.CodeDrifted {
-		return diag.NewError(ErrUnrunnable, "%v", err).
-			Advise("check that the plan still means what it meant, then import the server's tools again")
+		return unrunnable(err).Advise("check that the plan still means what it meant, then import the server's tools again")
 	} else if err != nil {
 		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 	}

@@ -29,7 +29,7 @@ type instancesFile struct {
 	limits source.Limits
 	ids    *naming.IDs
 	joined []string
-	fault  error        // what the next answer must say
+	fault  error        // what keeps further lines from being read, such as the end of the file
 	taken  atomic.Int64 // instances handed out
 }
 
@@ -79,27 +79,18 @@ const maxAhead = 4 << 20
 // Next reads further lines. What is wrong with one is reported when those before it
 // have been handed out.
 func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err error) {
-	if f.fault != nil {
-		return nil, false, f.fault
-	}
-	for began := f.lines.Offset(); len(next) < most && (len(next) == 0 || f.lines.Offset()-began < maxAhead); {
-		one, err := f.read()
-		switch {
-		case errors.Is(err, io.EOF):
-			f.taken.Add(int64(len(next)))
-			return next, true, nil
-		case err != nil && len(next) == 0:
-			return nil, false, err
-		case err != nil:
-			f.fault = err
-			f.taken.Add(int64(len(next)))
-			return next, false, nil
-		case one != nil:
+	began := f.lines.Offset()
+	for f.fault == nil && len(next) < most && (len(next) == 0 || f.lines.Offset()-began < maxAhead) {
+		var one *runtime.Instance
+		if one, f.fault = f.read(); one != nil {
 			next = append(next, *one)
 		}
 	}
 	f.taken.Add(int64(len(next)))
-	return next, false, nil
+	if last = errors.Is(f.fault, io.EOF); !last && len(next) == 0 {
+		return nil, false, f.fault
+	}
+	return next, last, nil
 }
 
 // read reads one line; the result is nil for one whose instance had joined before. The end of

@@ -50,9 +50,11 @@ func create(folder string, m *Manifest) (*keeper, error) {
 // idOf is the id of the run whose journal is a file.
 func idOf(file string) string { return strings.TrimSuffix(filepath.Base(file), extension) }
 
+func unrunnable(err error) *diag.UserError { return diag.NewError(ErrUnrunnable, "%v", err).From(err) }
+
 // full is the trouble with a journal that can't be written any more.
 func (k *keeper) full(err error) error {
-	return diag.NewError(ErrUnrunnable, "%v", err).From(err).
+	return unrunnable(err).
 		Advise("free disk space, then run \"obelus resume %s\"", idOf(k.file))
 }
 

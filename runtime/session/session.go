@@ -318,7 +318,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 func (s *Session) open() (err error) {
 	plan, o := s.Program.Plan, &s.Options
 	if err := local.Runnable(plan, s.Options.Planned || o.Model != ""); err != nil {
-		return diag.NewError(ErrUnrunnable, "%v", err).From(err).
+		return unrunnable(err).
 			Advise("define one under \"activities\", give a file with --activities, or a model with --model")
 	}
 	options := activity.Options{InUse: activity.InUse(plan, s.Options.Planned), Hosts: s.Program.HostRules()}
@@ -368,7 +368,7 @@ func (s *Session) openPlanner() (err error) {
 	default:
 		if s.planner, err = planner.Open(s.plannerName(),
 			planner.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Notice: s.wait}); err != nil {
-			return diag.NewError(ErrUnrunnable, "%v", err).From(err)
+			return unrunnable(err)
 		}
 	}
 	if o.Draft != nil {
@@ -379,10 +379,10 @@ func (s *Session) openPlanner() (err error) {
 		return nil
 	}
 	if s.recorder, err = recording.NewRecorder(s.planner, s.at(o.Record)); err != nil {
-		return diag.NewError(ErrUnrunnable, "%v", err).From(err)
+		return unrunnable(err)
 	}
 	if s.recorder.Workspace, err = filepath.Abs(s.Program.Workspace()); err != nil {
-		return diag.NewError(ErrUnrunnable, "%v", err).From(err)
+		return unrunnable(err)
 	}
 	if s.Replay != nil {
 		s.recorder.Resumed = true
@@ -472,7 +472,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		if errors.Is(err, local.ErrJournal) {
 			return nil, s.keeper.full(err)
 		}
-		return nil, diag.NewError(ErrUnrunnable, "%v", err).From(err)
+		return nil, unrunnable(err)
 	}
 	result := s.result(outcome, s.keeper.end(outcome), s.results.end())
 	result.Refused = desk.refused(outcome.Asked)
@@ -508,7 +508,7 @@ func (s *Session) Close() error {
 	var err error
 	if s.recorder != nil {
 		if err = s.recorder.Close(); err != nil {
-			err = diag.NewError(ErrUnrunnable, "%v", err).From(err)
+			err = unrunnable(err)
 		}
 	}
 	if s.keeper != nil {
