@@ -18,12 +18,12 @@ var _ = register("expr", kind{open: func(_ *Set, name string, def *plan.Activity
 
 // Evaluate is what an activity that is an expression gives back for a request, wherever it is evaluated.
 func Evaluate(name string, e *expression.Expr, r Request) (Result, error) {
-	return (&code{name, e}).Run(context.Background(), r)
+	return (&code{name, e}).run(r)
 }
 
-// Run evaluates the expression, within its own limits and the budget of the request, which is
-// why the context needn't be asked again.
-func (c *code) Run(_ context.Context, r Request) (Result, error) {
+// run evaluates the expression, within its own limits and the budget of the request, which is
+// why no context need be asked.
+func (c *code) run(r Request) (Result, error) {
 	left := r.Budget.take()
 	before := left
 	result, err := c.evaluate(r, &left)
@@ -72,6 +72,6 @@ func (c *code) start(ctx context.Context, r Request, ended func(Result, error)) 
 			ended(none, interrupted(ctx, c.name))
 			return
 		}
-		ended(c.Run(ctx, r))
+		ended(c.run(r))
 	}()
 }

@@ -251,7 +251,7 @@ func (t *tool) result(a *mcp.Answer, r Request) (Result, error) {
 		fallthrough
 	case a.Failed:
 		return none, &Failure{Code: CodeError, Message: t.hide.Message(a.Text), Details: a.Structured}
-	case a.Is:
+	case a.Structured != nil:
 		return route(a.Structured, r, t.activity, "")
 	case a.Content != nil:
 		return route(a.Content, r, t.activity, "")

@@ -176,7 +176,8 @@ var accepted = []string{
 func (a *Approval) verdict(v *Verdict, j *Judge) error {
 	p := a.Statement.Predicate
 	counted := v.Signers()
-	own := slices.ContainsFunc(v.Signatures, func(s Signature) bool { return s.Err == nil && listed(s.holder, p.Signer) })
+	own := slices.ContainsFunc(v.Signatures,
+		func(s Signature) bool { return s.Err == nil && listed(s.holder, p.Signer) })
 	switch {
 	case len(v.Changed) > 0:
 		return diag.NewError(ErrChanged, "what would run isn't what was approved%s: %s", by(counted), few(v.Changed))

@@ -46,6 +46,13 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	}
 	switch { // what was shown is one run, whose calls are carried out
 	case file.Given():
+		given, err := approval.Given(o.Input, o.State)
+		if err != nil {
+			return nil, err
+		}
+		if parts = append(parts, given); o.Instances != "" {
+			parts = append(parts, plan.Part{Kind: "file of instances"})
+		}
 	case o.Instances != "":
 		return nil, diag.NewError(ErrUnapproved,
 			"the run isn't approved: what was approved is one run, and a file of instances makes it one for each").
@@ -55,15 +62,6 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 			"the run isn't approved: it would begin with a state that nobody approved, and that would pass for "+
 				"what calls have written").
 			Advise("approve the plan with that state (approve --state), or run it without")
-	}
-	if file.Given() {
-		given, err := approval.Given(o.Input, o.State)
-		if err != nil {
-			return nil, err
-		}
-		if parts = append(parts, given); o.Instances != "" {
-			parts = append(parts, plan.Part{Kind: "file of instances"})
-		}
 	}
 	verdict := file.Verify(a.Judge, parts)
 	if verdict.Err != nil {

@@ -36,9 +36,7 @@ func (s *Session) hold(ctx context.Context) (err error) {
 			return
 		}
 		s.tracer.Break(err)
-		if s.results != nil {
-			s.results.close()
-		}
+		s.results.close()
 		if s.Replay == nil && s.keeper != nil {
 			s.keeper.writer.Close()
 			remove(s.keeper.file) // the run hasn't begun
@@ -50,7 +48,8 @@ func (s *Session) hold(ctx context.Context) (err error) {
 				of.Name))
 	})
 	if f := (*activity.Failure)(nil); errors.As(err, &f) && f.Code == activity.CodeDrifted {
-		return unrunnable(err).Advise("check that the plan still means what it meant, then import the server's tools again")
+		return unrunnable(err).
+			Advise("check that the plan still means what it meant, then import the server's tools again")
 	} else if err != nil {
 		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 	}

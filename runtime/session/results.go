@@ -106,9 +106,6 @@ func (r *results) add(end *runtime.InstanceEnd) {
 
 // end brings the file to disk.
 func (r *results) end() error {
-	if r == nil {
-		return nil
-	}
 	if err := r.close(); err != nil {
 		return resultsProblem("%q isn't whole: %s", r.name, workspace.Reason(err)).From(err).
 			Advise("make room for it; \"obelus resume\" of this run writes what is missing")
@@ -117,6 +114,9 @@ func (r *results) end() error {
 }
 
 func (r *results) close() error {
+	if r == nil {
+		return nil
+	}
 	if info, err := r.file.Stat(); err == nil && info.Mode().IsRegular() && r.err == nil {
 		r.err = r.file.Sync()
 	}

@@ -445,10 +445,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	desk := newDesk(s.Confirmer, s)
 	world := local.Options{Options: s.Options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered,
-		Observe: s.observe, Within: s.tracer.Within}
-	if s.planner != nil {
-		world.Planner = s.planner
-	}
+		Planner: s.planner, Observe: s.observe, Within: s.tracer.Within}
 	if s.source != nil {
 		world.Instances = s.source
 	}
@@ -466,9 +463,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	desk.close(outcome)
 	if err != nil {
 		s.tracer.Break(err)
-		if s.results != nil {
-			s.results.close()
-		}
+		s.results.close()
 		if errors.Is(err, local.ErrJournal) {
 			return nil, s.keeper.full(err)
 		}

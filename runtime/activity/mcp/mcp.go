@@ -250,8 +250,7 @@ type Call struct {
 // An Answer is what a tool gave back.
 type Answer struct {
 	Failed     bool
-	Structured any    // structuredContent, if that is there
-	Is         bool   // it is
+	Structured any    // structuredContent; nil where there is none
 	Text       string // the texts of its content
 	Content    []any  // all of its content, if that isn't all text
 }
@@ -273,15 +272,13 @@ func (s *Session) Call(ctx context.Context, c Call) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{}
-	a.Failed = result["isError"] != nil && result["isError"] != false
-	a.Structured = result["structuredContent"]
-	a.Is = a.Structured != nil // some say null where they have none
+	a := &Answer{Failed: result["isError"] != nil && result["isError"] != false,
+		Structured: result["structuredContent"]}
 	if _, asks := result["inputRequests"]; asks {
 		return nil, &Refusal{Message: "it asks for more before it answers, which nobody here can give"}
 	}
 	content, ok := result["content"].([]any)
-	if !ok && !a.Is {
+	if !ok && a.Structured == nil {
 		return nil, &Refusal{Message: "it has neither \"structuredContent\" nor a list \"content\""}
 	}
 	var texts []string
