@@ -204,6 +204,7 @@ type desk struct {
 	stored []Answer                       // and not taken yet; first those given
 	asked  map[string][]*runtime.Question // by the names of calls
 	size   int64                          // of the box that were read
+	looked time.Time                      // when that was
 }
 
 func newDesk(person local.Confirmer, s *Session) *desk {
@@ -333,7 +334,9 @@ func (d *desk) watch(asked context.Context, wake context.CancelCauseFunc, q *run
 			return nil
 		}
 		d.mu.Lock()
-		d.look()
+		if time.Since(d.looked) > glance/2 { // else one for another question has
+			d.look()
+		}
 		a := d.take(q)
 		d.mu.Unlock()
 		if a != nil {
@@ -398,6 +401,7 @@ func (d *desk) take(q *runtime.Question) *Answer {
 // look takes what has come into the box.
 func (d *desk) look() {
 	more, size, err := d.box.since(d.size)
+	d.looked = time.Now()
 	if err != nil && d.notice != nil {
 		d.notice(err.Error())
 		size = math.MaxInt64 // no more is read
