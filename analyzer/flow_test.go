@@ -348,7 +348,7 @@ func TestWitnessesOfTheCorpusAreConfirmed(t *testing.T) {
 				}
 				read := plan.Reads[f.Value.Reads[0]]
 				writer := plan.Calls[read.Writers[0]]
-				producer, err := writer.Tool.Output.At(compiler.SchemaPath(read.Ref.Path[1:])).Schema.Ordinary()
+				producer, err := writer.Tool.Output.At(read.Ref.Path[1:]).Schema.Ordinary()
 				if err != nil {
 					t.Fatal(err)
 				}

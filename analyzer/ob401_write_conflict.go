@@ -14,11 +14,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-var writeConflict = rules.Register(Rule{
-	Rule:  &diag.Rule{Code: "OB401", Name: "write-conflict", Default: diag.Error},
-	Needs: diag.Order,
-	Run:   writeConflicts,
-})
+var writeConflict = rules.Register(Rule{Needs: diag.Order, Run: writeConflicts}.
+	As("OB401", "write-conflict", diag.Error))
 
 // writeConflicts reports calls that may write one path although neither waits for the other, in one
 // finding for each call. Calls that never write the path in the same run don't conflict.
@@ -198,8 +195,8 @@ func reportConflict(p *Pass, pairs []plan.Unordered, with []int, says string) *d
 	if path != otherPath {
 		what = analysis.Quote(path) + " and " + analysis.Quote(otherPath) + ", one inside the other,"
 	}
-	f := p.Report(first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: %s", call.Name,
-		other.Name, what, says).About(call.Label())
+	f := p.ReportCall(call, first.PathB.Span(), "%q and %q may both write %s and neither waits for the other: %s",
+		call.Name, other.Name, what, says)
 	if n := len(with) - 1; n > 0 {
 		f.Message += "; the same applies to " + wording.Count(n, "more call")
 	}

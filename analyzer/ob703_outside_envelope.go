@@ -12,12 +12,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = rules.Register(Rule{
-	Rule:  &diag.Rule{Code: "OB703", Name: "outside-envelope", Default: diag.Error},
-	Scope: Document,
-	Needs: diag.Everything,
-	Run:   leavesPermit,
-})
+var _ = rules.Register(Rule{Scope: Document, Needs: diag.Everything, Run: leavesPermit}.
+	As("OB703", "outside-envelope", diag.Error))
 
 // leavesPermit reports what of a plan leaves the permit that it is checked for. The
 // calls of a solution are compared by the machine, which knows more.

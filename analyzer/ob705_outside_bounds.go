@@ -15,10 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = rules.Register(Rule{
-	Rule: &diag.Rule{Code: "OB705", Name: "outside-bounds", Default: diag.Error},
-	Run:  outsideOfBounds,
-})
+var _ = rules.Register(Rule{Run: outsideOfBounds}.As("OB705", "outside-bounds", diag.Error))
 
 // outsideOfBounds reports calls of tools that a policy doesn't list, and what their
 // parameters are or may be beside what it lets them be: its bounds are one more
@@ -71,8 +68,8 @@ func unlisted(p *Pass, only *policy.Only, call *plan.Call) {
 	if n := call.Node.Get("_activity"); n != nil && name != call.ToolName {
 		at = n
 	}
-	p.Report(at.Span(), "%q isn't among the tools that there may be: the policy's rule %q lists those", name,
-		only.Name).About(call.Label()).
+	p.ReportCall(call, at.Span(), "%q isn't among the tools that there may be: the policy's rule %q lists those",
+		name, only.Name).
 		Advise("call one of %s", analysis.QuotedNames(only.Tools)).
 		Note(only.Node.Span().Head(), "the rule is here")
 }
@@ -137,8 +134,8 @@ func reportBounds(p *Pass, j *analysis.Judgement) {
 		f = analysis.Misfit(p, p.Rule, j, what)
 		f.Message += "; a run refuses the call then"
 	default:
-		f = p.Report(j.Place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't", j.Called(),
-			what).About(j.To.Call.Label()).As(diag.Warning)
+		f = p.ReportCall(j.To.Call, j.Place(), "whether %s fits %s isn't known; a run refuses the call if it doesn't",
+			j.Called(), what).As(diag.Warning)
 		if analysis.NoteSources(p, f, j); j.CutShort != "" {
 			f.As(diag.Info)
 		}

@@ -15,11 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
-var _ = rules.Register(Rule{
-	Rule:  &diag.Rule{Code: "OB706", Name: "forbidden-order", Default: diag.Error},
-	Needs: branch.Needed,
-	Run:   forbiddenOrders,
-})
+var _ = rules.Register(Rule{Needs: branch.Needed, Run: forbiddenOrders}.As("OB706", "forbidden-order", diag.Error))
 
 // An OrderWitness is the evidence of OB706: calls in an order that the graph allows, the last of them
 // forbidden, and the branch on which they run.
@@ -273,8 +269,8 @@ func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 			says += ", when " + words
 		}
 	}
-	f := p.Report(m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says, analysis.Quote(c.Name),
-		c.Says()).About(m.call.Label()).Advise("%s", help)
+	f := p.ReportCall(m.call, m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says,
+		analysis.Quote(c.Name), c.Says()).Advise("%s", help)
 	f.Witness = witness
 	for _, other := range m.earlier[:min(len(m.earlier), analysis.MaxShown)] {
 		f.Note(other.ToolNode.Span(), "%q is here", other.Name)

@@ -240,7 +240,7 @@ func requiredAt(p *plan.Plan, id pathtree.ID, state *schema.Schema) bool {
 	if p.Form == plan.Replan || s == nil || kind != "input" && kind != "state" || p.Paths.Depth(id) < 2 {
 		return false
 	}
-	return s.At(SchemaPath(p.Paths.Segments(id)[1:])).Required
+	return s.At(p.Paths.Segments(id)[1:]).Required
 }
 
 // Offered is a call's alternatives as text, in order: what an activity may name.
@@ -255,17 +255,4 @@ func Offered(p *plan.Plan, call *plan.Call) []string {
 		}
 	}
 	return offered
-}
-
-// SchemaPath is a path's segments as the schema package counts them: without the kind.
-func SchemaPath(segments []expression.Segment) []schema.Step {
-	steps := make([]schema.Step, len(segments))
-	for i, s := range segments {
-		if s.IsIndex {
-			steps[i] = schema.Index(s.Index)
-		} else {
-			steps[i] = schema.Key(s.Key)
-		}
-	}
-	return steps
 }

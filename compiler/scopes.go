@@ -162,7 +162,7 @@ func (c advisorReader) scopesOfAdvisors() {
 		a.Scopes = (&callReader{compilation: c.compilation}).scopesOf(n)
 		for _, s := range a.Scopes {
 			state := c.plan.StateSchema
-			if s.Kind == "state" && state != nil && !state.At(SchemaPath(s.Ref.Path)).Possible {
+			if s.Kind == "state" && state != nil && !state.At(s.Ref.Path).Possible {
 				c.Report(diag.BadScope, s.Node.Span(),
 					"the scope %q of the advisor %q names what the state schema doesn't allow", s.Node.Text,
 					Shown(a.ID)).

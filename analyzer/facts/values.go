@@ -136,7 +136,7 @@ func (g *gatherer) most(list *plan.Template) int {
 			s, below = g.plan.InputSchema, segments[1:]
 		}
 		if s != nil {
-			object, _ := s.At(compiler.SchemaPath(below)).Schema.Raw().(map[string]any)
+			object, _ := s.At(below).Schema.Raw().(map[string]any)
 			if n, ok := object["maxItems"].(float64); ok && n >= 0 && n < compiler.MaxItems {
 				return int(n)
 			}

@@ -82,7 +82,7 @@ func (f *Facts) results(variants []Variant, r *plan.Read, o Origin) []Variant {
 		return &variants[len(variants)-1]
 	}
 	if o.Failure {
-		if at := compiler.FailureRecord.At(compiler.SchemaPath(o.Rest)); at.Possible {
+		if at := compiler.FailureRecord.At(o.Rest); at.Possible {
 			add(at.Schema, true)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -185,7 +184,7 @@ func (f *Facts) where(v *Variant, t *plan.Template, condition *expression.Node, 
 			if !paths.IsAbove(v.Read.Path, r.Path) || !slices.Equal(r.Writers, v.Read.Writers) {
 				return nil, false
 			}
-			return compiler.SchemaPath(paths.Segments(r.Path)[paths.Depth(v.Read.Path):]), true
+			return paths.Segments(r.Path)[paths.Depth(v.Read.Path):], true
 		})
 	}))
 }

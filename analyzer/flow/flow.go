@@ -256,12 +256,9 @@ func (f *Facts) Domain(r *plan.Read) (d branch.Domain) {
 				s, looked = f.Meet(at.Schema, declared), true
 			}
 		}
-		record, some := pathtree.Walk(someRecord, o.Rest)
-		if some = some && o.Failure; some {
-			d.Records = append(d.Records, record)
-		}
+		record, _ := pathtree.Walk(ARecord, o.Rest)
 		_, isText := record.(string)
-		if isText = isText && some; isText {
+		if isText = isText && o.Failure; isText {
 			text := f.Meet(schema.OfKinds(schema.String), declared)
 			if !looked {
 				s = text
@@ -279,8 +276,8 @@ func (f *Facts) Domain(r *plan.Read) (d branch.Domain) {
 	return d
 }
 
-// someRecord represents the records of failures.
-var someRecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
+// ARecord represents the records of failures.
+var ARecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
 
 // Type is what is known of the value of a read, for the checking of expressions; nil is nothing.
 func (f *Facts) Type(read int) *expression.Type {

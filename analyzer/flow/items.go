@@ -273,7 +273,7 @@ func (f *Facts) mayLack(call *plan.Call) (yes, uncertain bool) {
 			var any []*schema.Schema // what is null gives way to the next
 			for _, read := range t.Reads {
 				if r := &f.Plan.Reads[read]; r.Ref.Kind == "item" {
-					any = append(any, schema.Containing(compiler.SchemaPath(r.Ref.Path), notNull))
+					any = append(any, schema.Containing(r.Ref.Path, notNull))
 				}
 			}
 			if lacks(schema.AnyOf(any...)) && len(any) == len(t.Reads) {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -71,14 +70,12 @@ func (t *Schemas) At(s *schema.Schema, path []expression.Segment) schema.Place {
 	if len(path) == 0 {
 		return schema.Place{Schema: s, Possible: true, Named: true, Required: true}
 	}
-	return Once(t.places, placeIn(s, path), func() schema.Place { return s.At(compiler.SchemaPath(path)) })
+	return Once(t.places, placeIn(s, path), func() schema.Place { return s.At(path) })
 }
 
 // containingAt is the schema of all values that have something at a path.
 func (t *Schemas) containingAt(path []expression.Segment) *schema.Schema {
-	return Once[any](t.made, placeIn(nil, path), func() *schema.Schema {
-		return schema.Containing(compiler.SchemaPath(path), nil)
-	})
+	return Once[any](t.made, placeIn(nil, path), func() *schema.Schema { return schema.Containing(path, nil) })
 }
 
 // A description is a schema, and whether what it describes is external to the plan: then of
@@ -257,7 +254,7 @@ func Steps(path []any) []schema.Step {
 // ValueAt is a part of a value; nil where there is none.
 func ValueAt(v any, path []schema.Step) any {
 	for _, s := range path {
-		v, _ = pathtree.Step(v, expression.Segment{Key: s.Key, Index: s.Index, IsIndex: s.IsIndex})
+		v, _ = pathtree.Step(v, s)
 	}
 	return v
 }

@@ -42,7 +42,7 @@ func (s *Start) MayBeThere(r *plan.Read) bool {
 			return s.Unknown(diag.Input) || s.Lacks == nil || !s.Lacks(r.Path, path[1:])
 		}
 		if !replan && p.InputSchema != nil {
-			at := p.InputSchema.At(compiler.SchemaPath(path[1:]))
+			at := p.InputSchema.At(path[1:])
 			if at.Named || at.Possible && (at.Silent || at.Open) {
 				return true
 			}
@@ -53,7 +53,7 @@ func (s *Start) MayBeThere(r *plan.Read) bool {
 			return true
 		}
 		if !replan && p.StateSchema != nil {
-			at := p.StateSchema.At(compiler.SchemaPath(path[1:]))
+			at := p.StateSchema.At(path[1:])
 			if at.Named || !at.Possible || at.Open || at.Silent && at.Depth > 0 { // what isn't possible is OB204's
 				return true
 			}

@@ -47,17 +47,10 @@ func typeOfSchema(s *schema.Schema, external bool, depth int) *expression.Type {
 	if kinds&schema.Object != 0 {
 		if names := s.Properties(); len(names) <= maxFields {
 			t.Fields = make(map[string]*expression.Type, len(names))
-			var union *schema.Schema // as its author means it: a variant may lack what another has
-			if !external {
-				if raw, _ := s.Raw().(map[string]any); raw["anyOf"] != nil || raw["oneOf"] != nil {
-					union = s.AsDeclared()
-				}
-			}
 			for _, name := range names {
 				at := s.At([]schema.Step{schema.Key(name)})
 				field := typeOfSchema(at.Schema, external, depth-1)
-				optional := external || union != nil && !union.At([]schema.Step{schema.Key(name)}).Required
-				if field != nil && !at.Required && optional {
+				if field != nil && !at.Required && external {
 					field.Kinds |= expression.Null
 				}
 				t.Fields[name] = field

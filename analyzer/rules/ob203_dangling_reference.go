@@ -78,7 +78,7 @@ func dangling(p *Pass, r *plan.Read) *diag.Diagnostic {
 	call := p.Flow.Caller(r)
 	name := r.Ref.String()
 	kind := p.Plan.Paths.Kind(r.Path)
-	f := p.Report(r.Span(), "%q never has a value: %s", name, analysis.WhyNever[kind]).About(call.Label())
+	f := p.ReportCall(call, r.Span(), "%q never has a value: %s", name, analysis.WhyNever[kind])
 	if p.Plan.Form == plan.Solution && kind != "input" {
 		f.Message = "no call of the solution writes \"" + name + "\""
 		f.As(diag.Info).Advise("the state that the solution receives must contain it")

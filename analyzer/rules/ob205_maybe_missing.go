@@ -13,10 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var MaybeMissing = Register(Rule{
-	Rule: &diag.Rule{Code: "OB205", Name: "maybe-missing", Default: diag.Warning},
-	Run:  missingOutputs,
-})
+var MaybeMissing = Register(Rule{Run: missingOutputs}.As("OB205", "maybe-missing", diag.Warning))
 
 // missingOutputs finds leaves of the plan's output that some branch leaves out. Failures without a route and input
 // that isn't given make no branch. A leaf that the output's schema doesn't require isn't reported where another one

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/kinds"
@@ -151,7 +150,7 @@ func eachText(n *source.Node, steps []schema.Step, visit func(n *source.Node, st
 func lookalike(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) {
 	if steps == nil {
 		if reference.IsExpression(n.Text) || reference.IsText(n.Text) {
-			p.Report(n.Span(), "this key is used as text: a key can't be an expression").About(call.Label()).
+			p.ReportCall(call, n.Span(), "this key is used as text: a key can't be an expression").
 				Advise("write an object with a computed key as an expression: †({(†input.key): †input.value})")
 		}
 		return
@@ -160,8 +159,7 @@ func lookalike(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) {
 		return
 	}
 	if start, end, ok := reference.Unfilled(n.Text); ok {
-		p.Report(n.Within(start, end), "this text is inside an expression, so its †{ … } isn't evaluated").
-			About(call.Label()).
+		p.ReportCall(call, n.Within(start, end), "this text is inside an expression, so its †{ … } isn't evaluated").
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
 	m, ok := expression.Lookalike(n.Text,
@@ -169,8 +167,8 @@ func lookalike(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) {
 	if !ok {
 		return
 	}
-	f := p.Report(n.Within(m.Start, m.End), "this is text, but %q looks like a reference", n.Text[m.Start:m.End]).
-		About(call.Label())
+	f := p.ReportCall(call, n.Within(m.Start, m.End), "this is text, but %q looks like a reference",
+		n.Text[m.Start:m.End])
 	from, to, tail := 0, len(n.Text), len(m.Intended)
 	if reference.IsExpression(m.Intended) {
 		f.Advise("an expression begins with †: write %q", m.Intended)
@@ -202,7 +200,7 @@ func isNamed(p *Pass, ref expression.Reference) bool {
 		return false
 	}
 	_, read := analysis.Lookup(p, append(path, ref.Path[0])) // input isn't written
-	return read || p.Plan.InputSchema != nil && p.Plan.InputSchema.At(compiler.SchemaPath(ref.Path[:1])).Named
+	return read || p.Plan.InputSchema != nil && p.Plan.InputSchema.At(ref.Path[:1]).Named
 }
 
 // bareReference reports a text that reads like a reference without its † where the tool takes no text.
@@ -216,7 +214,7 @@ func bareReference(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step
 	if !at.Possible || kinds == 0 || kinds&schema.String != 0 {
 		return false
 	}
-	p.Report(n.Span(), "this is the text %q, but %q expects %s", n.Text, call.ToolName, kinds).About(call.Label()).
+	p.ReportCall(call, n.Span(), "this is the text %q, but %q expects %s", n.Text, call.ToolName, kinds).
 		Advise("a reference begins with †: write %q", "†"+n.Text).
 		Offer("make it a reference", n, 0, 0, string(expression.Mark), true)
 	return true

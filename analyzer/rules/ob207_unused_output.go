@@ -8,12 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB207", Name: "unused-output", Default: diag.Info},
-	Scope: idle,
-	Needs: diag.Reads,
-	Run:   unusedOutputs,
-})
+var _ = Register(Rule{Scope: idle, Needs: diag.Reads, Run: unusedOutputs}.As("OB207", "unused-output", diag.Info))
 
 // unusedOutputs reports results that nothing reads, where the plan has an output and the state itself is therefore not
 // the result. An alternative that nothing reads is another matter.
@@ -36,8 +31,8 @@ func unusedOutputs(p *Pass) {
 			}
 			for _, path := range route {
 				if !read(plan.Route{path}) && !p.Suggested.Paths[path.ID] {
-					p.Report(path.Span(), "nothing reads %q, and it isn't part of the plan's output", p.Path(path.ID)).
-						About(call.Label()).
+					p.ReportCall(call, path.Span(), "nothing reads %q, and it isn't part of the plan's output",
+						p.Path(path.ID)).
 						Advise(
 							"read it, add it to \"output\", or remove \"_outputPath\" if the call is made for " +
 								"its effect")

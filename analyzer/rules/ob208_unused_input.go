@@ -6,12 +6,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB208", Name: "unused-input", Default: diag.Info},
-	Scope: idle,
-	Needs: diag.Reads | diag.Input,
-	Run:   unusedInputs,
-})
+var _ = Register(Rule{Scope: idle, Needs: diag.Reads | diag.Input, Run: unusedInputs}.
+	As("OB208", "unused-input", diag.Info))
 
 // unusedInputs reports what a plan file declares as its input and never reads.
 // In the other forms the input is there for a model to see as well.

@@ -12,11 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB209", Name: "useless-fallback", Default: diag.Warning},
-	Scope: idle,
-	Run:   uselessFallbacks,
-})
+var _ = Register(Rule{Scope: idle, Run: uselessFallbacks}.As("OB209", "useless-fallback", diag.Warning))
 
 // uselessFallbacks finds operands of || that never decide: they are never there
 // when it is their turn, or one before them always is.
@@ -74,8 +70,8 @@ func unwrittenOperands(p *Pass) {
 				continue
 			}
 			kind := p.Plan.Paths.Kind(r.Path)
-			f := p.Report(r.Span(), "%q never has a value: %s; the operand of \"||\" has no effect", r.Ref.String(),
-				analysis.WhyNever[kind]).About(call.Label()).
+			f := p.ReportCall(call, r.Span(), "%q never has a value: %s; the operand of \"||\" has no effect",
+				r.Ref.String(), analysis.WhyNever[kind]).
 				Advise("%s, or remove the operand", operandFrom[kind])
 			analysis.ExplainNever(p, f, r, call)
 		}
@@ -142,7 +138,7 @@ func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expre
 		if e.SolveOne(there[i], false).Impossible {
 			what = "never has a value"
 		}
-		p.Report(span(i), "%q %s: this operand of \"||\" has no effect", text(i), what).About(call.Label()).
+		p.ReportCall(call, span(i), "%q %s: this operand of \"||\" has no effect", text(i), what).
 			Advise("remove the operand, or write it on a branch that reads it")
 	}
 	for i := range last {
@@ -166,7 +162,7 @@ func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expre
 	if what += " always set"; runs != logic.True {
 		what += " when the call runs"
 	}
-	p.Report(span(last), "%s: the operands after it are never used", what).About(call.Label()).
+	p.ReportCall(call, span(last), "%s: the operands after it are never used", what).
 		Note(span(last+1), "this is never used").
 		Advise("remove the operands after it, or put it last")
 }

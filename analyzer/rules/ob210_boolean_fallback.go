@@ -13,11 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var _ = Register(Rule{
-	Rule:   &diag.Rule{Code: "OB210", Name: "boolean-fallback", Default: diag.Warning},
-	Raises: true,
-	Run:    booleanFallbacks,
-})
+var _ = Register(Rule{Raises: true, Run: booleanFallbacks}.As("OB210", "boolean-fallback", diag.Warning))
 
 // booleanFallbacks reports || and && between booleans, which choose by presence
 // and not by truth. A literal at the end of a fallback is a default.
@@ -54,8 +50,8 @@ func booleanFallback(p *Pass, call *plan.Call, t *plan.Template, part *expressio
 	if part.Op == expression.OpGate {
 		operator, word, result = "&&", "and", "a && b is b whenever both have a value, also if a is false"
 	}
-	f := p.Report(at, "%q between booleans tests whether they have a value, not whether they are true: %s", operator,
-		result).About(call.Label()).Advise("write %q to test whether they are true", word)
+	f := p.ReportCall(call, at, "%q between booleans tests whether they have a value, not whether they are true: %s",
+		operator, result).Advise("write %q to test whether they are true", word)
 	if part.Op == expression.OpGate ||
 		(t.Reads == nil || call != nil && t == call.When) && alwaysThere(p, t, part.Args[0]) {
 		f.As(diag.Error) // the last alone decides, or the first alone

@@ -10,11 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB211", Name: "late-writer", Default: diag.Warning},
-	Needs: diag.Order,
-	Run:   lateWriters,
-})
+var _ = Register(Rule{Needs: diag.Order, Run: lateWriters}.As("OB211", "late-writer", diag.Warning))
 
 // maxLateWork bounds the writers that are looked at and the dependencies that are followed.
 const maxLateWork = 10_000_000
@@ -56,8 +52,9 @@ func lateWriters(p *Pass) {
 				continue
 			}
 			path, _ := flow.OutputOver(p.Plan, late, w.Path)
-			p.Report(r.Span(), "this reads %q as the earlier calls wrote it; %q, listed later, writes it as well",
-				r.Ref.String(), late.Name).About(p.Flow.Caller(r).Label()).
+			p.ReportCall(p.Flow.Caller(r), r.Span(),
+				"this reads %q as the earlier calls wrote it; %q, listed later, writes it as well",
+				r.Ref.String(), late.Name).
 				Note(path.Span(), "%q writes %q here", late.Name, p.Path(path.ID)).
 				Advise("list the reader after %q, or let %q wait for the reader with \"_after\"", late.Name, late.Name)
 			break

@@ -17,11 +17,7 @@ import (
 
 var constantConditionRule = &diag.Rule{Code: "OB212", Name: "constant-condition", Default: diag.Warning}
 
-var _ = Register(Rule{
-	Rule:  constantConditionRule,
-	Scope: idle,
-	Run:   constantConditions,
-})
+var _ = Register(Rule{Rule: constantConditionRule, Scope: idle, Run: constantConditions})
 
 // constantConditions finds conditions that don't decide anything, and comparisons that nothing can fulfil.
 func constantConditions(p *Pass) {
@@ -76,7 +72,7 @@ func comparison(p *Pass, call *plan.Call, t *plan.Template, read int, with *expr
 	}
 	r := &p.Plan.Reads[read]
 	shown := t.Expr.Text[with.Start:with.End]
-	f := p.Report(t.Node.Within(with.Start, with.End), "%q is never %s", r.Ref.String(), shown).About(call.Label()).
+	f := p.ReportCall(call, t.Node.Within(with.Start, with.End), "%q is never %s", r.Ref.String(), shown).
 		Advise("compare it with a possible value")
 	analysis.ShowAll(f, analysis.Remarks(p, &flows[0]))
 	raw, _ := flows[0].Schema.Raw().(map[string]any)
@@ -105,8 +101,8 @@ func constantTemplates(p *Pass) map[*plan.Template]bool {
 			continue
 		}
 		if !t.Live() || t.Expr != nil && len(t.Reads) == 0 {
-			p.Report(t.Node.Span(), "the condition of %q has no reference: it is the same in every run", call.Name).
-				About(call.Label()).
+			p.ReportCall(call, t.Node.Span(), "the condition of %q has no reference: it is the same in every run",
+				call.Name).
 				Advise("read a value in it, or remove it")
 			continue
 		}
@@ -123,7 +119,7 @@ func constantTemplates(p *Pass) map[*plan.Template]bool {
 		if always {
 			what = "is always true"
 		}
-		p.Report(t.Node.Span(), "the condition of %q %s", call.Name, what).About(call.Label()).
+		p.ReportCall(call, t.Node.Span(), "the condition of %q %s", call.Name, what).
 			Advise("compare it with a possible value, or remove the condition")
 	}
 	return constant
@@ -150,13 +146,13 @@ func mayBeMissing(p *Pass, condition *plan.Template) bool {
 			call := p.Flow.Caller(r)
 			return r.Ref.Kind == "item" && call != nil && call.Each != nil &&
 				slices.ContainsFunc(p.Flow.Elements(call.Each.List), func(v flow.Variant) bool {
-					return v.Schema != nil && !v.Schema.At(compiler.SchemaPath(r.Ref.Path)).Required
+					return v.Schema != nil && !v.Schema.At(r.Ref.Path).Required
 				})
 		}
 		return MayBeOmitted(p, r) || slices.ContainsFunc(r.Writers, func(w int32) bool {
 			call := p.Plan.Calls[w]
 			rest, ok := p.Flow.LookedInto(call, r.Path)
-			return ok && len(rest) > 0 && !call.Tool.Output.At(compiler.SchemaPath(rest)).Required
+			return ok && len(rest) > 0 && !call.Tool.Output.At(rest).Required
 		}) || !r.Start && len(r.Writers) > 0 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
 			return e.SolveOne(e.Runs(p.Plan.Calls[w]).Not(), true).Impossible
 		})

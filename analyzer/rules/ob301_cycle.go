@@ -30,7 +30,7 @@ func cycles(p *Pass) {
 	}
 	for _, call := range p.Fresh() {
 		if itself := call.ComesAfter(call.Index); itself != nil {
-			p.Report(itself.Node.Span(), "%q waits for itself: its \"_after\" names it", call.Name).About(call.Label()).
+			p.ReportCall(call, itself.Node.Span(), "%q waits for itself: its \"_after\" names it", call.Name).
 				Advise("name another call there, or none")
 		}
 	}
@@ -56,8 +56,8 @@ func selfCycle(p *Pass, call *plan.Call) {
 		if !yes {
 			continue
 		}
-		p.Report(r.Span(), "%q waits for itself: it reads %q, which only it writes", call.Name, r.Ref.String()).
-			About(call.Label()).
+		p.ReportCall(call, r.Span(), "%q waits for itself: it reads %q, which only it writes", call.Name,
+			r.Ref.String()).
 			Note(own.Span(), "its own result goes to %q", p.Path(own.ID)).
 			Advise("read the result of another call, or give the path an initial value under \"state\"")
 	}
@@ -80,8 +80,8 @@ func reportCycle(p *Pass, calls []int32, together int) {
 		chain = append(chain, "…")
 	}
 	chain = append(chain, quote(closing.from.Name))
-	f := p.Report(closing.at, "%d calls wait for each other: %s", len(calls), strings.Join(chain, " → ")).
-		About(closing.from.Label())
+	f := p.ReportCall(closing.from, closing.at, "%d calls wait for each other: %s", len(calls),
+		strings.Join(chain, " → "))
 	if more := together - len(calls); more > 0 {
 		f.Message += "; " + wording.Counted(more, "more call is", "more calls are") + " in a circle with them"
 	}

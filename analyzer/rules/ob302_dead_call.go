@@ -12,12 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB302", Name: "dead-call", Default: diag.Warning},
-	Scope: idle,
-	Needs: branch.Needed,
-	Run:   deadCalls,
-})
+var _ = Register(Rule{Scope: idle, Needs: branch.Needed, Run: deadCalls}.As("OB302", "dead-call", diag.Warning))
 
 // deadCalls finds calls that can run on no branch, whatever the input is.
 func deadCalls(p *Pass) {
@@ -75,7 +70,7 @@ const maxPaired = 24
 // deadCall reports a call with the smallest evidence: one thing that never holds, or two that exclude each other.
 func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 	report := func(what string) *diag.Diagnostic {
-		return p.Report(call.ToolNode.Span(), "%q can never run: %s", call.Name, what).About(call.Label()).
+		return p.ReportCall(call, call.ToolNode.Span(), "%q can never run: %s", call.Name, what).
 			Advise("read values of one branch, join branches with \"||\", or remove the call")
 	}
 	parts := parts(p, call)

@@ -12,12 +12,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB304", Name: "redundant-call", Default: diag.Info},
-	Scope: idle,
-	Needs: diag.Order | diag.Writes,
-	Run:   redundantCalls,
-})
+var _ = Register(Rule{Scope: idle, Needs: diag.Order | diag.Writes, Run: redundantCalls}.
+	As("OB304", "redundant-call", diag.Info))
 
 // redundantCalls reports calls that ask a read-only tool again for what another call has already asked it: the same
 // parameters, of reads with the same bindings.
@@ -51,8 +47,8 @@ func redundantCalls(p *Pass) {
 			first[key] = call
 			continue
 		}
-		f := p.Report(call.ToolNode.Span(), "%q calls %q with the same parameters as %q", call.Name, call.ToolName,
-			earlier.Name).About(call.Label()).
+		f := p.ReportCall(call, call.ToolNode.Span(), "%q calls %q with the same parameters as %q", call.Name,
+			call.ToolName, earlier.Name).
 			Note(earlier.ToolNode.Span(), "%q is here", earlier.Name)
 		if len(earlier.Output) > 0 {
 			f.Advise("read %q instead; if the tool's answers change, declare x-volatile: true",

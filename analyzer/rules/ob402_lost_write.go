@@ -9,12 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB402", Name: "lost-write", Default: diag.Warning},
-	Scope: idle,
-	Needs: diag.Reads | diag.Order,
-	Run:   lostWrites,
-})
+var _ = Register(Rule{Scope: idle, Needs: diag.Reads | diag.Order, Run: lostWrites}.
+	As("OB402", "lost-write", diag.Warning))
 
 // lostWrites reports values that are replaced before anything can read them: a later call, which waits for the earlier
 // one, sets the same path or one above it, and every read that sees the earlier value sees the later one too.
@@ -39,8 +35,9 @@ func lostWrites(p *Pass) {
 			lost[i] = true
 			path := earlier.Output[0][0]
 			by := over(p.Plan, later, path)
-			p.Report(path.Span(), "the value that %q writes to %q is replaced by %q before anything reads it",
-				earlier.Name, p.Path(path.ID), later.Name).About(earlier.Label()).
+			p.ReportCall(earlier, path.Span(),
+				"the value that %q writes to %q is replaced by %q before anything reads it", earlier.Name,
+				p.Path(path.ID), later.Name).
 				Note(by.Span(), "%q writes %q here, after %q", later.Name, p.Path(by.ID), earlier.Name).
 				Advise("read the value in between, write one of the two to another path, or remove the first write")
 		}

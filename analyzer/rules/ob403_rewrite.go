@@ -6,10 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var _ = Register(Rule{
-	Rule: &diag.Rule{Code: "OB403", Name: "rewrite", Default: diag.Error},
-	Run:  rewrites,
-})
+var _ = Register(Rule{Run: rewrites}.As("OB403", "rewrite", diag.Error))
 
 // rewrites reports, under once, calls that need a value at a path before they may write it: by then it is taken.
 func rewrites(p *Pass) {
@@ -24,9 +21,9 @@ func rewrites(p *Pass) {
 				continue
 			}
 			if path, ok := claims(p, call, failure, r.Path); ok {
-				p.Report(r.Span(),
+				p.ReportCall(call, r.Span(),
 					"%q can't write %q: it first needs a value there, and under \"writes: once\" no path is "+
-						"written twice", call.Name, p.Path(path.ID)).About(call.Label()).
+						"written twice", call.Name, p.Path(path.ID)).
 					Note(path.Span(), "it would write the path here").
 					Advise("write the result to another path, or leave \"writes: once\" out")
 				break

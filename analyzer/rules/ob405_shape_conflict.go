@@ -5,7 +5,6 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -14,11 +13,7 @@ import (
 
 var ShapeConflictRule = &diag.Rule{Code: "OB405", Name: "shape-conflict", Default: diag.Error}
 
-var _ = Register(Rule{
-	Rule:  ShapeConflictRule,
-	Needs: diag.Order | diag.Writes,
-	Run:   shapeConflicts,
-})
+var _ = Register(Rule{Rule: ShapeConflictRule, Needs: diag.Order | diag.Writes, Run: shapeConflicts})
 
 // shapeConflicts reports writes for which there can be no place, as another call or the initial state shows.
 func shapeConflicts(p *Pass) {
@@ -111,7 +106,7 @@ func noPart(p *Pass, w, outer write, at pathtree.ID) bool {
 		return false
 	}
 	below := p.Plan.Paths.Segments(w.path.ID)[p.Plan.Paths.Depth(at):]
-	place := output.Output.At(compiler.SchemaPath(below))
+	place := output.Output.At(below)
 	part := w.path.ID
 	for range len(below) - place.Depth {
 		part = p.Plan.Paths.Parent(part)
@@ -123,8 +118,8 @@ func noPart(p *Pass, w, outer write, at pathtree.ID) bool {
 	if place.Depth > 0 || output.Output.Kinds()&(schema.Object|schema.Array) != 0 {
 		says = "the result of " + quote(outer.call.ToolName) + " has no " + quote(below[place.Depth].Key)
 	}
-	p.Report(w.path.Span(), "%q writes %q into a value that can't contain it: %s", w.call.Name, p.Path(w.path.ID),
-		says).About(w.call.Label()).
+	p.ReportCall(w.call, w.path.Span(), "%q writes %q into a value that can't contain it: %s", w.call.Name,
+		p.Path(w.path.ID), says).
 		Note(outer.path.Span(), "%q sets %q to that result here", outer.call.Name, p.Path(at)).
 		Show(output.OutputNode.Span().Head(), "the schema of the result is here").
 		Advise("write the part to a path of its own, or let the schema of the result name it")
@@ -148,9 +143,10 @@ func listAndObject(p *Pass, w, earlier write, at pathtree.ID) bool {
 		!(earlier.isFailure() && w.isFailure()) || !meet(p, earlier, w, at) {
 		return false
 	}
-	p.Report(w.path.Span(), "%q can't be both a list, as %q needs it for %q, and an object, as %q needs it for %q",
-		p.Path(at), list.call.Name, p.Path(list.path.ID), object.call.Name, p.Path(object.path.ID)).
-		About(w.call.Label()).Note(earlier.path.Span(), "the other is here").
+	p.ReportCall(w.call, w.path.Span(),
+		"%q can't be both a list, as %q needs it for %q, and an object, as %q needs it for %q", p.Path(at),
+		list.call.Name, p.Path(list.path.ID), object.call.Name, p.Path(object.path.ID)).
+		Note(earlier.path.Span(), "the other is here").
 		Advise("write to two paths, or use only keys or only indexes below %q", p.Path(at))
 	return true
 }
@@ -231,8 +227,8 @@ func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) (report
 			func(w plan.Writer) bool { return int(w.Call) != call.Index && isBefore(p, w.Call, call) }) {
 			return false
 		}
-		f := p.Report(path.Span(), "%q can't be written: the initial state has %s at %q, and this needs %s",
-			p.Path(path.ID), kind, p.Path(above), wanted).About(call.Label()).
+		f := p.ReportCall(call, path.Span(), "%q can't be written: the initial state has %s at %q, and this needs %s",
+			p.Path(path.ID), kind, p.Path(above), wanted).
 			Advise("write it to another path, or change the initial state to %s", wanted)
 		analysis.ShowAll(f, b.Said(p, paths.Segments(above)[1:]))
 		return true
@@ -247,9 +243,9 @@ func beyondTheEnd(p *Pass, b beginning, call *plan.Call, before plan.Route, path
 	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
 		if s := paths.Segment(at); s.IsIndex && s.Index > 0 {
 			if length, known := longest(p, b, paths.Parent(at), call, before); known && s.Index > length {
-				p.Report(path.Span(),
+				p.ReportCall(call, path.Span(),
 					"%q can't be written: %q has no more than %d items by then, and an index may be at most the "+
-						"length of the list", p.Path(path.ID), p.Path(paths.Parent(at)), length).About(call.Label()).
+						"length of the list", p.Path(path.ID), p.Path(paths.Parent(at)), length).
 					Advise("write the items in their order, or add to the list with \"_outputMethod: push\"")
 				return
 			}

@@ -8,12 +8,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var UnhandledBranch = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB407", Name: "unhandled-branch", Default: diag.Warning},
-	Scope: idle,
-	Needs: diag.Reads | diag.Writes,
-	Run:   unhandledBranches,
-})
+var UnhandledBranch = Register(Rule{Scope: idle, Needs: diag.Reads | diag.Writes, Run: unhandledBranches}.
+	As("OB407", "unhandled-branch", diag.Warning))
 
 // unhandledBranches finds alternatives that nothing reads. Where a plan has no
 // output its state is the result, and a first alternative may be it.
@@ -36,8 +32,7 @@ func unhandledBranches(p *Pass) {
 			if i == call.FailureRoute() {
 				what = "if the call fails, nothing follows"
 			}
-			f := p.Report(route[0].Span(), "nothing reads %q: %s", compiler.Offered(p.Plan, call)[i], what).
-				About(call.Label()).
+			f := p.ReportCall(call, route[0].Span(), "nothing reads %q: %s", compiler.Offered(p.Plan, call)[i], what).
 				Advise("read it in a call, a fallback or the plan's \"output\", or remove the alternative")
 			if p.Plan.Form == plan.Solution || p.Plan.Form == plan.ProcessRecord {
 				f.As(diag.Info).Advise("the next solution may handle it; else let a call or the \"output\" read it")

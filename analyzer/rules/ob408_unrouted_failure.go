@@ -3,7 +3,7 @@ package rules
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -38,7 +38,7 @@ func unroutedFailures(p *Pass) {
 		} else if len(call.Output) > 0 {
 			what += ", and what reads " + quote(compiler.Offered(p.Plan, call)[0]) + " is skipped"
 		}
-		p.Report(call.ToolNode.Span(), "nothing handles a failure of %q: %s", call.Name, what).About(call.Label()).
+		p.ReportCall(call, call.ToolNode.Span(), "nothing handles a failure of %q: %s", call.Name, what).
 			Advise(
 				"give it a failure route (\"… || †state.error\") that something reads, or let the plan's " +
 					"\"output\" read \"†error\"")
@@ -62,8 +62,8 @@ func admitsFailure(p *plan.Plan, path []expression.Segment) bool {
 	if p.StateSchema == nil {
 		return true
 	}
-	at := p.StateSchema.At(compiler.SchemaPath(path))
-	return at.Possible && (at.Schema == nil || at.Schema.Accepts(analysis.ARecord))
+	at := p.StateSchema.At(path)
+	return at.Possible && (at.Schema == nil || at.Schema.Accepts(flow.ARecord))
 }
 
 // meets reports whether a route writes a path, or something above or below it.

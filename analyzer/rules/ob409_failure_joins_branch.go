@@ -15,11 +15,7 @@ import (
 
 var FailureJoinsRule = &diag.Rule{Code: "OB409", Name: "failure-joins-branch", Default: diag.Warning}
 
-var _ = Register(Rule{
-	Rule:  FailureJoinsRule,
-	Needs: diag.Reads | diag.Writes | diag.State,
-	Run:   failuresJoinBranches,
-})
+var _ = Register(Rule{Rule: FailureJoinsRule, Needs: diag.Reads | diag.Writes | diag.State, Run: failuresJoinBranches})
 
 // failuresJoinBranches reports last alternatives whose readers take them for ordinary
 // values, although a record of the failure goes there as well.
@@ -56,10 +52,10 @@ func failuresJoinBranches(p *Pass) {
 			continue
 		}
 		first, last := readers[call][0], call.FailureRoute()
-		p.Report(call.Output[last][0].Span(),
+		p.ReportCall(call, call.Output[last][0].Span(),
 			"if %q fails, its failure record is written to %q, and %q reads it as a result", call.Name,
 			compiler.Offered(p.Plan, call)[last], p.Flow.Caller(first).Name).
-			About(call.Label()).Note(first.Span(), "%q reads it here", p.Flow.Caller(first).Name).
+			Note(first.Span(), "%q reads it here", p.Flow.Caller(first).Name).
 			Advise("add an alternative for failures, such as || †state.error, or test its \"code\" in the reader")
 	}
 }
@@ -77,7 +73,7 @@ func TellsFailures(p *Pass, route plan.Route) bool {
 		case p.Plan.StateSchema == nil || segments[0].Key != "state":
 			return false
 		}
-		at := p.Plan.StateSchema.At(compiler.SchemaPath(segments[1:]))
+		at := p.Plan.StateSchema.At(segments[1:])
 		return !at.Possible || at.Schema.Kinds() != 0 && at.Schema.Kinds()&schema.Object == 0 ||
 			at.Named && slices.ContainsFunc(at.Schema.Properties(),
 				func(name string) bool { return slices.Contains(failureFields, name) })

@@ -7,11 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB501", Name: "unknown-tool", Default: diag.Error},
-	Needs: diag.Tools,
-	Call:  unknownTool,
-})
+var _ = Register(Rule{Needs: diag.Tools, Call: unknownTool}.As("OB501", "unknown-tool", diag.Error))
 
 // unknownTool reports calls of tools that nobody declares. A tool without a schema whose activity is registered is
 // known by that; ConsultAdvisor exists wherever advisors do.
@@ -21,12 +17,12 @@ func unknownTool(p *Pass, call *plan.Call) {
 	}
 	near, ok := analysis.ToolSuggester(p).Nearest(call.ToolName)
 	if call.ToolName == compiler.Consult && !ok {
-		p.Report(call.ToolNode.Span(), "no advisor answers on demand: each has an \"on\"").About(call.Label()).
+		p.ReportCall(call, call.ToolNode.Span(), "no advisor answers on demand: each has an \"on\"").
 			Advise(
 				"list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
 		return
 	}
-	f := p.Report(call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near)).About(call.Label())
+	f := p.ReportCall(call, call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near))
 	if ok {
 		f.Advise("did you mean %q?", compiler.Shown(near, call.ToolName))
 		f.Rename(call.ToolNode, 0, len(call.ToolName), near,

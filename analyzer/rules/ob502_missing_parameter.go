@@ -7,10 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = Register(Rule{
-	Rule: &diag.Rule{Code: "OB502", Name: "missing-parameter", Default: diag.Error},
-	Call: missingParameters,
-})
+var _ = Register(Rule{Call: missingParameters}.As("OB502", "missing-parameter", diag.Error))
 
 // missingParameters reports calls that leave out what their tool requires.
 func missingParameters(p *Pass, call *plan.Call) {
@@ -29,8 +26,8 @@ func missingParameters(p *Pass, call *plan.Call) {
 }
 
 func reportMissingParameter(p *Pass, call *plan.Call, known *parameters, name string) {
-	f := p.Report(call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.Taker, name,
-		call.Name).About(call.Label()).
+	f := p.ReportCall(call, call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.Taker,
+		name, call.Name).
 		Advise("pass %q: a value, or a reference such as †state.%s", name, name).
 		Show(analysis.ParameterNode(known.Tool, name).Span(), "%q is declared here", name)
 	if key, ok := misspelt(p, call, known, name); ok {

@@ -11,10 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = Register(Rule{
-	Rule: &diag.Rule{Code: "OB503", Name: "unknown-parameter", Default: diag.Error},
-	Call: unknownParameters,
-})
+var _ = Register(Rule{Call: unknownParameters}.As("OB503", "unknown-parameter", diag.Error))
 
 // unknownParameters reports parameters that the tool doesn't name, unless it
 // says itself that it takes others (additionalProperties).
@@ -34,9 +31,9 @@ func unknownParameters(p *Pass, call *plan.Call) {
 			}
 			if f := call.Node.Fields[at]; !unknown[f.Key] {
 				unknown[f.Key] = true
-				p.Report(f.Key.Span(),
+				p.ReportCall(call, f.Key.Span(),
 					"%s has a parameter %q, and doesn't receive it: keys that begin with \"x-\" are ignored",
-					known.Taker, key).About(call.Label()).
+					known.Taker, key).
 					Advise("give the parameter another name")
 			}
 		}
@@ -44,7 +41,7 @@ func unknownParameters(p *Pass, call *plan.Call) {
 }
 
 func unknownParameter(p *Pass, call *plan.Call, known *parameters, f plan.TemplateField) {
-	found := p.Report(f.Node.Span(), "%s has no parameter %q", known.Taker, f.Key).About(call.Label())
+	found := p.ReportCall(call, f.Node.Span(), "%s has no parameter %q", known.Taker, f.Key)
 	if near, ok := known.Names().Nearest(f.Key); ok && !analysis.Passes(call, near) {
 		found.Advise("did you mean %q?", near)
 		rival := slices.ContainsFunc(call.Params.Fields, func(other plan.TemplateField) bool {

@@ -15,10 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = Register(Rule{
-	Rule: &diag.Rule{Code: "OB504", Name: "bad-parameter", Default: diag.Error},
-	Call: badParameters,
-})
+var _ = Register(Rule{Call: badParameters}.As("OB504", "bad-parameter", diag.Error))
 
 // badParameters reports literals that the tool's schema rejects, at the value that is wrong, and the results that a
 // solution already holds where the tool's _output rejects them. What an expression will give isn't judged here.
@@ -58,13 +55,13 @@ func unfitArguments(p *Pass, call *plan.Call) {
 		(known == nil || !known.Unknown(unfit.Parameter)) {
 		at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == unfit.Parameter })
 		if at < 0 {
-			p.Report(call.ToolNode.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
-				unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+			p.ReportCall(call, call.ToolNode.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
+				unfit.Message).Advise("%s", unfit.Help)
 			return
 		}
 		value := call.Params.Fields[at].Value
-		f := p.Report(value.Node.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
-			unfit.Message).About(call.Label()).Advise("%s", unfit.Help)
+		f := p.ReportCall(call, value.Node.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
+			unfit.Message).Advise("%s", unfit.Help)
 		if value.Live() { // a run may be given another
 			f.As(diag.Warning)
 		}
@@ -105,8 +102,8 @@ func badParametersOf(p *Pass, call *plan.Call, known *parameters) bool {
 	if !complete {
 		neverTogether(p, known, call)
 	} else if v := known.Schema.Validate(known.Completed(call.Params.Value)); v != nil {
-		p.Report(call.ToolNode.Span(), "%s doesn't accept these parameters together: %s", known.Taker, v.Error()).
-			About(call.Label()).
+		p.ReportCall(call, call.ToolNode.Span(), "%s doesn't accept these parameters together: %s",
+			known.Taker, v.Error()).
 			Advise("check the parameters against the %s's schema", known.Which)
 	}
 	return len(p.Found) > before
@@ -117,8 +114,8 @@ func produced(p *Pass, call *plan.Call) {
 		return
 	}
 	if v := call.Tool.Output.Validate(call.Produced.Value()); v != nil {
-		p.Report(analysis.PlaceAt(nil, call.Produced, v.Path),
-			"the result of %q doesn't match the tool's \"_output\": %s", call.Name, v.Error()).About(call.Label()).
+		p.ReportCall(call, analysis.PlaceAt(nil, call.Produced, v.Path),
+			"the result of %q doesn't match the tool's \"_output\": %s", call.Name, v.Error()).
 			Advise("give a result that the tool's \"_output\" accepts").
 			Show(call.Tool.OutputNode.Span().Head(), "the schema of the result is here")
 	}
@@ -129,8 +126,8 @@ func BadLiteral(p *Pass, call *plan.Call, taker *parameters, f plan.TemplateFiel
 	var found *diag.Diagnostic
 	l := analysis.Literals{
 		Refused: func(at source.Span, below, why string) {
-			found = p.Report(at, "%s doesn't accept this for %s%s: %s", taker.Taker, quote(f.Key), below, why).
-				About(call.Label()).
+			found = p.ReportCall(call, at, "%s doesn't accept this for %s%s: %s", taker.Taker, quote(f.Key),
+				below, why).
 				Advise("pass a value that the %s's schema accepts", taker.Which).
 				Show(taker.Node(f.Key).Span(), "%q is %s here", f.Key, taker.Verb())
 		},
@@ -192,7 +189,7 @@ func neverTogether(p *Pass, t *parameters, call *plan.Call) {
 		"type": "object", "properties": properties, "required": names, "additionalProperties": false,
 	}, schema.Options{})
 	if p.Flow.Contains(shape, t.Schema).Relation == schema.Never {
-		p.Report(call.ToolNode.Span(), "%s never accepts these parameters together", t.Taker).About(call.Label()).
+		p.ReportCall(call, call.ToolNode.Span(), "%s never accepts these parameters together", t.Taker).
 			Advise("check the parameters against the %s's schema", t.Which)
 	}
 }

@@ -7,10 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-var FlowMismatch = Register(Rule{
-	Rule: &diag.Rule{Code: "OB505", Name: "flow-mismatch", Default: diag.Error},
-	Run:  flowMismatches,
-})
+var FlowMismatch = Register(Rule{Run: flowMismatches}.As("OB505", "flow-mismatch", diag.Error))
 
 // help says what to do about a value of another kind.
 func help(j *judgement) string {

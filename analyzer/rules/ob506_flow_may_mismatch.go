@@ -8,10 +8,7 @@ import (
 
 var MayMismatchRule = &diag.Rule{Code: "OB506", Name: "flow-may-mismatch", Default: diag.Warning}
 
-var FlowMayMismatch = Register(Rule{
-	Rule: MayMismatchRule,
-	Run:  flowMayMismatches,
-})
+var FlowMayMismatch = Register(Rule{Rule: MayMismatchRule, Run: flowMayMismatches})
 
 // flowMayMismatches reports flows with a value that doesn't fit, and those that couldn't be checked within the budget.
 func flowMayMismatches(p *Pass) {

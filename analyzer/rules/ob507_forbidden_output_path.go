@@ -10,10 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = Register(Rule{
-	Rule: &diag.Rule{Code: "OB507", Name: "forbidden-output-path", Default: diag.Error},
-	Call: forbiddenOutputPath,
-})
+var _ = Register(Rule{Call: forbiddenOutputPath}.As("OB507", "forbidden-output-path", diag.Error))
 
 // forbiddenOutputPath reports output paths that the tool's own schema doesn't allow, however they are spelt.
 func forbiddenOutputPath(p *Pass, call *plan.Call) {
@@ -28,7 +25,7 @@ func forbiddenOutputPath(p *Pass, call *plan.Call) {
 	if v := call.Tool.OutputPath.Validate(n.Text); v != nil {
 		why = v.Message
 	}
-	f := p.Report(n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).About(call.Label()).
+	f := p.ReportCall(call, n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).
 		Advise(
 			"write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
 	f.Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)

@@ -15,11 +15,7 @@ import (
 
 var StateMismatchRule = &diag.Rule{Code: "OB508", Name: "state-mismatch", Default: diag.Error}
 
-var _ = Register(Rule{
-	Rule:  StateMismatchRule,
-	Needs: diag.State,
-	Run:   stateMismatches,
-})
+var _ = Register(Rule{Rule: StateMismatchRule, Needs: diag.State, Run: stateMismatches})
 
 // stateMismatches reports results that the state schema refuses, always or for some values.
 func stateMismatches(p *Pass) {
@@ -108,9 +104,8 @@ func producedMismatch(p *Pass, call *plan.Call) {
 		return
 	}
 	path := call.Output[0][0]
-	f := p.Report(analysis.PlaceAt(nil, call.Produced, v.Path),
+	f := p.ReportCall(call, analysis.PlaceAt(nil, call.Produced, v.Path),
 		"the result of %q doesn't fit the state schema at %q: %s", call.Name, p.Path(path.ID), v.Error()).
-		About(call.Label()).
 		Advise("give a result that the state schema accepts, or write it elsewhere").
 		Note(path.Span(), "it would be written here")
 	f.Witness = call.Produced.Value()
@@ -161,8 +156,8 @@ func noPlaceFor(p *Pass, call *plan.Call, part string, always bool) {
 	if !always {
 		verb, severity = "may not fit", diag.Warning
 	}
-	f := p.Report(path.Span(), "the result of %s %s the state schema at %s, which allows no %s", quote(call.ToolName),
-		verb, quote(p.Path(path.ID)), quote(part)).About(call.Label()).As(severity).
+	f := p.ReportCall(call, path.Span(), "the result of %s %s the state schema at %s, which allows no %s",
+		quote(call.ToolName), verb, quote(p.Path(path.ID)), quote(part)).As(severity).
 		Advise("allow it in the state schema, or remove it from the tool's \"_output\"")
 	analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
 }
@@ -185,9 +180,9 @@ func missingParts(p *Pass) {
 				}
 				for _, name := range s.Required() {
 					if part := (expression.Segment{Key: name}); !comesInto(p, container, part) {
-						p.Report(path.Span(),
+						p.ReportCall(call, path.Span(),
 							"this writes a part of %q; the state schema also requires %q there, and nothing writes it",
-							p.Path(container), name).About(call.Label()).As(diag.Warning).
+							p.Path(container), name).As(diag.Warning).
 							Advise("write the whole value, write %q in a call, or don't require it", name)
 						break
 					}

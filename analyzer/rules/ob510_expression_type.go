@@ -14,10 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-var _ = Register(Rule{
-	Rule: samples.ExpressionType,
-	Run:  expressionTypes,
-})
+var _ = Register(Rule{Rule: samples.ExpressionType, Run: expressionTypes})
 
 // expressionTypes holds every expression against what is known of the types of
 // its references, and every _when against being a boolean.
@@ -32,7 +29,7 @@ func expressionTypes(p *Pass) {
 		}
 		result, err := p.Flow.Check(t)
 		if err != nil {
-			f := p.Report(t.Node.Within(err.Start, err.End), "%s", err.Message).About(call.Label())
+			f := p.ReportCall(call, t.Node.Within(err.Start, err.End), "%s", err.Message)
 			if f.Help = err.Help; f.Help == "" {
 				f.Advise(
 					"the types come from the values and schemas of the input and the state, and from the tools' " +
@@ -41,8 +38,7 @@ func expressionTypes(p *Pass) {
 			return
 		}
 		if when && result != nil && result.Kinds != 0 && result.Kinds&expression.Bool == 0 {
-			f := p.Report(t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).
-				About(call.Label()).
+			f := p.ReportCall(call, t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).
 				Advise("compare it with something: †state.total > 100")
 			passed := func(r int) bool {
 				return r != t.Reads[0] && p.Plan.Paths.Overlap(p.Plan.Reads[r].Path, p.Plan.Reads[t.Reads[0]].Path)

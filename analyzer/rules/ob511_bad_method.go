@@ -12,10 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = Register(Rule{
-	Rule: &diag.Rule{Code: "OB511", Name: "bad-method", Default: diag.Error},
-	Run:  badMethods,
-})
+var _ = Register(Rule{Run: badMethods}.As("OB511", "bad-method", diag.Error))
 
 // badMethods reports methods that can't work on what stands at the path, or with what the tool gives.
 func badMethods(p *Pass) {
@@ -26,8 +23,8 @@ func badMethods(p *Pass) {
 		}
 		if call.Tool != nil && call.Tool.Output != nil && call.Produced == nil {
 			if gives, takes := call.Tool.Output.Kinds(), PatchKinds[call.Method]; gives != 0 && gives&takes == 0 {
-				f := p.Report(methodPlace(p, call), "%q needs %s to write, but the result of %q is %s", call.Method,
-					takes, call.ToolName, gives).About(call.Label()).
+				f := p.ReportCall(call, methodPlace(p, call), "%q needs %s to write, but the result of %q is %s",
+					call.Method, takes, call.ToolName, gives).
 					Advise("use another \"_outputMethod\", or make the tool return %s", takes)
 				analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
 				continue
@@ -51,8 +48,8 @@ func badMethods(p *Pass) {
 func badBase(p *Pass, b beginning, call *plan.Call) {
 	for _, path := range call.Output[0] {
 		if kinds, said := baseOf(p, b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
-			f := p.Report(methodPlace(p, call), "%q needs %s at %q, but it is %s", call.Method, baseKinds[call.Method],
-				p.Path(path.ID), kinds).About(call.Label()).
+			f := p.ReportCall(call, methodPlace(p, call), "%q needs %s at %q, but it is %s", call.Method,
+				baseKinds[call.Method], p.Path(path.ID), kinds).
 				Advise("use another \"_outputMethod\", or another path")
 			analysis.ShowAll(f, said)
 			return

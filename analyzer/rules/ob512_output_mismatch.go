@@ -11,10 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var OutputMismatch = Register(Rule{
-	Rule: &diag.Rule{Code: "OB512", Name: "output-mismatch", Default: diag.Error},
-	Run:  outputMismatches,
-})
+var OutputMismatch = Register(Rule{Run: outputMismatches}.As("OB512", "output-mismatch", diag.Error))
 
 // outputMismatches reports what of the plan's output its schema refuses, and required parts of it that may be left out.
 func outputMismatches(p *Pass) {

@@ -14,11 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-var _ = Register(Rule{
-	Rule:   &diag.Rule{Code: "OB513", Name: "unknown-field", Default: diag.Warning},
-	Raises: true,
-	Run:    unknownFields,
-})
+var _ = Register(Rule{Raises: true, Run: unknownFields}.As("OB513", "unknown-field", diag.Warning))
 
 // unknownFields reports reads of a field that no bound call's _output names. Where a schema names nothing, says that
 // there may be more, or isn't known, the field may be there and the rule is silent.
@@ -64,16 +60,15 @@ func unknownField(p *Pass, r *plan.Read) {
 		return
 	}
 	if first.Failure {
-		p.Report(r.Span(), "the failure record of %q has no %q: it has code, message and details", first.Call.ToolName,
-			first.Rest[0].Key).About(p.Flow.Caller(r).Label()).
+		p.ReportCall(p.Flow.Caller(r), r.Span(), "the failure record of %q has no %q: it has code, message and details",
+			first.Call.ToolName, first.Rest[0].Key).
 			Note(first.Path.Span(), "%q writes it to %q here", first.Call.Name, p.Path(first.Path.ID)).
 			Advise("read one of these three")
 		return
 	}
 	step := first.Rest[place.Depth]
-	in := p.Flow.At(first.Call.Tool.Output, first.Rest[:place.Depth]).Schema
-	known := analysis.Once(p.Shared, in, func() *analysis.Declaration { return analysis.DeclarationOf(place) })
-	f := p.Report(r.Span(), "the result of %q has no %q", first.Call.ToolName, step.Key).About(p.Flow.Caller(r).Label())
+	known := analysis.DeclarationOf(p, first.Call.Tool.Output, first.Rest, place)
+	f := p.ReportCall(p.Flow.Caller(r), r.Span(), "the result of %q has no %q", first.Call.ToolName, step.Key)
 	f.Note(first.Path.Span(), "%q writes its result to %q here", first.Call.Name, p.Path(first.Path.ID))
 	f.Advise("read a field that the tool's \"_output\" names, or name this one there")
 	if function, ok := expression.FunctionFor(step.Key); ok && known.List == "" && !step.IsIndex {
@@ -96,13 +91,12 @@ type missingField struct {
 // instead adds to a finding what there is in the place of a part that isn't, as the end of
 // a reference names it, and which part may be meant.
 func instead(p *Pass, f *diag.Diagnostic, r *plan.Read, rest []expression.Segment, m missingField) {
-	step := rest[m.at.Depth]
 	switch end := analysis.PastEnd(m.of, rest); {
 	case end != "":
 		f.Message += ": " + end
 		f.Advise("read an item that there may be")
 	case m.known.List == "":
-		f.Message += ": " + m.is + " " + m.of.At(compiler.SchemaPath(rest[:m.at.Depth])).Schema.Kinds().String()
+		f.Message += ": " + m.is + " " + m.of.At(rest[:m.at.Depth]).Schema.Kinds().String()
 	case m.closed:
 		f.Message += ": " + m.its + " schema allows only " + m.known.List
 	default:
@@ -111,14 +105,7 @@ func instead(p *Pass, f *diag.Diagnostic, r *plan.Read, rest []expression.Segmen
 	if m.closed && r.Ref.Required {
 		f.As(diag.Error)
 	}
-	if near, ok := m.known.Nearest(step.Key); ok && !step.IsIndex {
-		suggested := r.Ref
-		suggested.Path = slices.Clone(r.Ref.Path)
-		suggested.Path[len(suggested.Path)-len(rest)+m.at.Depth].Key = near
-		f.Advise("did you mean %q?", suggested.String())
-		f.Rename(r.Node, r.Ref.Start, r.Ref.End, analysis.Respelt(r.Node.Text[r.Ref.Start:r.Ref.End], step.Key, near,
-			suggested), compiler.Misspelt(p.Plan, step.Key, near, m.known.Suggester, true))
-	}
+	analysis.OfferKey(p, f, r.Node, r.Ref, len(r.Ref.Path)-len(rest)+m.at.Depth, m.known.Suggester)
 }
 
 // failureFields are what a failure record holds.
@@ -129,7 +116,7 @@ func declaredInDocument(p *Pass, r *plan.Read) bool {
 	path := p.Plan.Paths.Segments(r.Path)
 	switch path[0].Key {
 	case "state":
-		if p.Plan.StateSchema != nil && p.Plan.StateSchema.At(compiler.SchemaPath(path[1:])).Named {
+		if p.Plan.StateSchema != nil && p.Plan.StateSchema.At(path[1:]).Named {
 			return true
 		}
 		return p.Flow.Begins("state", path[1:])
@@ -163,7 +150,7 @@ func unknownMembers(p *Pass) {
 			return
 		}
 		said := strings.Replace(err.Message, "there is no field", "no schema names a field", 1)
-		f := p.Report(t.Node.Within(err.Start, err.End), "%s here", said).About(call.Label())
+		f := p.ReportCall(call, t.Node.Within(err.Start, err.End), "%s here", said)
 		if f.Help = err.Help; f.Help == "" {
 			f.Advise("read a field that the source's schema names, or name this one there")
 		}
@@ -205,8 +192,8 @@ func unknownInItem(p *Pass, r *plan.Read) {
 		return
 	}
 	if r.Ref.Kind == "index" {
-		p.Report(r.Span(), "%q is the place of an item, a number, and has no %q", "†index", r.Ref.Path[0].Key).
-			About(call.Label()).As(diag.Error).
+		p.ReportCall(call, r.Span(), "%q is the place of an item, a number, and has no %q", "†index",
+			r.Ref.Path[0].Key).As(diag.Error).
 			Advise("the item itself is %q", "†item")
 		return
 	}
@@ -219,19 +206,19 @@ func unknownInItem(p *Pass, r *plan.Read) {
 		if all[i].Schema == nil || all[i].Wide {
 			return
 		}
-		if at = all[i].Schema.At(compiler.SchemaPath(r.Ref.Path)); at.Named || at.Possible && (at.Silent || at.Open) {
+		if at = all[i].Schema.At(r.Ref.Path); at.Named || at.Possible && (at.Silent || at.Open) {
 			return
 		}
 	}
-	f := p.Report(r.Span(), "the items of %q have no %q", short(call.Each.Text()), r.Ref.Path[at.Depth].Key).
-		About(call.Label())
+	f := p.ReportCall(call, r.Span(), "the items of %q have no %q", short(call.Each.Text()), r.Ref.Path[at.Depth].Key)
 	analysis.ShowAll(f, analysis.ItemPlace(p, r))
 	if f.Advise(
 		"read a field that the schema of the list names, or name this one there"); r.Ref.Path[0].Key == "index" &&
 		at.Depth == 0 {
 		f.Advise("the place of an item in its list is %q", "†index")
 	}
-	instead(p, f, r, r.Ref.Path, missingField{all[len(all)-1].Schema, at, analysis.DeclarationOf(at), !at.Possible,
+	of := all[len(all)-1].Schema
+	instead(p, f, r, r.Ref.Path, missingField{of, at, analysis.DeclarationOf(p, of, r.Ref.Path, at), !at.Possible,
 		"they are", "their"})
 }
 
@@ -241,6 +228,6 @@ func inItem(p *Pass, call *plan.Call, ref expression.Reference) bool {
 		return false
 	}
 	return slices.ContainsFunc(p.Flow.Elements(call.Each.List), func(v flow.Variant) bool {
-		return v.Schema != nil && v.Schema.At(compiler.SchemaPath(ref.Path[:1])).Named
+		return v.Schema != nil && v.Schema.At(ref.Path[:1]).Named
 	})
 }

@@ -12,11 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB514", Name: "unknown-keyword", Default: diag.Warning},
-	Scope: document,
-	Run:   unknownKeywords,
-})
+var _ = Register(Rule{Scope: document, Run: unknownKeywords}.As("OB514", "unknown-keyword", diag.Warning))
 
 // unknownKeywords reports keys of schemas, and of tools' annotations, that nobody reads and that are one letter or the
 // case away from one that counts. Others are somebody's own notes.

@@ -1,20 +1,13 @@
 package rules
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB602", Name: "latent", Default: diag.Info},
-	Scope: document,
-	Run:   latentTools,
-})
+var _ = Register(Rule{Scope: document, Run: latentTools}.As("OB602", "latent", diag.Info))
 
 // latentTools says once which tools need a model, because no activity carries them out.
 func latentTools(p *Pass) {
@@ -25,11 +18,14 @@ func latentTools(p *Pass) {
 	var names []string
 	named := map[string]bool{}
 	for _, call := range p.Plan.Calls {
-		if tool := latentWithin(p.Plan.Delegates[call.Plan()]); tool != "" && !named[call.Plan()] {
-			named[call.Plan()] = true
-			p.Report(call.ToolNode.Span(), "the plan %q calls the tool %q, which has no activity: a run needs a model "+
-				"to produce its result", call.Plan(), tool).
-				Advise("define an activity of that name in that plan, or let a model answer it")
+		if path := call.Plan(); path != "" && !named[path] {
+			named[path] = true
+			if latent, _ := firstWithin(p.Plan.Delegates[path], map[*plan.Plan]bool{}, isLatent); latent != nil {
+				p.Report(call.ToolNode.Span(),
+					"the plan %q calls the tool %q, which has no activity: a run needs a model to produce its result",
+					path, latent.ToolName).
+					Advise("define an activity of that name in that plan, or let a model answer it")
+			}
 		}
 		if !call.Latent() || call.Produced != nil || p.Plan.ToolsDeclared && call.Tool == nil {
 			continue
@@ -55,22 +51,24 @@ func latentTools(p *Pass) {
 	}
 }
 
-// latentWithin is a tool that needs a model in a delegate or in those below it, or "".
-func latentWithin(delegate *plan.Plan) string {
-	if delegate == nil {
-		return ""
+func isLatent(_ *plan.Plan, call *plan.Call) bool { return call.Latent() && call.Produced == nil }
+
+// firstWithin is the first call of a delegate, or of those that its calls run, that passes a test; nil where there is
+// none. Its name is behind those of the calls that it is below.
+func firstWithin(d *plan.Plan, seen map[*plan.Plan]bool,
+	test func(*plan.Plan, *plan.Call) bool) (first *plan.Call, name string) {
+	if d == nil || seen[d] {
+		return nil, ""
 	}
-	below := delegate.AllDelegates()
-	all := []*plan.Plan{delegate}
-	for _, path := range slices.Sorted(maps.Keys(below)) {
-		all = append(all, below[path])
-	}
-	for _, one := range all {
-		for _, call := range one.Calls {
-			if call.Latent() && call.Produced == nil {
-				return call.ToolName
+	seen[d] = true
+	for _, call := range d.Calls {
+		if call.Plan() == "" {
+			if test(d, call) {
+				return call, call.Name
 			}
+		} else if first, name = firstWithin(d.Delegates[call.Plan()], seen, test); first != nil {
+			return first, call.Name + "/" + name
 		}
 	}
-	return ""
+	return nil, ""
 }

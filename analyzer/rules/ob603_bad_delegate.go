@@ -51,7 +51,7 @@ func badDelegates(p *Pass) {
 func reportUnsound(p *Pass, path string, found []diag.Diagnostic, what string, severity diag.Severity) {
 	call, at := delegateNode(p, path)
 	first := found[0]
-	f := p.Report(at.Span(), "the delegate %q %s: %s", path, what, first.Message).About(call.Label()).As(severity).
+	f := p.ReportCall(call, at.Span(), "the delegate %q %s: %s", path, what, first.Message).As(severity).
 		Advise("run \"obelus check %s\"", path)
 	if len(found) > 1 {
 		f.Message = fmt.Sprintf("the delegate %q %s: it has %s, the first: %s", path, what,
@@ -126,9 +126,9 @@ func handsOver(p *Pass, call *plan.Call) {
 	}
 	const help = "pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\""
 	for _, r := range missing {
-		if s := d.StateSchema; s != nil && s.At(compiler.SchemaPath(d.Paths.Segments(r.Path)[1:])).Required {
-			p.Report(call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass", call.Plan(),
-				r.Ref.String()).About(call.Label()).
+		if s := d.StateSchema; s != nil && s.At(d.Paths.Segments(r.Path)[1:]).Required {
+			p.ReportCall(call, call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass",
+				call.Plan(), r.Ref.String()).
 				Advise(help).Note(r.Span(), "it is read here").
 				Show(d.StateSchemaNode.Span().Head(), "it is required here")
 			return
@@ -137,8 +137,8 @@ func handsOver(p *Pass, call *plan.Call) {
 	if !comesToNothing(d, missing) {
 		return
 	}
-	p.Report(call.ToolNode.Span(), "the delegate %q has no output without %q, which this call doesn't pass",
-		call.Plan(), missing[0].Ref.String()).About(call.Label()).As(diag.Warning).
+	p.ReportCall(call, call.ToolNode.Span(), "the delegate %q has no output without %q, which this call doesn't pass",
+		call.Plan(), missing[0].Ref.String()).As(diag.Warning).
 		Advise(help).Note(missing[0].Span(), "it is read here")
 }
 
@@ -148,7 +148,7 @@ func misfitScopes(p *Pass, call *plan.Call, accepts *schema.Schema) {
 		if accepts == nil || s.Kind != "state" || len(s.Ref.Path) == 0 {
 			continue
 		}
-		at := accepts.At(compiler.SchemaPath(s.Ref.Path)).Schema
+		at := accepts.At(s.Ref.Path).Schema
 		to := target{Call: call, Taker: &parameters{}, Schema: at, Node: p.Plan.Reads[s.Read].Node}
 		j := judgement{Fit: p.Flow.Accepts(nil, p.Flow.Read(s.Read), at), To: to}
 		if j.Relation != schema.Never && j.Relation != schema.MayNotFit {

@@ -20,8 +20,8 @@ func badScopes(p *Pass) {
 			if p.Plan.Form == plan.Solution && kind != "input" {
 				continue // the state that it is given isn't known
 			}
-			f := p.Report(r.Span(), "the scope %q names nothing: %s", r.Ref.String(), analysis.WhyNever[kind]).
-				About(call.Label()).Advise("%s", analysis.WhereFrom[kind])
+			f := p.ReportCall(call, r.Span(), "the scope %q names nothing: %s", r.Ref.String(),
+				analysis.WhyNever[kind]).Advise("%s", analysis.WhereFrom[kind])
 			noteMissing(p, r, nil)
 			if call.ScopesNode == nil {
 				f.Note(s.Node.Span().Head(), "the tool fixes the scope here")

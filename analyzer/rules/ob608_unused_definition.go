@@ -11,11 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB608", Name: "unused-definition", Default: diag.Info},
-	Scope: document,
-	Run:   unusedDefinitions,
-})
+var _ = Register(Rule{Scope: document, Run: unusedDefinitions}.As("OB608", "unused-definition", diag.Info))
 
 // unusedDefinitions reports what a plan file defines and no call uses. A plan without calls, or one in another form,
 // offers its tools to a model instead; a compiled plan holds whatever it was compiled with.

@@ -16,11 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB609", Name: "unrunnable-activity", Default: diag.Error},
-	Scope: document,
-	Run:   unrunnableActivities,
-})
+var _ = Register(Rule{Scope: document, Run: unrunnableActivities}.As("OB609", "unrunnable-activity", diag.Error))
 
 // unrunnableActivities reports activities that calls use and that can't be carried out
 // where the plan is to be run, each once.
@@ -37,7 +33,7 @@ func unrunnableActivities(p *Pass) {
 		}
 		reported[call.Activity] = true
 		p.Machine.Unrunnable(a, func(what, help string, at source.Span) {
-			f := p.Report(at, "the activity %q can't be run: %s", compiler.Shown(a.Name), what).About(call.Label()).
+			f := p.ReportCall(call, at, "the activity %q can't be run: %s", compiler.Shown(a.Name), what).
 				Advise("%s", help).
 				Note(call.ToolNode.Span(), "%q needs it", call.Name)
 			if p.Machine.Other {
@@ -62,8 +58,8 @@ func unfitActivities(p *Pass) {
 			continue
 		}
 		if n := call.Node.Get("_outputPath"); n != nil {
-			p.Report(n.Span(), "the activity %q returns nothing (\"stdout: none\"), so null would be written",
-				compiler.Shown(a.Name)).As(diag.Warning).About(call.Label()).
+			p.ReportCall(call, n.Span(), "the activity %q returns nothing (\"stdout: none\"), so null would be written",
+				compiler.Shown(a.Name)).As(diag.Warning).
 				Advise(
 					"remove \"_outputPath\", or declare what the program writes: \"stdout: text\", \"lines\" or " +
 						"\"json\"")

@@ -8,11 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/naming"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB610", Name: "drifted-server", Default: diag.Error},
-	Scope: document,
-	Run:   driftedServers,
-})
+var _ = Register(Rule{Scope: document, Run: driftedServers}.As("OB610", "drifted-server", diag.Error))
 
 // driftedServers reports activities that are tools which their MCP server didn't have when
 // its tools were imported, each once. What the server has by now a run finds out.
@@ -32,8 +28,8 @@ func driftedServers(p *Pass) {
 			continue
 		}
 		at := a.Node.Get("mcp").Get("tool")
-		f := p.Report(at.Span(), "the MCP server %q has no tool %q, as its catalogue records",
-			compiler.Shown(a.Server.Name), compiler.Shown(a.Remote)).About(call.Label()).
+		f := p.ReportCall(call, at.Span(), "the MCP server %q has no tool %q, as its catalogue records",
+			compiler.Shown(a.Server.Name), compiler.Shown(a.Remote)).
 			Note(call.ToolNode.Span(), "%q needs it", call.Name)
 		if near, ok := naming.NewSuggester(names).Nearest(a.Remote); ok {
 			f.Advise("did you mean %q?", near).Rename(at, 0, len(a.Remote), near, false)

@@ -9,12 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB704", Name: "over-budget", Default: diag.Warning},
-	Scope: document,
-	Needs: diag.Tools | diag.Order,
-	Run:   overBudget,
-})
+var _ = Register(Rule{Scope: document, Needs: diag.Tools | diag.Order, Run: overBudget}.
+	As("OB704", "over-budget", diag.Warning))
 
 // overBudget reports a budget that the worst case exceeds, by the costs of tools ("x-simulate"). It
 // reports nothing if a cost is unknown.

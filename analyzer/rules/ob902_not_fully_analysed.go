@@ -5,10 +5,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-var _ = Register(Rule{
-	Rule: analysis.NotAnalysed,
-	Run:  notFullyAnalysed,
-})
+var _ = Register(Rule{Rule: analysis.NotAnalysed, Run: notFullyAnalysed})
 
 // notFullyAnalysed reports the questions about branches that have no answer
 // because the budget ran out. It comes after the rules that ask them.
@@ -35,12 +32,12 @@ func notFullyAnalysed(p *Pass) {
 				continue
 			}
 			if shown++; shown > analysis.MaxShown {
-				p.Report(u.At, "%d more questions about branches are not fully analysed", len(p.OpenQuestions)-i).
-					About(u.Call.Label()).
+				p.ReportCall(u.Call, u.At, "%d more questions about branches are not fully analysed",
+					len(p.OpenQuestions)-i).
 					Advise("make fewer calls depend on the same decisions, or split the plan")
 				break
 			}
-			p.Report(u.At, "%s is not fully analysed: too many decisions meet", u.What).About(u.Call.Label()).
+			p.ReportCall(u.Call, u.At, "%s is not fully analysed: too many decisions meet", u.What).
 				Advise("make fewer calls depend on the same decisions, or split the plan")
 		}
 	}

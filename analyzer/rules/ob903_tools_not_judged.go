@@ -4,12 +4,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
-var _ = Register(Rule{
-	Rule:  &diag.Rule{Code: "OB903", Name: "tools-not-judged", Default: diag.Info},
-	Scope: document,
-	Needs: diag.Tools,
-	Run:   toolsNotJudged,
-})
+var _ = Register(Rule{Scope: document, Needs: diag.Tools, Run: toolsNotJudged}.
+	As("OB903", "tools-not-judged", diag.Info))
 
 // toolsNotJudged says that there is nothing to hold tools and parameters against.
 func toolsNotJudged(p *Pass) {

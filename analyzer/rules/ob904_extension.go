@@ -10,7 +10,7 @@ var _ = Register(Rule{
 	Strict: true,
 	Call: func(p *Pass, call *plan.Call) {
 		for _, f := range call.Extensions {
-			p.Report(f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).About(call.Label()).
+			p.ReportCall(call, f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).
 				Advise("%s", insteadOf[f.Key.Text])
 		}
 	},

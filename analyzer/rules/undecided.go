@@ -20,7 +20,7 @@ func MayBeOmitted(p *Pass, r *plan.Read) bool {
 		return false
 	}
 	s := map[string]*schema.Schema{"input": p.Plan.InputSchema, "state": p.Plan.StateSchema}[path[0].Key]
-	return s != nil && !s.At(compiler.SchemaPath(path[1:])).Required
+	return s != nil && !s.At(path[1:]).Required
 }
 
 // MayFail reports whether an expression of a template may fail and has no finding. It is false if

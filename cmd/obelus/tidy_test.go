@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"compiler/diag":              {"compiler/naming", "compiler/source", "compiler/wording"},
 	"compiler/expression":        {"compiler/reference", "compiler/source", "compiler/diag", "compiler/naming", "compiler/wording"},
 	"compiler/schema":            {"compiler/schema/*"},
-	"compiler/schema/ast":        {"compiler/naming", "compiler/schema/regex", "compiler/wording"},
+	"compiler/schema/ast":        {"compiler/reference", "compiler/naming", "compiler/schema/regex", "compiler/wording"},
 	"compiler/schema/sample":     {"compiler/schema/ast", "compiler/schema/regex"},
 	"compiler/schema/subset":     {"compiler/schema/ast", "compiler/schema/regex"},
 	"compiler/pathtree":          {"compiler/reference", "compiler/naming"},

@@ -307,7 +307,7 @@ func (l *Labels) resultHoldsSecrets(w *plan.Call) bool {
 
 // isPlain reports whether a part of a result that holds secrets holds none itself.
 func (l *Labels) isPlain(w *plan.Call, rest []expression.Segment) bool {
-	place := w.Single().Output.At(compiler.SchemaPath(rest))
+	place := w.Single().Output.At(rest)
 	return place.Named && !holdsSecrets(place.Schema)
 }
 

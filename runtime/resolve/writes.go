@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -216,7 +215,7 @@ func (s *Store) SchemaAt(id pathtree.ID) *schema.Schema {
 		return s.Program.schemaAt(id)
 	}
 	if over, below := s.Judging.SchemaOf(s.Program.Paths.Segments(id)); over != nil {
-		return over.At(compiler.SchemaPath(below)).Schema
+		return over.At(below).Schema
 	}
 	return nil
 }
@@ -229,7 +228,7 @@ func (p *Program) schemaAt(id pathtree.ID) *schema.Schema {
 	s, known := p.schemas[id]
 	if !known {
 		if over, below := p.Plan.SchemaOver(id); over != nil {
-			s = over.At(compiler.SchemaPath(below)).Schema
+			s = over.At(below).Schema
 		}
 		if p.schemas == nil {
 			p.schemas = map[pathtree.ID]*schema.Schema{}

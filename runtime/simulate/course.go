@@ -252,7 +252,7 @@ func schemas(p *plan.Plan, call *plan.Call, route int) (known []*schema.Schema) 
 	}
 	for _, path := range call.Output[route] {
 		if s, below := p.SchemaOver(path.ID); s != nil {
-			if at := s.At(compiler.SchemaPath(below)); at.Schema != nil {
+			if at := s.At(below); at.Schema != nil {
 				known = append(known, at.Schema)
 			}
 		}

@@ -178,7 +178,7 @@ func (g *gathering) lists(p *part, l *list) (all []any) {
 	add([]any{}...)
 	one := &ending{accepts: func(any) bool { return true }}
 	if g.of.schema != nil {
-		at := g.of.schema.At(append(compiler.SchemaPath(p.steps), schema.Index(0)))
+		at := g.of.schema.At(append(slices.Clip(p.steps), schema.Index(0)))
 		if at.Schema != nil && at.Possible {
 			one.schema, one.accepts = at.Schema, at.Schema.Accepts
 		}
@@ -251,7 +251,7 @@ func (e *ending) alternatives(steps []expression.Segment) (all []any) {
 	if e.schema == nil {
 		return nil
 	}
-	at := e.schema.At(compiler.SchemaPath(steps))
+	at := e.schema.At(steps)
 	if !at.Possible || at.Schema == nil || at.Schema.Kinds() == schema.Anything {
 		return nil
 	}
@@ -279,14 +279,14 @@ func (x *explorer) with(e *ending, steps []expression.Segment, v any) (depth int
 	if e.schema == nil || v == missing {
 		return 0, nil, false
 	}
-	if at := e.schema.At(compiler.SchemaPath(steps)); !at.Possible ||
+	if at := e.schema.At(steps); !at.Possible ||
 		v != present && at.Schema != nil && !at.Schema.Accepts(v) {
 		return 0, nil, false
 	}
 	left := min(schema.SampleSteps, x.varying)
 	defer func(before int) { x.varying -= before - left }(left)
 	for depth = len(steps); depth >= min(1, len(e.made)) && left > 0; depth-- {
-		at := e.schema.At(compiler.SchemaPath(steps[:depth]))
+		at := e.schema.At(steps[:depth])
 		if at.Schema == nil || depth == len(steps) && v != present {
 			continue
 		}

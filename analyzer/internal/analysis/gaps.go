@@ -69,7 +69,7 @@ func hiddenInDocument(p *plan.Plan, offset int) diag.Facts {
 	}
 	for _, f := range p.Root.Fields {
 		if hides, known := hiddenBy[f.Key.Text]; known && Within(f.Value, offset) {
-			if f.Key.Text == "tools" && f.Value.Kind == source.Object { // by name they are known, see defines
+			if f.Key.Text == "tools" && f.Value.Kind == source.Object { // by name they are known, see Defines
 				return 0
 			}
 			return hides

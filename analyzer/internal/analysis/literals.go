@@ -13,11 +13,11 @@ import (
 // Literals are held against schemas: the values in a template, or the parts of them,
 // that hold no expression. What an expression will give isn't judged here.
 type Literals struct {
-	// refused receives what a schema doesn't accept, and its path: .x[0].
+	// Refused receives what a schema doesn't accept, and its path: .x[0].
 	Refused func(at source.Span, below, why string)
-	// value, if set, receives each refused value with the schema.
+	// Value, if set, receives each refused value with the schema.
 	Value func(n *source.Node, s *schema.Schema)
-	// given, if set, receives the required properties that are present, and their object.
+	// Given, if set, receives the required properties that are present, and their object.
 	Given func(f plan.TemplateField, below string)
 }
 

@@ -5,11 +5,13 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"golang.org/x/text/unicode/norm"
 )
@@ -69,8 +71,13 @@ type Declaration struct {
 	List string // the names, for a message; "" when there is none
 }
 
-func DeclarationOf(place schema.Place) *Declaration {
-	names := place.Known()
+// DeclarationOf is what a schema names where a path leaves it.
+func DeclarationOf(p *Pass, s *schema.Schema, path []reference.Segment, left schema.Place) *Declaration {
+	in := p.Flow.At(s, path[:left.Depth]).Schema
+	return Once(p.Shared, in, func() *Declaration { return newDeclaration(left.Known()) })
+}
+
+func newDeclaration(names []string) *Declaration {
 	return &Declaration{naming.NewSuggester(names), wording.Names(names, MaxNamed)}
 }
 
@@ -116,6 +123,25 @@ func Respelt(text, key, other string, suggested reference.Reference) string {
 		}
 	}
 	return suggested.String()
+}
+
+// OfferKey offers the nearest known name for one key of a path, in the place of its text in a node, if there is one.
+func OfferKey(p *Pass, f *diag.Diagnostic, n *source.Node, of reference.Reference, at int,
+	known *naming.Suggester) (suggested reference.Reference, ok bool) {
+	key := of.Path[at].Key
+	near, ok := known.Nearest(key)
+	if !ok || of.Path[at].IsIndex {
+		return of, false
+	}
+	suggested = of
+	suggested.Path = slices.Clone(of.Path)
+	suggested.Path[at].Key = near
+	f.Advise("did you mean %q?", suggested.String())
+	if n != nil {
+		f.Rename(n, of.Start, of.End, Respelt(n.Text[of.Start:of.End], key, near, suggested),
+			compiler.Misspelt(p.Plan, key, near, known, true))
+	}
+	return suggested, true
 }
 
 // nearReference is the same path with one key spelt as something that is there, or the same path of another kind.

@@ -7,11 +7,9 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Parameters are what a tool's schema says of its parameters, or a delegate's of
@@ -25,7 +23,7 @@ type Parameters struct {
 	Ignored  []string // that no call can give: keys that begin with "x-"
 	Open     bool     // it allows parameters that it doesn't name, and says so
 	Places   map[string]schema.Place
-	declared *Declaration            // see names
+	declared *Declaration            // see Names
 	Bounds   map[string]*source.Node // of what a policy says of a tool: where it does, by parameter
 }
 
@@ -81,8 +79,7 @@ func (t *Parameters) Combines() bool {
 // Names suggests among the tool's parameters.
 func (t *Parameters) Names() *Declaration {
 	if t.declared == nil {
-		names := t.Schema.Properties()
-		t.declared = &Declaration{naming.NewSuggester(names), wording.Names(names, MaxNamed)}
+		t.declared = newDeclaration(t.Schema.Properties())
 	}
 	return t.declared
 }

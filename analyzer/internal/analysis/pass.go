@@ -125,6 +125,11 @@ func (p *Pass) Report(at source.Span, format string, args ...any) *diag.Diagnost
 	return p.Found.Report(p.Rule, at, format, args...)
 }
 
+// ReportCall is Report of a call; nil is none.
+func (p *Pass) ReportCall(call *plan.Call, at source.Span, format string, args ...any) *diag.Diagnostic {
+	return p.Report(at, format, args...).About(call.Label())
+}
+
 // Path writes a path as people do: †state.a.
 func (p *Pass) Path(id pathtree.ID) string { return p.Plan.Paths.String(id) }
 
@@ -248,6 +253,12 @@ type Rule struct {
 	// Call looks at one call, and at what the document says of its tool, but not at which other calls there are; such a
 	// rule has no Run. It is asked about each call of a plan, and about a call that arrives later alone.
 	Call func(*Pass, *plan.Call)
+}
+
+// As gives a rule its code, its name and the severity of its findings.
+func (r Rule) As(code, name string, severity diag.Severity) Rule {
+	r.Rule = &diag.Rule{Code: code, Name: name, Default: severity}
+	return r
 }
 
 // A Scope says what a rule looks at: it decides how a plan is judged whose instances have calls of their own.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -56,7 +55,7 @@ func ExplainNever(p *Pass, f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 // PastEnd says that a list in a schema ends before a step of a path; it is "" where none does.
 func PastEnd(s *schema.Schema, path []expression.Segment) string {
 	for i, step := range path {
-		_, most := s.At(compiler.SchemaPath(path[:i])).Schema.Lengths()
+		_, most := s.At(path[:i]).Schema.Lengths()
 		if step.IsIndex && most >= 0 && step.Index >= most {
 			return fmt.Sprintf("the list has at most %d items (maxItems)", most)
 		}
@@ -144,7 +143,7 @@ func Initial(p *Pass, path []expression.Segment) (any, *schema.Schema) {
 	}
 	value, _ = pathtree.Walk(value, path[1:])
 	if s != nil {
-		s = s.At(compiler.SchemaPath(path[1:])).Schema
+		s = s.At(path[1:]).Schema
 	}
 	return value, s
 }
@@ -160,7 +159,7 @@ func somethingAt(p *Pass, r expression.Reference) bool {
 	if _, ok := pathtree.Step(value, last); ok {
 		return true
 	}
-	return s != nil && s.At(compiler.SchemaPath([]expression.Segment{last})).Named
+	return s != nil && s.At([]expression.Segment{last}).Named
 }
 
 func Lookup(p *Pass, path []expression.Segment) (pathtree.ID, bool) {

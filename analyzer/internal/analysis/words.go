@@ -1,13 +1,12 @@
 package analysis
 
 import (
-	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -49,7 +48,7 @@ func NoteWriters(p *Pass, f *diag.Diagnostic, templates ...*plan.Template) {
 // maxChoices limits the decisions in a message.
 const maxChoices = 4
 
-// told is a branch in words: "judge#1" takes "†state.bad" and "†input.size" is 11.
+// DescribeBranch is a branch in words: "judge#1" takes "†state.bad" and "†input.size" is 11.
 func DescribeBranch(branch []branch.Choice) string {
 	var words []string
 	for i, d := range branch {
@@ -107,9 +106,6 @@ type ScheduledEnd struct {
 	Fails bool   `json:"fails,omitempty"` // it ends badly
 }
 
-// ARecord represents the records of failures.
-var ARecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
-
 func Quote(name string) string { return "\"" + name + "\"" }
 
 // MaxNamed is how many names of a kind a message lists.
@@ -120,19 +116,11 @@ const MaxShown = 20
 
 // Brief is a value as JSON, cut where it is long.
 func Brief(v any) string {
-	const most = 60
-	text, err := json.Marshal(v)
+	text, err := canonical.JSON(v)
 	if err != nil {
 		return "a value"
 	}
-	if len(text) <= most {
-		return string(text)
-	}
-	cut := most
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return string(text[:cut]) + "…"
+	return Short(string(text))
 }
 
 // NamedInstances lists instances, so many as one reads.
@@ -163,8 +151,5 @@ func InInstances(ids []string) string {
 
 // Short is a text for a message.
 func Short(text string) string {
-	if runes := []rune(text); len(runes) > 60 {
-		return string(runes[:57]) + "…"
-	}
-	return text
+	return wording.Cut(text, 60)
 }

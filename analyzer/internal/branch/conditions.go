@@ -236,7 +236,7 @@ func (e *Conditions) Writes(call *plan.Call, alternative int) logic.Literal {
 	p := e.plan
 	for _, path := range call.Output[alternative] {
 		if p.StateSchema != nil && p.Paths.Kind(path.ID) == "state" &&
-			p.StateSchema.At(compiler.SchemaPath(p.Paths.Segments(path.ID)[1:])).Schema != nil {
+			p.StateSchema.At(p.Paths.Segments(path.ID)[1:]).Schema != nil {
 			// the schema may not admit a failure record
 			return e.And(w, e.held(heldKey{int32(call.Index), pathtree.Root}).there)
 		}

@@ -223,14 +223,14 @@ func (e *Conditions) initial(r *plan.Read) valued {
 				return valued{logic.True, e.given()}
 			}
 			if s := p.StateSchema; s != nil { // a run may bring another than the plan's own
-				if at := s.At(compiler.SchemaPath(below())); at.Named && at.Schema != nil &&
+				if at := s.At(below()); at.Named && at.Schema != nil &&
 					at.Schema.Kinds()&^schema.Null != 0 {
 					return valued{logic.True, e.nulls(heldKey{-1, r.Path}).Not()}
 				}
 			}
 			return valued{logic.True, logic.False}
 		}
-		if p.StateSchema != nil && p.StateSchema.At(compiler.SchemaPath(below())).Required {
+		if p.StateSchema != nil && p.StateSchema.At(below()).Required {
 			return promised(p.StateSchema)
 		}
 		if r.Start { // every instance holds it

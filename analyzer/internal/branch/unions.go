@@ -208,7 +208,7 @@ func (u *unions) below(k heldKey) (steps []schema.Step, required, ok bool) {
 			return nil, false, false
 		default:
 			rest := paths.Segments(k.path)[paths.Depth(path.ID):]
-			steps, required, ok = compiler.SchemaPath(rest), u.of.facts.At(call.Tool.Output, rest).Required, true
+			steps, required, ok = rest, u.of.facts.At(call.Tool.Output, rest).Required, true
 		}
 	}
 	return steps, required, ok

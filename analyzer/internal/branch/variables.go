@@ -28,7 +28,7 @@ type variable struct {
 // A point is one value, in the place of many.
 type point struct {
 	value       any
-	exceptional bool // it can come, and isn't what the plan is about: a failure record, or a condition fails with it
+	exceptional bool // it can come, and isn't what the plan is about: a condition fails with it
 	untried     bool // a value that wasn't tried
 }
 
@@ -77,13 +77,12 @@ func (s *variable) isAlone() bool {
 
 // A Domain is what a value may be that isn't null.
 type Domain struct {
-	Schema  *schema.Schema // nil for anything
-	Sure    bool           // it is never anything else
-	Records []any          // what it is where it is (part of) the record of a failure
+	Schema *schema.Schema // nil for anything
+	Sure   bool           // it is never anything else
 }
 
 // Tried are the points of a variable: samples without those with the same outcomes as another, and apart from the usual
-// ones those with which a condition fails, and records of failures.
+// ones those with which a condition fails.
 type tried struct {
 	usual, exceptional []point
 	exact              bool // every value gives the same results as a point
@@ -108,11 +107,6 @@ func (e *variables) try(s *variable, alone bool) (made tried) {
 	if len(made.usual) == 0 {
 		return tried{}
 	}
-	for _, record := range s.domain.Records {
-		if record != nil && s.domain.Schema != nil {
-			made.exceptional = append(made.exceptional, point{value: record, exceptional: true})
-		}
-	}
 	made.exact = from.exact
 	return made
 }
@@ -136,7 +130,7 @@ func (e *variables) divide(s *variable) {
 		asked.WriteString(a.shape + "\x00") // which no text holds unescaped
 	}
 	alone, like := s.isAlone(), likeness{schema: s.domain.Schema, sure: s.domain.Sure, asked: asked.String()}
-	if !alone || s.domain.Records != nil {
+	if !alone {
 		like.only = 1 + s.number
 	}
 	made, known := e.alike[like]

@@ -250,8 +250,7 @@ func (s *Set) key(n, value *source.Node) {
 }
 
 // Assign finds the suppression of each finding, or nil: of several the one that begins last, which is the innermost,
-// and of those the one that is written first. The findings are in the order in which they are always shown, so that one
-// pass over each file's suppressions is enough.
+// and of those the one that is written first.
 func (s *Set) Assign(found []diag.Diagnostic) []*Suppression {
 	by := make([]*Suppression, len(found))
 	if len(s.all) == 0 {
@@ -265,34 +264,27 @@ func (s *Set) Assign(found []diag.Diagnostic) []*Suppression {
 		*Suppression
 		rule int // of its rules
 	}
-	waiting, active := map[topic][]speaking{}, map[topic][]speaking{}
+	all := map[topic][]speaking{}
 	for _, one := range s.all {
 		for i, rule := range one.rules {
 			about := topic{one.At.File, rule}
-			waiting[about] = append(waiting[about], speaking{one, i})
+			all[about] = append(all[about], speaking{one, i})
 		}
 	}
-	for about, list := range waiting {
+	for about, list := range all {
 		slices.SortStableFunc(list,
 			func(a, b speaking) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
 		// What speaks of the very same again adds nothing, and is useless.
-		waiting[about] = slices.CompactFunc(list,
+		all[about] = slices.CompactFunc(list,
 			func(a, b speaking) bool { return a.start == b.start && a.end == b.end })
 	}
 	for i := range found {
-		at, about := found[i].Span.Start, topic{found[i].Span.File, found[i].Rule}
-		next := waiting[about]
-		for len(next) > 0 && next[0].start <= at {
-			active[about] = append(active[about], next[0])
-			next = next[1:]
-		}
-		waiting[about] = next
-		active[about] = slices.DeleteFunc(active[about],
-			func(one speaking) bool { return at >= max(one.end, one.start+1) })
-		if all := active[about]; len(all) > 0 {
-			best := all[len(all)-1]
-			best.used[best.rule] = true
-			by[i] = best.Suppression
+		at := found[i].Span.Start
+		for _, one := range slices.Backward(all[topic{found[i].Span.File, found[i].Rule}]) {
+			if one.start <= at && at < max(one.end, one.start+1) {
+				one.used[one.rule], by[i] = true, one.Suppression
+				break
+			}
 		}
 	}
 	return by

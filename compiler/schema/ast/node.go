@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
 
@@ -274,11 +275,7 @@ func IndexKey(i int) string { return strconv.Itoa(i) }
 
 // A Step is one step of a path into a value: a key of an object, or an index
 // of an array.
-type Step struct {
-	Key     string
-	Index   int
-	IsIndex bool
-}
+type Step = reference.Segment
 
 // Key is a step to a property.
 func Key(name string) Step { return Step{Key: name} }
