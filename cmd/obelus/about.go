@@ -29,7 +29,7 @@ func listRules() (text string) {
 func explain(_ context.Context, c *cli, args []string) error {
 	name := strings.Join(args, "")
 	if name == "" {
-		c.print("%s", listRules())
+		c.out.Print("%s", listRules())
 		return nil
 	}
 	rule, near := rules.Named(name)
@@ -38,7 +38,7 @@ func explain(_ context.Context, c *cli, args []string) error {
 		if !ok {
 			panic("the rule " + rule.Code + " has no page")
 		}
-		c.print("%s\n", strings.TrimRight(page, "\n"))
+		c.out.Print("%s\n", strings.TrimRight(page, "\n"))
 		return nil
 	}
 	t := usageErr("there is no finding %q", name)
@@ -61,7 +61,7 @@ func printSchema(_ context.Context, c *cli, args []string) error {
 }
 
 func printVersion(_ context.Context, c *cli, _ []string) error {
-	c.print("obelus %s (%s%s, %s/%s)\n", version(), revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	c.out.Print("obelus %s (%s%s, %s/%s)\n", version(), revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
 

@@ -127,13 +127,13 @@ func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format
 		text = render.Full
 	}
 	if len(list) == 0 && format != "json" {
-		c.print("the run asks nothing\n")
+		c.out.Print("the run asks nothing\n")
 	}
 	for _, q := range list {
 		if format == "json" {
-			c.json(q)
+			c.out.JSON(q)
 		} else {
-			c.print("%s", text(q))
+			c.out.Print("%s", text(q))
 		}
 	}
 }

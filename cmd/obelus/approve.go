@@ -88,7 +88,7 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 			return err
 		}
 		if a.Format == "json" {
-			c.json(shownVerdict{Kind: "verification", Plan: a.plan, Problem: err.Error(),
+			c.out.JSON(shownVerdict{Kind: "verification", Plan: a.plan, Problem: err.Error(),
 				Signatures: []shownSignature{}})
 		}
 		c.showError(err)

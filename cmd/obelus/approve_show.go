@@ -81,7 +81,7 @@ func (a *signing) show(changed []string) error {
 	if a.Format == "markdown" {
 		text = rows.Markdown()
 	}
-	a.print("%s", text)
+	a.cli.out.Print("%s", text)
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (a *signing) showJSON(digest string, changed []string, differs *facts.Compa
 	if err != nil {
 		return err
 	}
-	a.json(struct {
+	a.cli.out.JSON(struct {
 		Kind        string                     `json:"kind"`
 		Plan        string                     `json:"plan"`
 		Digest      string                     `json:"digest"`
@@ -188,7 +188,7 @@ func (a *signing) verified(v *approval.Verdict) error {
 		shown.Signatures = append(shown.Signatures, one)
 	}
 	if a.Format == "json" {
-		a.json(&shown)
+		a.cli.out.JSON(&shown)
 	} else {
 		a.verdict(&shown, v)
 	}
@@ -216,5 +216,5 @@ func (a *signing) verdict(shown *shownVerdict, v *approval.Verdict) {
 		end = "it holds: " + wording.Counted(len(v.Signers()), "person approves", "people approve")
 	}
 	rows := append(facts.Section(title, append(lines, shown.Changed...)), facts.Row{Text: diag.Escape(end)})
-	a.print("%s", rows.Text(false))
+	a.cli.out.Print("%s", rows.Text(false))
 }

@@ -114,9 +114,9 @@ func (a *signing) write(next *approval.Approval, by string) error {
 	if !p.Expires.IsZero() {
 		counts = "it counts until " + p.Expires.Format(time.RFC3339)
 	}
-	_, err = fmt.Fprintf(a.err, "obelus: wrote \"%s\" in the name of %s, signed by %s; %s\n", diag.Escape(a.file),
+	a.err.Print("obelus: wrote \"%s\" in the name of %s, signed by %s; %s\n", diag.Escape(a.file),
 		terminal.Quoted(p.Signer), by, counts)
-	return err
+	return nil
 }
 
 // ask asks the person at the terminal.
@@ -134,10 +134,10 @@ func (a *signing) ask(again bool) error {
 		what = fmt.Sprintf("%s approved this at %s; approve it, too?", terminal.Quoted(p.Signer),
 			p.Made.Format(time.RFC3339))
 	}
-	fmt.Fprintf(a.err, "\n%s [y/N] ", what)
+	a.err.Print("\n%s [y/N] ", what)
 	line, _ := bufio.NewReader(a.in).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		fmt.Fprintln(a.err, "obelus: not approved")
+		a.err.Print("obelus: not approved\n")
 		return ending(statusFound)
 	}
 	return nil

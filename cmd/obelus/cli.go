@@ -31,7 +31,7 @@ const (
 // run carries out one command line and gives its exit status. It touches
 // nothing of the process but what it is handed, files and the environment.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
-	c := &cli{in: stdin, out: stdout, err: stderr}
+	c := &cli{in: stdin, out: terminal.NewScreen(stdout), err: terminal.NewScreen(stderr)}
 	defer func() {
 		if bug := recover(); bug != nil {
 			c.reportPanic(bug)
@@ -45,9 +45,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		c.show(faulty.Found, "text")
 		err = ending(statusError)
 	}
-	if c.failed != nil {
-		err = c.failed
-	}
+	err = cmp.Or(c.out.Err(), err)
 	var ended ending
 	switch {
 	case err == nil:
@@ -62,10 +60,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // A cli is one invocation: where it reads and writes.
 type cli struct {
 	in       io.Reader
-	out, err io.Writer
+	out, err *terminal.Screen
 	globals
-	cmd    *cobra.Command
-	failed error // to write the result
+	cmd *cobra.Command
 
 	documents    []*project.Reader    // readers of a request's documents, in order; nil: one by the global flags
 	input, state map[string]any       // those that a plan gets before the flags give others
@@ -83,19 +80,10 @@ func usageErr(format string, args ...any) *diag.UserError {
 	return diag.NewError(nil, format, args...)
 }
 
-// print writes a text of the result; what keeps it from that is the error of the command.
-func (c *cli) print(format string, args ...any) {
-	_, err := fmt.Fprintf(c.out, format, args...)
-	c.failed = cmp.Or(c.failed, err)
-}
-
-// json writes a value of the result as a line of JSON.
-func (c *cli) json(value any) { c.failed = cmp.Or(c.failed, diag.JSONLine(c.out, value)) }
-
 // note prints a message about the work on stderr, which -q leaves out.
 func (c *cli) note(format string, args ...any) {
 	if !c.Quiet {
-		fmt.Fprintf(c.err, "obelus: "+format+"\n", args...)
+		c.err.Print("obelus: "+format+"\n", args...)
 	}
 }
 
@@ -103,7 +91,7 @@ func (c *cli) note(format string, args ...any) {
 func (c *cli) showError(err error) {
 	t := &diag.UserError{Message: err.Error()}
 	errors.As(err, &t)
-	fmt.Fprintf(c.err, "%s %s\n", terminal.StyleFor(c.err).Red("obelus:"), diag.Escape(t.Message))
+	c.err.Print("%s %s\n", terminal.StyleFor(c.err).Red("obelus:"), diag.Escape(t.Message))
 	if t.Help != "" {
 		c.help(diag.Escape(t.Help))
 	}
@@ -111,11 +99,11 @@ func (c *cli) showError(err error) {
 
 // reportPanic reports a panic of our own: the place, and no stack.
 func (c *cli) reportPanic(bug any) {
-	fmt.Fprintf(c.err, "obelus: internal error: %s\n", diag.Escape(fmt.Sprint(bug)))
+	c.err.Print("obelus: internal error: %s\n", diag.Escape(fmt.Sprint(bug)))
 	if at := panicPlace(); at != "" {
-		fmt.Fprintf(c.err, "  at %s\n", at)
+		c.err.Print("  at %s\n", at)
 	}
-	fmt.Fprintf(c.err,
+	c.err.Print(
 		"  this is a fault in obelus and not in your plan; please report it with these lines and the plan\n")
 }
 
@@ -158,7 +146,7 @@ func (c *cli) passed(one workspace.Refused) {
 	if !one.Misnamed {
 		why = "others may have written it: " + why + "; name it with --config if it is meant"
 	}
-	fmt.Fprintf(c.err, "obelus: \"%s\" isn't read: %s\n", diag.Escape(one.Name), why)
+	c.err.Print("obelus: \"%s\" isn't read: %s\n", diag.Escape(one.Name), why)
 }
 
 // detail prints a message about a file that only -v asks for.

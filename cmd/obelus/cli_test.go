@@ -19,6 +19,7 @@ import (
 	"testing/iotest"
 
 	"github.com/obelus-dev/obelus/analyzer/rules"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"golang.org/x/tools/txtar"
 )
 
@@ -267,7 +268,7 @@ func words(command string) []string {
 
 // EXECUTION.md#running: help names only commands that exist, and each explains itself.
 func TestEveryCommandHasHelp(t *testing.T) {
-	c := &cli{in: strings.NewReader(""), out: io.Discard, err: io.Discard}
+	c := &cli{in: strings.NewReader(""), out: terminal.NewScreen(io.Discard), err: terminal.NewScreen(io.Discard)}
 	for _, cmd := range c.rootCommand().Commands() {
 		if cmd.Hidden { // a command that is gone
 			continue

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -167,10 +166,7 @@ func (c *cli) begin(cmd *cobra.Command, _ []string) (err error) {
 			return usageErr("--chdir can't be %q: %s", c.Folder, reason(err))
 		}
 	}
-	if c.Color != "auto" {
-		c.out = terminal.Painted{Writer: c.out, Color: c.Color == "always"}
-		c.err = terminal.Painted{Writer: c.err, Color: c.Color == "always"}
-	}
+	c.out.Color, c.err.Color = c.Color, c.Color
 	return nil
 }
 
@@ -205,9 +201,12 @@ func noFlag(cmd *cobra.Command, name string) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
+	help := "\"" + cmd.CommandPath() + " --help\" lists the flags"
+	if len(name) == 1 && name[0] >= '0' && name[0] <= '9' {
+		help = "write -- before what begins with a dash and is no flag"
+	}
 	name = strings.Repeat("-", min(2, len(name))) + name
-	return usageErr("%s no flag %q", owner, name).Advise("\"%s --help\" lists the flags", cmd.CommandPath()).
-		Suggest(name, names)
+	return usageErr("%s no flag %q", owner, name).Advise("%s", help).Suggest(name, names)
 }
 
 // flagError reports in plain words what is wrong with a flag.

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 // eachCommand visits every command of the table, and the program itself.
 func eachCommand(visit func(*cobra.Command)) {
-	root := (&cli{in: strings.NewReader(""), out: io.Discard, err: io.Discard}).rootCommand()
+	root := (&cli{in: strings.NewReader(""), out: terminal.NewScreen(io.Discard), err: terminal.NewScreen(io.Discard)}).rootCommand()
 	all := []*cobra.Command{root}
 	for len(all) > 0 {
 		cmd := all[0]

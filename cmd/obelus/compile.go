@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,9 +103,9 @@ func (c *cli) faultyPlan(p *project.Program, format string, status ending) error
 	summary := diag.Summarize(1, p.Findings)
 	summary.Unjudged = p.Unjudged
 	if format == "json" {
-		c.failed = cmp.Or(c.failed, summary.JSON(c.out))
+		c.out.Keep(summary.JSON(c.out))
 	} else {
-		c.failed = cmp.Or(c.failed, summary.Text(c.out, textOptions(c.out)))
+		c.out.Keep(summary.Text(c.out, textOptions(c.out)))
 	}
 	return status
 }

@@ -117,7 +117,7 @@ func (o *deciding) show(c *cli, questions *session.Questions, chosen []*runtime.
 			continue
 		}
 		if o.Format == "json" && !inFull {
-			c.json(one)
+			c.out.JSON(one)
 		}
 		c.note("the answer %s, by %s, is stored for %s; the run hasn't used it, and another answer replaces it",
 			one.Answer.Verdict, diag.Escape(one.Answer.By), named(one.Question))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -38,6 +39,7 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 			return err
 		}
 		sides[i] = one
+		debug.FreeOSMemory() // what the analysis of one plan took isn't held during that of the other
 	}
 	differs := facts.Compare(sides[0].facts, sides[1].facts)
 	if err := c.write(o.Output, renderDiff(differs, sides, o.Format)); err != nil {

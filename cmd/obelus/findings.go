@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -205,13 +204,13 @@ func (r *reporter) report(found []diag.Diagnostic, config *project.Configuration
 	r.fails = r.fails || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Severity >= least })
 	switch r.Format {
 	case "json":
-		r.failed = cmp.Or(r.failed, diag.JSON(r.out, found))
+		r.cli.out.Keep(diag.JSON(r.out, found))
 	case "sarif":
 		r.sarif.Findings = append(r.sarif.Findings, found...)
 	case "github":
-		r.failed = cmp.Or(r.failed, diag.GitHub(r.out, found, inRepository))
+		r.cli.out.Keep(diag.GitHub(r.out, found, inRepository))
 	default:
-		r.failed = cmp.Or(r.failed, diag.Text(r.out, found, r.text))
+		r.cli.out.Keep(diag.Text(r.out, found, r.text))
 	}
 }
 
@@ -249,9 +248,9 @@ func (r *reporter) end() (err error) {
 // show writes findings to standard output.
 func (c *cli) show(found []diag.Diagnostic, format string) {
 	if format == "json" {
-		c.failed = cmp.Or(c.failed, diag.JSON(c.out, found))
+		c.out.Keep(diag.JSON(c.out, found))
 	} else {
-		c.failed = cmp.Or(c.failed, diag.Text(c.out, found, textOptions(c.out)))
+		c.out.Keep(diag.Text(c.out, found, textOptions(c.out)))
 	}
 }
 

@@ -51,9 +51,7 @@ func (c *cli) fix(o *checking) error {
 		return cmp.Or(err, found)
 	}
 	o.reading.Forget() // they may be fixed as well
-	err = next.check(o)
-	c.failed = next.failed
-	return err
+	return next.check(o)
 }
 
 // mending makes, in memory, the safe fixes of the documents of a file.

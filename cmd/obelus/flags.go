@@ -160,8 +160,10 @@ func expectation(f *pflag.Flag) string {
 	switch typeOf(f) {
 	case "bool":
 		return "true or false"
-	case "int", "uint64":
+	case "int":
 		return "a whole number"
+	case "uint64":
+		return "a whole number from 0"
 	case "duration":
 		return "a duration such as 300ms, 30s or 1h30m"
 	}

@@ -38,6 +38,9 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
+	if form == "html" && c.documents != nil {
+		return usageErr("a page is too long for an answer").Advise("draw it as svg, dot, mermaid or text")
+	}
 	options := o.options()
 	if form == "html" {
 		options.MaxNodes, options.MaxEdges = pages.Nodes, pages.Edges

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -53,7 +54,7 @@ func (s *serving) serve(ctx context.Context, row *command, call *mcp.CallToolReq
 	}
 	r := &request{server: s, row: row}
 	r.cli = &cli{
-		in: strings.NewReader(""), out: &r.output, err: &r.notes, globals: globals{Runs: s.cli.Runs},
+		in: strings.NewReader(""), out: terminal.NewScreen(&r.output), err: terminal.NewScreen(&r.notes), globals: globals{Runs: s.cli.Runs},
 		watch: func(int) bool { return ctx.Err() == nil },
 	}
 	answer, text, failed := r.reply(r.invoke(ctx, cmp.Or(string(call.Params.Arguments), "{}")))

@@ -67,13 +67,13 @@ var (
 		about: "Simulate a plan on a virtual clock, with results made up from what its tools declare: the order, " +
 			"what runs in parallel, the time and the cost, the final state, what is skipped and why. Nothing is run " +
 			"but expressions.",
-		arguments: "plan path files first most input state", flags: "parallel fail branches schedules seed",
+		arguments: "plan path files first most input state", flags: "concurrency fail branches schedules seed",
 		fixed: "--format=json", fields: "scenarios summary",
 	}
 	runTool = &tool{
 		about: "Run a plan of the workspace that people have approved, exactly as it was approved. Anything else " +
 			"stops it, and nobody is asked.",
-		arguments: "path first most input state", flags: "parallel digest", fixed: "--format=json --require-approval",
+		arguments: "path first most input state", flags: "concurrency digest", fixed: "--format=json --require-approval",
 		fields: "events end",
 	}
 )
@@ -92,7 +92,8 @@ func (row *command) argumentSchemas() map[string]any {
 		if is := jsonTypes[kind]; is != "" {
 			schema["type"] = is
 		} else if strings.Contains(kind, "|") {
-			schema["enum"] = strings.Split(kind, "|")
+			schema["enum"] = slices.DeleteFunc(strings.Split(kind, "|"),
+				func(format string) bool { return format == "html" }) // a page is too long for an answer
 		}
 		properties[name] = schema
 	}

@@ -60,6 +60,10 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 		reading.Override.Writes = o.Writes
 	}
 	if o.Terminate != "plan" {
+		if o.Planner == "none" {
+			return nil, usageErr("--terminate says what a run with a --planner ends with").
+				Advise("leave it out, or name a planner")
+		}
 		reading.Override.Terminate = plan.Terminate(o.Terminate)
 	}
 	var err error

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -56,11 +55,12 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 	case err != nil:
 		return err
 	case made.Verified == nil:
+		made.File.Name = "<planned>" // which isn't written
 		return c.faultyPlan(made, o.Format, statusFound)
 	case result.Status != runtime.RunDone:
 		return c.noPlan(result)
 	case made.Plan.Solution == nil:
-		fmt.Fprintf(c.err, "obelus: there is no plan: the answer is nested too deeply for a file\n")
+		c.err.Print("obelus: there is no plan: the answer is nested too deeply for a file\n")
 		return ending(statusFound)
 	}
 	return c.writeAs(0o600, o.Output, text) // with the input of the run
@@ -69,12 +69,12 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 // noPlan says why planning ended without a plan.
 func (c *cli) noPlan(result *session.Result) error {
 	for _, e := range result.Errors {
-		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(e.Message))
+		c.err.Print("obelus: %s\n", diag.Escape(e.Message))
 	}
 	if len(result.Errors) > 0 {
 		return ending(statusFound)
 	}
-	fmt.Fprintf(c.err, "obelus: there is no plan: %s\n", diag.Escape(cmp.Or(result.Why, string(result.Reason))))
+	c.err.Print("obelus: there is no plan: %s\n", diag.Escape(cmp.Or(result.Why, string(result.Reason))))
 	return ending(statusStopped)
 }
 

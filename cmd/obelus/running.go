@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/user"
@@ -90,13 +89,12 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 		case err == nil || errors.As(err, ended): // a requested recording is missing
 			err = lacking
 		default:
-			fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(lacking.Error()))
+			c.err.Print("obelus: %s\n", diag.Escape(lacking.Error()))
 		}
 	}()
-	screen := terminal.NewScreen(c.out)
 	var asking *terminal.Dialogue
 	if !o.Web && terminal.CanAsk(c.in, c.err) {
-		asking = terminal.NewDialogue(c.in, c.err, screen, o.name, pages.ToolsOf(s.Program))
+		asking = terminal.NewDialogue(c.in, c.err, c.out, o.name, pages.ToolsOf(s.Program))
 		defer asking.Close()
 		if s.ID() != "" && s.Options.Planned {
 			asking.Graph = drawing(c, s)
@@ -105,15 +103,15 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	}
 	ctx, stop, released := interruptible(ctx)
 	defer released()
-	screen.WhenClosed(stop)
+	c.out.WhenClosed(stop)
 
-	show := c.observer(ctx, screen, s, o.Format)
+	show := c.observer(ctx, s, o.Format)
 	if o.Web {
 		served, err := pages.Serve(s, o.name, show)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.err, "obelus: the run is shown at %s\n", served.Address())
+		c.err.Print("obelus: the run is shown at %s\n", served.Address())
 		show, s.Confirmer = served, served
 	}
 	s.Observer = show
@@ -132,36 +130,35 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 }
 
 // observer shows a run in a format.
-func (c *cli) observer(ctx context.Context, screen *terminal.Screen, s *session.Session, format string) pages.Observer {
+func (c *cli) observer(ctx context.Context, s *session.Session, format string) pages.Observer {
 	shown := terminal.Run{Plan: s.Program.Plan, Planned: s.Options.Planned, Journal: s.Journal(),
 		Results: s.Options.Results,
 		Taken:   s.Taken, Resumed: s.Replay}
 	switch {
 	case format != "text":
-		return lines{session.NewEvents(screen, s.Journal())}
+		return lines{session.NewEvents(c.out, s.Journal())}
 	case c.Quiet:
-		return &quietly{Progress: terminal.NewRecorded(io.Discard, shown), out: screen, err: c.err}
+		return &quietly{Progress: terminal.NewRecorded(terminal.NewScreen(io.Discard), shown), out: c.out, err: c.err}
 	case s.Ended():
-		return terminal.NewRecorded(screen, shown)
+		return terminal.NewRecorded(c.out, shown)
 	}
-	return terminal.NewProgress(ctx, screen, shown)
+	return terminal.NewProgress(ctx, c.out, shown)
 }
 
 // quietly shows only the result of a run.
 type quietly struct {
 	*terminal.Progress
-	out, err io.Writer
+	out, err *terminal.Screen
 }
 
 func (q *quietly) End(o *runtime.Outcome) error {
 	for _, e := range o.Errors {
-		fmt.Fprintf(q.err, "obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
+		q.err.Print("obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
 	}
-	if o.Output == nil || o.Status == runtime.RunStopped {
-		return nil
+	if o.Output != nil && o.Status != runtime.RunStopped {
+		q.out.Print("%s\n", terminal.Display(o.Output))
 	}
-	_, err := fmt.Fprintln(q.out, terminal.Display(o.Output))
-	return err
+	return q.out.Err()
 }
 
 // lines show a run to programs.
@@ -174,7 +171,7 @@ func (c *cli) conclude(result *session.Result, show pages.Observer, s *session.S
 	result.Incomplete = slices.DeleteFunc(result.Incomplete, func(err error) bool {
 		isMinor := errors.Is(err, session.ErrEndNotKept)
 		if isMinor {
-			fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(err.Error()))
+			c.err.Print("obelus: %s\n", diag.Escape(err.Error()))
 		}
 		return isMinor
 	})

@@ -20,7 +20,7 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 		return err
 	}
 	if len(all) == 0 && o.Format == "text" {
-		c.print("there are no runs in %s\n", diag.Escape(folder))
+		c.out.Print("there are no runs in %s\n", diag.Escape(folder))
 	}
 	style, names := terminal.StyleFor(c.out), 0
 	for _, one := range all {
@@ -30,14 +30,14 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 		"stopped": style.Yellow, "killed": style.Yellow}
 	for _, one := range all {
 		if o.Format == "json" {
-			c.json(one)
+			c.out.JSON(one)
 			continue
 		}
 		status := terminal.Pad(one.Status, 10)
 		if color := paint[one.Status]; color != nil {
 			status = color(status)
 		}
-		c.print("%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), status, diag.Escape(describeRun(one)))
+		c.out.Print("%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), status, diag.Escape(describeRun(one)))
 	}
 	return nil
 }

@@ -49,12 +49,12 @@ func (o *pruning) run(_ context.Context, c *cli, _ []string) error {
 				return err
 			}
 		}
-		c.print("%s  %s\n", diag.Escape(one.Run), one.Status)
+		c.out.Print("%s  %s\n", diag.Escape(one.Run), one.Status)
 	}
 	word := "removed"
 	if o.DryRun {
 		word = "would be removed"
 	}
-	c.print("%s %s\n", wording.Count(len(ended), "run"), word)
+	c.out.Print("%s %s\n", wording.Count(len(ended), "run"), word)
 	return nil
 }

@@ -35,26 +35,26 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 		return r.Show(lines{session.NewEvents(c.out, path)})
 	}
 	m := r.Look.Manifest
-	c.print("%s  %s\n  begun %s", diag.Escape(r.Look.Run), r.Look.Status,
+	c.out.Print("%s  %s\n  begun %s", diag.Escape(r.Look.Run), r.Look.Status,
 		m.Started.Local().Format(time.DateTime))
 	if who := m.Planner + m.Model; who != "" {
-		c.print(", with %s", diag.Escape(who))
+		c.out.Print(", with %s", diag.Escape(who))
 	}
 	if m.Approval != nil {
-		c.print(", approved by %s", diag.Escape(wording.And(m.Approval.Signers)))
+		c.out.Print(", approved by %s", diag.Escape(wording.And(m.Approval.Signers)))
 	}
 	if m.Forked != nil {
-		c.print(", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
+		c.out.Print(", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
 	}
-	c.print("\n\n")
+	c.out.Print("\n\n")
 	show := terminal.NewRecorded(c.out, terminal.Run{Plan: r.Look.Program.Plan, Planned: m.Options.Planned,
 		Journal: path})
 	r.ShowEvents(show)
 	for i, line := range decisions(r) {
 		if i == 0 {
-			c.print("\n  decided:\n")
+			c.out.Print("\n  decided:\n")
 		}
-		c.print("  %s\n", diag.Escape(line))
+		c.out.Print("  %s\n", diag.Escape(line))
 	}
 	return show.End(r.Outcome())
 }
@@ -96,8 +96,8 @@ func showState(c *cli, o *runtime.Outcome, format string) {
 		state = states
 	}
 	if format == "json" {
-		c.json(state)
+		c.out.JSON(state)
 	} else {
-		c.print("%s\n", terminal.Display(state))
+		c.out.Print("%s\n", terminal.Display(state))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/simulation"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -34,10 +35,9 @@ func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 	var text bytes.Buffer
 	to := *c
 	if o.Output != "" {
-		to.out = &text
+		to.out = terminal.NewScreen(&text)
 	}
 	err = to.simulate(o, args[0])
-	c.failed = to.failed
 	if text.Len() > 0 {
 		err = cmp.Or(c.write(o.Output, text.Bytes()), err)
 	}

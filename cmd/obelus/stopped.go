@@ -22,7 +22,7 @@ func (c *cli) stopped(result *session.Result, s *session.Session) {
 		return
 	}
 	if result.Why != "" && (s.ID() != "" || result.Reason == runtime.ReasonPermit) {
-		fmt.Fprintf(c.err, "obelus: %s\n", diag.Escape(result.Why))
+		c.err.Print("obelus: %s\n", diag.Escape(result.Why))
 	}
 	run := runName(c, s)
 	switch {
@@ -45,7 +45,7 @@ func runName(c *cli, s *session.Session) string {
 }
 
 func (c *cli) help(text string) {
-	fmt.Fprintf(c.err, "  %s %s\n", terminal.StyleFor(c.err).Green("help:"), text)
+	c.err.Print("  %s %s\n", terminal.StyleFor(c.err).Green("help:"), text)
 }
 
 // commandLine is a command that can be copied, with the flags of this one that it needs.
@@ -89,14 +89,14 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	var ways []string
 	for i, q := range result.Asked {
 		if i == mostCommands {
-			fmt.Fprintf(c.err, "obelus: and before %s\n", wording.Count(len(result.Asked)-i, "more call"))
+			c.err.Print("obelus: and before %s\n", wording.Count(len(result.Asked)-i, "more call"))
 			break
 		}
 		why, way := whyAsked(q, s.Program.Plan)
 		if way != "" && !slices.Contains(ways, way) {
 			ways = append(ways, way)
 		}
-		fmt.Fprintf(c.err, "obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q), why)
+		c.err.Print("obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q), why)
 		words, comment := []string{"decide", run, q.Path(), "approve"}, "or reject, change, replace"
 		switch {
 		case q.InFlight:
@@ -114,7 +114,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 		}
 	}
 	for _, q := range result.Refused {
-		fmt.Fprintf(c.err, "obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
+		c.err.Print("obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
 	}
 	lines = append(lines, c.commandLine("resume", run)+"  # continues with the answers")
 	for _, way := range ways {

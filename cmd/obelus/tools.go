@@ -26,7 +26,7 @@ type toolsFlags struct {
 func (o *toolsFlags) run(ctx context.Context, c *cli, args []string) error {
 	if o.Check {
 		text, breaks, err := catalogues.Check(ctx, append(args, ".")[0], c.newReading(), terminal.StyleFor(c.out))
-		if c.print("%s", text); err == nil && breaks {
+		if c.out.Print("%s", text); err == nil && breaks {
 			err = ending(statusFound)
 		}
 		return err

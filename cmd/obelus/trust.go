@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -65,10 +64,10 @@ func showVouching(c *cli, v *project.Vouching, changed []string) {
 	case len(changed) > 0:
 		word = "not trusted"
 	}
-	fmt.Fprintf(c.out, "%s: %s\n", diag.Escape(shownPath(v.File)), word)
+	c.out.Print("%s: %s\n", diag.Escape(shownPath(v.File)), word)
 	line := func(what string, names ...string) {
 		if len(names) > 0 {
-			fmt.Fprintf(c.out, "  %s %s\n", what, diag.Escape(strings.Join(names, ", ")))
+			c.out.Print("  %s %s\n", what, diag.Escape(strings.Join(names, ", ")))
 		}
 	}
 	own := func(name string) bool { return name == filepath.Base(v.File) }

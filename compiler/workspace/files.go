@@ -158,8 +158,11 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 		above []os.FileInfo // itself and those that it was found in: a link may lead back
 	}
 	first, err := root.Stat(filepath.FromSlash(top))
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return names, nil
+	case err != nil && escapes(err):
+		return nil, fmt.Errorf("%q leads out of the workspace", top)
 	}
 	segments := strings.Split(path.Clean(pattern), "/")
 	leads := func(folder string) bool { // something in it may match

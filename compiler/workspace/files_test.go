@@ -93,7 +93,7 @@ func TestGlob(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, pattern := range []string{"out/*", "**/*.sh", "*/*.sh"} {
-		if names, err := folder.Glob(pattern); len(names) > 0 || err == nil {
+		if names, err := folder.Glob(pattern); len(names) > 0 || err == nil || !strings.Contains(err.Error(), `"out" leads out of the workspace`) {
 			t.Errorf("%s and a link out: %q, %v", pattern, names, err)
 		}
 	}

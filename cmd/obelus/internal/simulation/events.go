@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -76,8 +75,6 @@ type (
 		Diverging     *divergence          `json:"diverging,omitzero"`
 	}
 )
-
-func (s *Simulation) writeEvent(event any) { s.failed = cmp.Or(s.failed, diag.JSONLine(s.Out, event)) }
 
 func scenarioEventOf(s *simulate.Scenario, generated simulate.MadeUp) scenarioEvent {
 	e := scenarioEvent{

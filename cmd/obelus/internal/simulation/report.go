@@ -25,11 +25,6 @@ const (
 	maxTimeline = 60
 )
 
-func (s *Simulation) print(format string, args ...any) {
-	_, err := fmt.Fprintf(s.Out, format, args...)
-	s.failed = cmp.Or(s.failed, err)
-}
-
 // title names what is reported.
 func (s *Simulation) title(what string, seed uint64) string {
 	name := s.Plan.Name
@@ -41,11 +36,11 @@ func (s *Simulation) title(what string, seed uint64) string {
 
 // head prints a title, and what of input and state was generated.
 func (s *Simulation) head(style terminal.Style, title string) {
-	s.print("%s\n", style.Bold(diag.Escape(title)))
+	s.Out.Print("%s\n", style.Bold(diag.Escape(title)))
 	for i, keys := range [][]string{s.Made.Input, s.Made.State} {
 		if len(keys) > 0 {
 			what := []string{"input", "state"}[i]
-			s.print("%s\n", style.Faint(diag.Escape("generated "+what+": "+strings.Join(keys, ", "))))
+			s.Out.Print("%s\n", style.Faint(diag.Escape("generated "+what+": "+strings.Join(keys, ", "))))
 		}
 	}
 }
@@ -58,7 +53,7 @@ func (s *Simulation) report(one *simulate.Scenario) {
 		title += fmt.Sprintf(", schedule %d", s.number(one))
 	}
 	s.head(style, title)
-	s.print("\n")
+	s.Out.Print("\n")
 	s.bars(one, style)
 	ending := terminal.NewRecorded(s.Out, terminal.Run{Plan: s.Plan, Simulated: true})
 	ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Finish})
@@ -66,18 +61,18 @@ func (s *Simulation) report(one *simulate.Scenario) {
 		ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Leave, Left: &end})
 	}
 	if one.Left > 0 {
-		s.print("%s left out: there was no room for all; --unbounded simulates them\n",
+		s.Out.Print("%s left out: there was no room for all; --unbounded simulates them\n",
 			wording.Count(one.Left, "more instance"))
 	}
 	if state, ok := one.Outcome.State.(map[string]any); ok && len(state) > 0 {
-		s.print("\n%s\n%s\n", style.Bold("state"), terminal.Display(state))
+		s.Out.Print("\n%s\n%s\n", style.Bold("state"), terminal.Display(state))
 	}
-	s.print("\n")
+	s.Out.Print("\n")
 	if one.Outcome.Output != nil && one.Outcome.Status != runtime.RunStopped {
-		s.print("%s\n", style.Bold("output"))
+		s.Out.Print("%s\n", style.Bold("output"))
 	}
-	s.failed = cmp.Or(s.failed, ending.End(one.Outcome))
-	s.print("  %d at once, of at most %d; lower bound %s; %s of work\n", one.Peak,
+	_ = ending.End(one.Outcome)
+	s.Out.Print("  %d at once, of at most %d; lower bound %s; %s of work\n", one.Peak,
 		cmp.Or(s.Options.Parallel,
 			s.Plan.Limits.Together()), terminal.Duration(one.LowerBound), terminal.Duration(one.Work))
 	if len(one.CriticalPath) > 0 {
@@ -86,10 +81,10 @@ func (s *Simulation) report(one *simulate.Scenario) {
 			of = " of " + diag.Escape(*id)
 		}
 		path := diag.Escape(strings.Join(Names(one, one.CriticalPath), " → "))
-		s.print("  critical path%s: %s\n", of, terminal.Cut(path, 400))
+		s.Out.Print("  critical path%s: %s\n", of, terminal.Cut(path, 400))
 	}
 	if one.Cost > 0 {
-		s.print("  cost: %.4g\n", one.Cost)
+		s.Out.Print("  cost: %.4g\n", one.Cost)
 	}
 }
 
@@ -121,14 +116,14 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 		}
 		mark, text := s.settlement(call, style)
 		line := fmt.Sprintf("  %s %s  %s  %s", mark, terminal.Pad(nameOf(call), columns), bar, text)
-		s.print("%s\n", strings.TrimRight(line, " "))
+		s.Out.Print("%s\n", strings.TrimRight(line, " "))
 	}
 	if left > 0 {
-		s.print("  … and %s; --format json has all\n", wording.Count(left, "more call"))
+		s.Out.Print("  … and %s; --format json has all\n", wording.Count(left, "more call"))
 	}
 	end := terminal.Duration(one.Makespan)
 	gap := strings.Repeat(" ", barWidth-1-len(end))
-	s.print("  %s\n", style.Faint(strings.Repeat(" ", columns+4)+"0"+gap+end+"   █ critical path"))
+	s.Out.Print("  %s\n", style.Faint(strings.Repeat(" ", columns+4)+"0"+gap+end+"   █ critical path"))
 }
 
 func SettlementOf(c *simulate.CallReport) *runtime.Settlement {
@@ -151,23 +146,23 @@ func (s *Simulation) settlement(call *simulate.CallReport, style terminal.Style)
 // conclude reports what the simulations together show.
 func (s *Simulation) conclude(all *comparison) {
 	if s.Format == "json" {
-		s.writeEvent(summaryOf(all, s.Seeds > 0))
+		s.Out.JSON(summaryOf(all, s.Seeds > 0))
 		return
 	}
 	style := terminal.StyleFor(s.Out)
 	left := func(what string) {
 		if all.left > 0 {
-			s.print("%s left out: they would cost too much; --unbounded simulates all\n", wording.Count(all.left, what))
+			s.Out.Print("%s left out: they would cost too much; --unbounded simulates all\n", wording.Count(all.left, what))
 		}
 	}
 	switch {
 	case s.Seeds > 0:
-		s.print("\nover %s: %s\n", wording.Count(all.played, "seed"), terminal.Ends(all.ends))
+		s.Out.Print("\nover %s: %s\n", wording.Count(all.played, "seed"), terminal.Ends(all.ends))
 		left("more seed")
 	case all.different != nil:
-		s.print("\n%s schedule %d ends differently:\n%s", style.Red("✗"), s.number(all.different), s.difference(all))
+		s.Out.Print("\n%s schedule %d ends differently:\n%s", style.Red("✗"), s.number(all.different), s.difference(all))
 	case all.played > 1:
-		s.print("\n%s %s in the same state\n", style.Green("✓"),
+		s.Out.Print("\n%s %s in the same state\n", style.Green("✓"),
 			wording.Counted(all.played-1, "other schedule ends", "other schedules end"))
 		left("more schedule")
 	}

@@ -3,10 +3,8 @@
 package simulation
 
 import (
-	"cmp"
-	"io"
-
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
@@ -27,24 +25,20 @@ type Flags struct {
 // A Simulation is one use of the command: the same work once, in several orders, or with several seeds.
 type Simulation struct {
 	Flags
-	Out       io.Writer
+	Out       *terminal.Screen
 	Plan      *plan.Plan
 	Simulated *analyzer.Simulation
 	Options   simulate.Options
 	Made      simulate.MadeUp
 	Orders    []analyzer.Schedule // of a file
-
-	failed error // to write
 }
 
 // Run simulates and reports. It isn't fine if a run isn't done, or if two orders end differently.
 func (s *Simulation) Run() (isFine bool, err error) {
 	if s.Branches {
-		isFine, err = s.explore()
-	} else {
-		isFine, err = s.play()
+		return s.explore()
 	}
-	return isFine, cmp.Or(err, s.failed)
+	return s.play()
 }
 
 // scenario simulates the plan for the nth time.
@@ -110,10 +104,10 @@ func (s *Simulation) play() (isFine bool, err error) {
 func (s *Simulation) show(one *simulate.Scenario) {
 	switch {
 	case s.Format == "json":
-		s.writeEvent(scenarioEventOf(one, s.Made))
+		s.Out.JSON(scenarioEventOf(one, s.Made))
 		return
 	case one.Schedule > 0 && s.Orders != nil:
-		s.print("\n")
+		s.Out.Print("\n")
 	}
 	s.report(one)
 }

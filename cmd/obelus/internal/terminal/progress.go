@@ -3,7 +3,6 @@ package terminal
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,8 +30,8 @@ type Run struct {
 
 // Progress shows a run: a line for each finished call, and on a terminal the running calls below.
 type Progress struct {
-	out    io.Writer
-	screen *Screen // draws running calls; nil without a terminal
+	out    *Screen
+	isLive bool // draws running calls
 	run    Run
 	style  Style
 	width  int // columns of a line
@@ -51,7 +50,6 @@ type Progress struct {
 	ends     map[runtime.RunStatus]int
 	stop     chan struct{}
 	drawing  sync.WaitGroup
-	err      error
 }
 
 // A callState is a call that has started or has a question.
@@ -71,7 +69,7 @@ const (
 )
 
 // NewRecorded shows a run from its journal.
-func NewRecorded(out io.Writer, run Run) *Progress {
+func NewRecorded(out *Screen, run Run) *Progress {
 	p := &Progress{out: out, run: run, width: 100, stop: make(chan struct{}), style: StyleFor(out),
 		failed: map[int]int{}, ends: map[runtime.RunStatus]int{}, expected: len(run.Plan.Instances)}
 	for _, call := range run.Plan.Calls {
@@ -86,9 +84,9 @@ func NewRecorded(out io.Writer, run Run) *Progress {
 // NewProgress shows a run on a screen. When ctx ends the run is being stopped.
 func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 	p := NewRecorded(screen, run)
-	p.started, p.style = time.Now(), StyleFor(screen.to)
-	if fd, ok := Of(screen.to); ok {
-		p.screen = screen
+	p.started = time.Now()
+	if fd, ok := Of(screen); ok {
+		p.isLive = true
 		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
 			p.width = width
 		}
@@ -101,7 +99,7 @@ func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 	if run.Planned {
 		size = "planned as it runs"
 	}
-	p.print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
+	p.out.Print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
 	if run.Resumed != nil {
 		p.expected += len(run.Resumed.Joined)
 		for _, end := range run.Resumed.Left {
@@ -111,14 +109,8 @@ func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 	return p
 }
 
-func (p *Progress) print(format string, args ...any) {
-	if _, err := fmt.Fprintf(p.out, format, args...); err != nil && p.err == nil {
-		p.err = err
-	}
-}
-
 // note prints a line with a mark.
-func (p *Progress) note(mark, text string) { p.print("  %s %s\n", mark, diag.Escape(text)) }
+func (p *Progress) note(mark, text string) { p.out.Print("  %s %s\n", mark, diag.Escape(text)) }
 
 // Observe shows a command of the run.
 func (p *Progress) Observe(at time.Duration, c runtime.Command) {
@@ -132,7 +124,7 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 			p.tick, p.calls, p.settled = c.Tick, nil, 0
 		}
 		if c.Tick > 1 {
-			p.print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s", c.Tick, Used(p.usage))))
+			p.out.Print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s", c.Tick, Used(p.usage))))
 		}
 	case runtime.EndTick:
 		p.planning, p.usage = false, c.End.Usage
@@ -170,7 +162,7 @@ func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
 			p.line(one, p.style.Yellow("!"), diag.Escape(c.Uncertainty))
 		}
 	case runtime.Ask:
-		if one.asking = true; c.Question.Within > 0 && p.screen == nil {
+		if one.asking = true; c.Question.Within > 0 && !p.isLive {
 			p.line(one, p.style.Yellow("?"), "asked; an answer is awaited for up to "+Duration(c.Question.Within))
 		}
 	case runtime.Repeat:
@@ -226,7 +218,7 @@ func (p *Progress) line(one *callState, mark, text string) {
 	if one.attempt > 0 {
 		took = p.style.Faint(fmt.Sprintf("%6s", Duration(p.at-one.since)))
 	}
-	p.print("%s\n", strings.TrimRight(fmt.Sprintf("  %s %s %s  %s", mark, Pad(one.name, p.names), took, text), " "))
+	p.out.Print("%s\n", strings.TrimRight(fmt.Sprintf("  %s %s %s  %s", mark, Pad(one.name, p.names), took, text), " "))
 }
 
 // Settlement is a mark and a text for how a call settled. A result is cut to so many columns.
@@ -276,11 +268,11 @@ func (p *Progress) refresh(ctx context.Context) {
 		case <-interrupted:
 			interrupted = nil
 			p.mu.Lock()
-			p.print("  stopping; Ctrl-C again kills\n")
+			p.out.Print("  stopping; Ctrl-C again kills\n")
 			p.mu.Unlock()
 		case <-tick.C:
 			p.mu.Lock()
-			p.screen.draw(p.lines(time.Since(p.started)))
+			p.out.draw(p.lines(time.Since(p.started)))
 			p.mu.Unlock()
 		}
 	}
@@ -361,15 +353,15 @@ func (p *Progress) left(end *runtime.InstanceEnd) {
 		}
 		text = diag.Escape(text)
 	}
-	p.print("  %s %s  %s\n", mark, p.style.Bold(diag.Escape(end.ID)), text)
+	p.out.Print("  %s %s  %s\n", mark, p.style.Bold(diag.Escape(end.ID)), text)
 }
 
 // Abandon ends the drawing of a run that never started.
 func (p *Progress) Abandon() {
 	close(p.stop)
 	p.drawing.Wait()
-	if p.screen != nil {
-		p.screen.draw(nil)
+	if p.isLive {
+		p.out.draw(nil)
 	}
 }
 
@@ -377,14 +369,14 @@ func (p *Progress) Abandon() {
 func (p *Progress) End(o *runtime.Outcome) error {
 	p.Abandon()
 	if p.settled+len(p.calls) > 0 || o.Instances != nil {
-		p.print("\n")
+		p.out.Print("\n")
 	}
 	if o.Output != nil && o.Status != runtime.RunStopped {
-		p.print("%s\n\n", Display(o.Output))
+		p.out.Print("%s\n\n", Display(o.Output))
 	}
 	for _, e := range o.Errors {
 		if e.Call == "" && o.Ticks == 0 && o.Instances == nil { // those of ticks were shown before
-			p.print("%s %s\n", p.style.Red("✗"), diag.Escape(e.Message))
+			p.out.Print("%s %s\n", p.style.Red("✗"), diag.Escape(e.Message))
 		}
 	}
 	status := string(o.Status)
@@ -422,8 +414,8 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	if p.run.Journal != "" {
 		counts += p.style.Faint("; journal " + diag.Escape(p.run.Journal))
 	}
-	p.print("%s\n", status+in+Used(o.Usage)+counts)
-	return p.err
+	p.out.Print("%s\n", status+in+Used(o.Usage)+counts)
+	return p.out.Err()
 }
 
 // Ends is how many runs ended in which way.

@@ -2,17 +2,22 @@ package terminal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
-// A Screen is a writer for a run. On a terminal, lines that come and go can be drawn below what is written, and it can
-// be held: what is written meanwhile passes when it is released.
+// A Screen is what a command writes to. It keeps the first error, so that nobody else has to. On a terminal, lines that
+// come and go can be drawn below what is written, and it can be held: what is written meanwhile passes when it is
+// released.
 type Screen struct {
+	Color      string // auto, always or never; "" is auto
 	to         io.Writer
 	isTerminal bool
 	isSeen     bool   // by a person, on a terminal
@@ -22,14 +27,34 @@ type Screen struct {
 	isHeld  bool
 	closed  bool // nobody reads
 	waiting bytes.Buffer
-	drawn   int   // lines that come and go
-	err     error // of the release; the next write returns it
+	drawn   int // lines that come and go
+	err     error
 }
 
 // NewScreen is the screen that a writer is.
 func NewScreen(to io.Writer) *Screen {
 	_, isTerminal := Of(to)
 	return &Screen{to: to, isTerminal: isTerminal, isSeen: Seen(to)}
+}
+
+// Print writes a text.
+func (s *Screen) Print(format string, args ...any) { fmt.Fprintf(s, format, args...) }
+
+// JSON writes a value as a line of JSON.
+func (s *Screen) JSON(value any) { s.Keep(diag.JSONLine(s, value)) }
+
+// Keep keeps an error of what was to be written, unless there is one already.
+func (s *Screen) Keep(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = cmp.Or(s.err, err)
+}
+
+// Err is the first error.
+func (s *Screen) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
 }
 
 // WhenClosed sets a function that is called once when nobody reads.
@@ -61,6 +86,7 @@ func (s *Screen) write(text []byte) (int, error) {
 		s.whenClosed()
 		return len(text), nil
 	}
+	s.err = err
 	return n, err
 }
 
@@ -94,7 +120,7 @@ func (s *Screen) release() {
 	defer s.mu.Unlock()
 	s.isHeld = false
 	if s.waiting.Len() > 0 && s.err == nil {
-		_, s.err = s.write(s.waiting.Bytes())
+		_, _ = s.write(s.waiting.Bytes())
 		s.waiting.Reset()
 	}
 }

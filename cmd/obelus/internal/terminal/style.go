@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -11,16 +10,10 @@ import (
 	"golang.org/x/term"
 )
 
-// A Painted stream is colored or not, whatever it is.
-type Painted struct {
-	io.Writer
-	Color bool
-}
-
 // fileOf is the file that a stream is, if it is one.
 func fileOf(stream any) (*os.File, bool) {
-	if p, ok := stream.(Painted); ok {
-		stream = p.Writer
+	if s, ok := stream.(*Screen); ok {
+		stream = s.to
 	}
 	file, ok := stream.(*os.File)
 	return file, ok
@@ -46,8 +39,8 @@ var Seen = func(stream any) bool {
 
 // colorful reports whether a stream gets colours.
 func colorful(stream any) bool {
-	if p, ok := stream.(Painted); ok {
-		return p.Color
+	if s, ok := stream.(*Screen); ok && s.Color != "" && s.Color != "auto" {
+		return s.Color == "always"
 	}
 	_, ok := Of(stream)
 	return ok && os.Getenv("NO_COLOR") == ""
