@@ -45,42 +45,21 @@ func graphOf(waits [][]int32) *dag.Graph {
 	return &g
 }
 
-// layers is how many others stand before each node on the longest way to it.
-// Where a cycle leaves nobody ready the earliest of those who wait goes first.
+// layers is how many others stand before each node on the longest way to it. On a cycle those that rank first stand
+// first.
 func layers(g *dag.Graph) []int32 {
-	n := g.Len()
-	layer, waiting, placed := make([]int32, n), make([]int32, n), make([]bool, n)
-	var queue []int32
-	for i := range n {
-		if waiting[i] = int32(len(g.Deps(i))); waiting[i] == 0 {
-			queue = append(queue, int32(i))
-		}
+	layer, ranked := make([]int32, g.Len()), make([]int, g.Len())
+	for i := range ranked {
+		ranked[g.Rank(i)] = i
 	}
-	for earliest := 0; ; {
-		for len(queue) > 0 {
-			i := queue[0]
-			queue = queue[1:]
-			if placed[i] {
-				continue
-			}
-			placed[i] = true
-			for _, u := range g.Users(int(i)) {
-				if !placed[u] {
-					layer[u] = max(layer[u], layer[i]+1)
-				}
-				if waiting[u]--; waiting[u] == 0 {
-					queue = append(queue, u)
-				}
+	for _, i := range ranked {
+		for _, before := range g.Deps(i) {
+			if g.Rank(int(before)) < g.Rank(i) {
+				layer[i] = max(layer[i], layer[before]+1)
 			}
 		}
-		for earliest < n && placed[earliest] {
-			earliest++
-		}
-		if earliest == n {
-			return layer
-		}
-		queue = append(queue, int32(earliest))
 	}
+	return layer
 }
 
 // maxPassed bounds how many layers the edges of a drawing pass, all together: that is what

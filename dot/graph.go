@@ -53,29 +53,20 @@ var cycleMark = Mark{Kind: Error, Code: diag.Cycle.Code, Text: "part of a cycle"
 
 // frameCycles draws a frame around the nodes of each cycle, and marks the edges between them.
 func (v View) frameCycles() View {
-	components, err := graph.StronglyConnectedComponents(v.Graph())
-	if err != nil {
-		return v
+	waits, size, names := v.waits(), map[int]int{}, map[int]string{} // by component: its nodes, and its frame
+	for i := range v.Nodes {
+		size[waits.Component(i)]++
 	}
-	cycle := map[string]int{} // by node: which one it is on, from 1
-	for number, nodes := range components {
-		for _, id := range nodes {
-			if len(nodes) > 1 {
-				cycle[id] = number + 1
-			}
-		}
-	}
-	names := map[int]string{} // by cycle
 	for i, n := range v.Nodes {
-		if number := cycle[n.ID]; number > 0 {
-			if names[number] == "" {
-				names[number] = "cycle: " + n.Label + " waits for itself"
+		if in := waits.Component(i); size[in] > 1 {
+			if names[in] == "" {
+				names[in] = "cycle: " + n.Label + " waits for itself"
 			}
-			v.Nodes[i].Frames = append(slices.Clip(n.Frames), names[number])
+			v.Nodes[i].Frames = append(slices.Clip(n.Frames), names[in])
 		}
 	}
 	for i, e := range v.Edges {
-		if number := cycle[v.Nodes[e.From].ID]; e.From != e.To && number > 0 && number == cycle[v.Nodes[e.To].ID] {
+		if e.From != e.To && waits.Component(e.From) == waits.Component(e.To) {
 			v.Edges[i].Marks = addMark(e.Marks, cycleMark)
 		}
 	}

@@ -24,14 +24,9 @@ type graphing struct {
 	Scheme  bool   `flag:"--scheme: draw without findings, for what isn't meant to run"`
 }
 
-func (o *graphing) options() dot.Options {
-	from, to, _ := strings.Cut(o.Between, ",")
-	return dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: o.Depth, Detail: o.Detail,
-		Scheme: o.Scheme}
-}
-
 func (o *graphing) run(_ context.Context, c *cli, args []string) error {
-	if from, to, _ := strings.Cut(o.Between, ","); o.Between != "" && (from == "" || to == "") {
+	from, to, _ := strings.Cut(o.Between, ",")
+	if o.Between != "" && (from == "" || to == "") {
 		return usageErr("--between can't be %q: expected two calls, as in --between A,B", o.Between)
 	}
 	form, err := o.formOf(c, o.Format)
@@ -41,7 +36,8 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if form == "html" && c.documents != nil {
 		return usageErr("a page is too long for an answer").Advise("draw it as svg, dot, mermaid or text")
 	}
-	options := o.options()
+	options := dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: o.Depth, Detail: o.Detail,
+		Scheme: o.Scheme}
 	if form == "html" {
 		options.MaxNodes, options.MaxEdges = pages.Nodes, pages.Edges
 	}

@@ -32,29 +32,20 @@ func interruptible(parent context.Context) (ctx context.Context, stop, release f
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	signal.Notify(pipes, syscall.SIGPIPE) // whoever writes into a closed pipe gets an error; the signal would kill
-	over, done := make(chan struct{}), make(chan struct{})
+	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		select {
-		case <-signals:
-		case <-over:
-			return
-		}
+		<-signals // or the end
 		stop()
-		for {
-			select {
-			case second := <-signals:
-				if second != syscall.SIGHUP { // which comes from the terminal and from its shell
-					dieOf(second)
-				}
-			case <-over:
-				return
+		for second := range signals {
+			if second != syscall.SIGHUP { // which comes from the terminal and from its shell
+				dieOf(second)
 			}
 		}
 	}()
 	return ctx, stop, func() {
 		signal.Stop(signals)
-		close(over)
+		close(signals)
 		<-done // the end that a second signal asked for isn't overtaken by ours
 		signal.Stop(pipes)
 		stop()

@@ -54,8 +54,9 @@ func (s *serving) serve(ctx context.Context, row *command, call *mcp.CallToolReq
 	}
 	r := &request{server: s, row: row}
 	r.cli = &cli{
-		in: strings.NewReader(""), out: terminal.NewScreen(&r.output), err: terminal.NewScreen(&r.notes), globals: globals{Runs: s.cli.Runs},
-		watch: func(int) bool { return ctx.Err() == nil },
+		in: strings.NewReader(""), out: terminal.NewScreen(&r.output), err: terminal.NewScreen(&r.notes),
+		globals: globals{Runs: s.cli.Runs},
+		watch:   func(int) bool { return ctx.Err() == nil },
 	}
 	answer, text, failed := r.reply(r.invoke(ctx, cmp.Or(string(call.Params.Arguments), "{}")))
 	if ctx.Err() != nil {

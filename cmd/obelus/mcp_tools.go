@@ -73,7 +73,8 @@ var (
 	runTool = &tool{
 		about: "Run a plan of the workspace that people have approved, exactly as it was approved. Anything else " +
 			"stops it, and nobody is asked.",
-		arguments: "path first most input state", flags: "concurrency digest", fixed: "--format=json --require-approval",
+		arguments: "path first most input state", flags: "concurrency digest",
+		fixed:  "--format=json --require-approval",
 		fields: "events end",
 	}
 )

@@ -32,7 +32,9 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 		return nil
 	}
 	if o.Format == "json" {
-		return r.Show(lines{session.NewEvents(c.out, path)})
+		events := session.NewEvents(c.out, path)
+		r.ShowEvents(events)
+		return events.End(r.Outcome())
 	}
 	m := r.Look.Manifest
 	c.out.Print("%s  %s\n  begun %s", diag.Escape(r.Look.Run), r.Look.Status,

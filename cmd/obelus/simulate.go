@@ -50,7 +50,7 @@ func (c *cli) simulate(o *simulating, name string) error {
 		return err
 	}
 	s := &simulation.Simulation{
-		Flags: o.Flags, Out: c.out, Plan: p.Plan, Simulated: analyzer.Simulate(p.Plan, p.Findings),
+		Flags: o.Flags, Screen: c.out, Plan: p.Plan, Simulated: analyzer.Simulate(p.Plan, p.Findings),
 	}
 	switch {
 	case s.Simulated == nil:

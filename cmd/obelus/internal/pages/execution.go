@@ -192,14 +192,6 @@ func ReadRun(path string, activities []string) (*Recorded, error) {
 	return r, err
 }
 
-func (r *Recorded) Show(to interface {
-	session.Observer
-	End(*runtime.Outcome) error
-}) error {
-	r.ShowEvents(to)
-	return to.End(r.Outcome())
-}
-
 // ShowEvents shows what happened.
 func (r *Recorded) ShowEvents(to session.Observer) {
 	isStopped := r.Outcome().Status == runtime.RunStopped

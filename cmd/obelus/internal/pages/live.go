@@ -31,8 +31,7 @@ type Live struct {
 	Door
 	who       string // who answers here
 	server    *http.Server
-	program   *project.Program
-	planned   bool
+	run       *session.Session
 	tools     func(*runtime.Question) *plan.Tool
 	questions *terminal.Renderer
 
@@ -76,10 +75,9 @@ func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 		return nil, diag.NewError(nil, "the page can't be served: %s", workspace.Reason(err))
 	}
 	l := &Live{
-		Observer: next, Door: Door{Host: listener.Addr().String(), Token: rand.Text()}, who: who, program: s.Program,
-		planned: s.Options.Planned, course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{}),
+		Observer: next, Door: Door{Host: listener.Addr().String(), Token: rand.Text()}, who: who, run: s,
+		tools: ToolsOf(s.Program), course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{}),
 	}
-	l.tools = ToolsOf(l.program)
 	l.questions = terminal.NewRenderer(io.Discard, 1000, l.tools) // the page breaks lines
 	if err := l.draw(); err != nil {
 		return nil, err
@@ -97,9 +95,9 @@ func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 // It is done by who steps the run, so that nothing changes meanwhile.
 func (l *Live) draw() (err error) {
 	l.drawn++
-	one := l.course.page(l.program, l.planned, dot.Options{MaxNodes: Nodes, MaxEdges: Edges})
+	one := l.course.page(l.run.Program, l.run.Options.Planned, dot.Options{MaxNodes: Nodes, MaxEdges: Edges})
 	one.Kind, one.Drawn = page.Live, l.drawn
-	if l.planned {
+	if l.run.Options.Planned {
 		one.View.Notes = append(one.View.Notes, "a tick is drawn when it has ended")
 	}
 	one.Scenarios = []page.Scenario{{Name: "the run", Events: []json.RawMessage{}}}

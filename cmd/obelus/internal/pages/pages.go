@@ -40,7 +40,8 @@ func OfRun(path string, activities []string, o dot.Options, paged bool) (*page.P
 		return nil, err
 	}
 	look, happened := r.Look, newExecution()
-	if err := r.Show(happened); err != nil {
+	r.ShowEvents(happened)
+	if err := happened.End(r.Outcome()); err != nil {
 		return nil, err
 	}
 	one := happened.page(look.Program, look.Manifest.Options.Planned, o)

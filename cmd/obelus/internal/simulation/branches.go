@@ -71,11 +71,11 @@ func (s *Simulation) writeBranches(found *simulate.Exploration) {
 		e.Problem = &branchProblem{p.Kind, diag.OrNull(p.Call), p.Message}
 		e.Branch, e.Seen = diag.Listed(p.Path), p.Seen
 		branches.Problems[string(p.Kind)]++
-		s.Out.JSON(e)
+		s.JSON(e)
 	}
 	summary := summaryOf(&comparison{first: found.Usual, played: 1 + len(found.Problems)}, false)
 	summary.Stuck, summary.Branches = found.Stuck, branches
-	s.Out.JSON(summary)
+	s.JSON(summary)
 }
 
 // problemTitles are the kinds of problem in the order in which they are shown.
@@ -90,42 +90,42 @@ var problemTitles = []struct {
 
 // reportBranches prints what was found.
 func (s *Simulation) reportBranches(found *simulate.Exploration) {
-	style := terminal.StyleFor(s.Out)
+	style := terminal.StyleFor(s.Screen)
 	title := s.title("branches", found.Usual.Seed) + ", " + wording.Count(len(found.Choices()), "choice")
 	s.head(style, title)
 	fixed := state.Over(s.Plan.Input, s.Options.Input)
 	maps.DeleteFunc(fixed, func(key string, _ any) bool { return slices.Contains(s.Made.Input, key) })
 	if len(fixed) > 0 {
 		keys := strings.Join(slices.Sorted(maps.Keys(fixed)), ", ")
-		s.Out.Print("%s\n", style.Faint(diag.Escape("fixed input: "+keys+"; --input gives other values")))
+		s.Print("%s\n", style.Faint(diag.Escape("fixed input: "+keys+"; --input gives other values")))
 	}
 	if found.Complete {
-		s.Out.Print("simulated all %s of what varies", wording.Count(found.Played, "combination"))
+		s.Print("simulated all %s of what varies", wording.Count(found.Played, "combination"))
 	} else {
-		s.Out.Print("simulated %d of at most %.4g combinations", found.Played, found.Most)
+		s.Print("simulated %d of at most %.4g combinations", found.Played, found.Most)
 	}
 	if len(found.Idle) > 0 {
-		s.Out.Print("; never ran: %s", diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200)))
+		s.Print("; never ran: %s", diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200)))
 	}
-	s.Out.Print("\n")
+	s.Print("\n")
 	if found.Cut || found.Untold > 0 {
-		s.Out.Print("there was no room for all combinations and causes; --unbounded runs all\n")
+		s.Print("there was no room for all combinations and causes; --unbounded runs all\n")
 	}
 	if found.ValuesLeft {
-		s.Out.Print("not every value was used with which conditions may differ\n")
+		s.Print("not every value was used with which conditions may differ\n")
 	}
 	for i, choice := range found.Unreached {
 		if i == 0 {
-			s.Out.Print("\n%s %s\n", style.Yellow("!"), style.Bold("not reached"))
+			s.Print("\n%s %s\n", style.Yellow("!"), style.Bold("not reached"))
 		}
-		s.Out.Print("  %s\n", diag.Escape(fmt.Sprintf("%q: %s", choice.Call, analyzer.InWords(choice))))
+		s.Print("  %s\n", diag.Escape(fmt.Sprintf("%q: %s", choice.Call, analyzer.InWords(choice))))
 	}
 	for _, kind := range problemTitles {
 		n := 0
 		for i := range found.Problems {
 			if p := &found.Problems[i]; p.Kind == kind.kind {
 				if n++; n == 1 {
-					s.Out.Print("\n%s %s\n", style.Red("✗"), style.Bold(kind.title))
+					s.Print("\n%s %s\n", style.Red("✗"), style.Bold(kind.title))
 				}
 				if n <= maxTimeline {
 					s.problem(p, found.Played, style)
@@ -133,17 +133,17 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 			}
 		}
 		if n > maxTimeline {
-			s.Out.Print("  … and %s; --format json has all\n", wording.Count(n-maxTimeline, "more branch"))
+			s.Print("  … and %s; --format json has all\n", wording.Count(n-maxTimeline, "more branch"))
 		}
 	}
 	if len(found.Problems) == 0 {
-		s.Out.Print("\n%s no simulated branch gets stuck, ends without output, at a limit or with a failure that "+
+		s.Print("\n%s no simulated branch gets stuck, ends without output, at a limit or with a failure that "+
 			"nothing handles\n", style.Green("✓"))
 	}
 }
 
 func (s *Simulation) problem(p *simulate.Problem, played int, style terminal.Style) {
-	s.Out.Print("  %s  %s\n", diag.Escape(strings.Join(InWords(p.Path), ", ")),
+	s.Print("  %s  %s\n", diag.Escape(strings.Join(InWords(p.Path), ", ")),
 		style.Faint(fmt.Sprintf("in %d of %d", p.Seen, played)))
 	if n := len(p.Path); p.Kind == simulate.Unhandled && n > 0 && p.Path[n-1].Fails &&
 		strings.HasPrefix(p.Path[n-1].Call+"/", p.Call+"/") {
@@ -153,7 +153,7 @@ func (s *Simulation) problem(p *simulate.Problem, played int, style terminal.Sty
 	if p.Call != "" {
 		message = fmt.Sprintf("%q: %s", p.Call, message)
 	}
-	s.Out.Print("      %s\n", terminal.Cut(diag.Escape(message), 300))
+	s.Print("      %s\n", terminal.Cut(diag.Escape(message), 300))
 }
 
 // InWords are options of choices as people read them.

@@ -36,43 +36,43 @@ func (s *Simulation) title(what string, seed uint64) string {
 
 // head prints a title, and what of input and state was generated.
 func (s *Simulation) head(style terminal.Style, title string) {
-	s.Out.Print("%s\n", style.Bold(diag.Escape(title)))
+	s.Print("%s\n", style.Bold(diag.Escape(title)))
 	for i, keys := range [][]string{s.Made.Input, s.Made.State} {
 		if len(keys) > 0 {
 			what := []string{"input", "state"}[i]
-			s.Out.Print("%s\n", style.Faint(diag.Escape("generated "+what+": "+strings.Join(keys, ", "))))
+			s.Print("%s\n", style.Faint(diag.Escape("generated "+what+": "+strings.Join(keys, ", "))))
 		}
 	}
 }
 
 // report prints one simulation: its timeline, and what a run prints at its end.
 func (s *Simulation) report(one *simulate.Scenario) {
-	style := terminal.StyleFor(s.Out)
+	style := terminal.StyleFor(s.Screen)
 	title := s.title("simulation", one.Seed) + ", " + wording.Count(len(one.Calls), "call")
 	if one.Schedule > 0 || s.Orders != nil {
 		title += fmt.Sprintf(", schedule %d", s.number(one))
 	}
 	s.head(style, title)
-	s.Out.Print("\n")
+	s.Print("\n")
 	s.bars(one, style)
-	ending := terminal.NewRecorded(s.Out, terminal.Run{Plan: s.Plan, Simulated: true})
+	ending := terminal.NewRecorded(s.Screen, terminal.Run{Plan: s.Plan, Simulated: true})
 	ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Finish})
 	for _, end := range one.Outcome.Instances {
 		ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Leave, Left: &end})
 	}
 	if one.Left > 0 {
-		s.Out.Print("%s left out: there was no room for all; --unbounded simulates them\n",
+		s.Print("%s left out: there was no room for all; --unbounded simulates them\n",
 			wording.Count(one.Left, "more instance"))
 	}
 	if state, ok := one.Outcome.State.(map[string]any); ok && len(state) > 0 {
-		s.Out.Print("\n%s\n%s\n", style.Bold("state"), terminal.Display(state))
+		s.Print("\n%s\n%s\n", style.Bold("state"), terminal.Display(state))
 	}
-	s.Out.Print("\n")
+	s.Print("\n")
 	if one.Outcome.Output != nil && one.Outcome.Status != runtime.RunStopped {
-		s.Out.Print("%s\n", style.Bold("output"))
+		s.Print("%s\n", style.Bold("output"))
 	}
 	_ = ending.End(one.Outcome)
-	s.Out.Print("  %d at once, of at most %d; lower bound %s; %s of work\n", one.Peak,
+	s.Print("  %d at once, of at most %d; lower bound %s; %s of work\n", one.Peak,
 		cmp.Or(s.Options.Parallel,
 			s.Plan.Limits.Together()), terminal.Duration(one.LowerBound), terminal.Duration(one.Work))
 	if len(one.CriticalPath) > 0 {
@@ -81,10 +81,10 @@ func (s *Simulation) report(one *simulate.Scenario) {
 			of = " of " + diag.Escape(*id)
 		}
 		path := diag.Escape(strings.Join(Names(one, one.CriticalPath), " → "))
-		s.Out.Print("  critical path%s: %s\n", of, terminal.Cut(path, 400))
+		s.Print("  critical path%s: %s\n", of, terminal.Cut(path, 400))
 	}
 	if one.Cost > 0 {
-		s.Out.Print("  cost: %.4g\n", one.Cost)
+		s.Print("  cost: %.4g\n", one.Cost)
 	}
 }
 
@@ -116,14 +116,14 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 		}
 		mark, text := s.settlement(call, style)
 		line := fmt.Sprintf("  %s %s  %s  %s", mark, terminal.Pad(nameOf(call), columns), bar, text)
-		s.Out.Print("%s\n", strings.TrimRight(line, " "))
+		s.Print("%s\n", strings.TrimRight(line, " "))
 	}
 	if left > 0 {
-		s.Out.Print("  … and %s; --format json has all\n", wording.Count(left, "more call"))
+		s.Print("  … and %s; --format json has all\n", wording.Count(left, "more call"))
 	}
 	end := terminal.Duration(one.Makespan)
 	gap := strings.Repeat(" ", barWidth-1-len(end))
-	s.Out.Print("  %s\n", style.Faint(strings.Repeat(" ", columns+4)+"0"+gap+end+"   █ critical path"))
+	s.Print("  %s\n", style.Faint(strings.Repeat(" ", columns+4)+"0"+gap+end+"   █ critical path"))
 }
 
 func SettlementOf(c *simulate.CallReport) *runtime.Settlement {
@@ -146,23 +146,25 @@ func (s *Simulation) settlement(call *simulate.CallReport, style terminal.Style)
 // conclude reports what the simulations together show.
 func (s *Simulation) conclude(all *comparison) {
 	if s.Format == "json" {
-		s.Out.JSON(summaryOf(all, s.Seeds > 0))
+		s.JSON(summaryOf(all, s.Seeds > 0))
 		return
 	}
-	style := terminal.StyleFor(s.Out)
+	style := terminal.StyleFor(s.Screen)
 	left := func(what string) {
 		if all.left > 0 {
-			s.Out.Print("%s left out: they would cost too much; --unbounded simulates all\n", wording.Count(all.left, what))
+			s.Print("%s left out: they would cost too much; --unbounded simulates all\n",
+				wording.Count(all.left, what))
 		}
 	}
 	switch {
 	case s.Seeds > 0:
-		s.Out.Print("\nover %s: %s\n", wording.Count(all.played, "seed"), terminal.Ends(all.ends))
+		s.Print("\nover %s: %s\n", wording.Count(all.played, "seed"), terminal.Ends(all.ends))
 		left("more seed")
 	case all.different != nil:
-		s.Out.Print("\n%s schedule %d ends differently:\n%s", style.Red("✗"), s.number(all.different), s.difference(all))
+		s.Print("\n%s schedule %d ends differently:\n%s", style.Red("✗"), s.number(all.different),
+			s.difference(all))
 	case all.played > 1:
-		s.Out.Print("\n%s %s in the same state\n", style.Green("✓"),
+		s.Print("\n%s %s in the same state\n", style.Green("✓"),
 			wording.Counted(all.played-1, "other schedule ends", "other schedules end"))
 		left("more schedule")
 	}

@@ -25,7 +25,7 @@ type Flags struct {
 // A Simulation is one use of the command: the same work once, in several orders, or with several seeds.
 type Simulation struct {
 	Flags
-	Out       *terminal.Screen
+	*terminal.Screen
 	Plan      *plan.Plan
 	Simulated *analyzer.Simulation
 	Options   simulate.Options
@@ -104,10 +104,10 @@ func (s *Simulation) play() (isFine bool, err error) {
 func (s *Simulation) show(one *simulate.Scenario) {
 	switch {
 	case s.Format == "json":
-		s.Out.JSON(scenarioEventOf(one, s.Made))
+		s.JSON(scenarioEventOf(one, s.Made))
 		return
 	case one.Schedule > 0 && s.Orders != nil:
-		s.Out.Print("\n")
+		s.Print("\n")
 	}
 	s.report(one)
 }

@@ -30,7 +30,7 @@ type Run struct {
 
 // Progress shows a run: a line for each finished call, and on a terminal the running calls below.
 type Progress struct {
-	out    *Screen
+	*Screen
 	isLive bool // draws running calls
 	run    Run
 	style  Style
@@ -70,7 +70,7 @@ const (
 
 // NewRecorded shows a run from its journal.
 func NewRecorded(out *Screen, run Run) *Progress {
-	p := &Progress{out: out, run: run, width: 100, stop: make(chan struct{}), style: StyleFor(out),
+	p := &Progress{Screen: out, run: run, width: 100, stop: make(chan struct{}), style: StyleFor(out),
 		failed: map[int]int{}, ends: map[runtime.RunStatus]int{}, expected: len(run.Plan.Instances)}
 	for _, call := range run.Plan.Calls {
 		p.names = min(48, max(p.names, diag.Columns(diag.Escape(call.Name))))
@@ -99,7 +99,7 @@ func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 	if run.Planned {
 		size = "planned as it runs"
 	}
-	p.out.Print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
+	p.Print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
 	if run.Resumed != nil {
 		p.expected += len(run.Resumed.Joined)
 		for _, end := range run.Resumed.Left {
@@ -110,7 +110,7 @@ func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 }
 
 // note prints a line with a mark.
-func (p *Progress) note(mark, text string) { p.out.Print("  %s %s\n", mark, diag.Escape(text)) }
+func (p *Progress) note(mark, text string) { p.Print("  %s %s\n", mark, diag.Escape(text)) }
 
 // Observe shows a command of the run.
 func (p *Progress) Observe(at time.Duration, c runtime.Command) {
@@ -124,7 +124,7 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 			p.tick, p.calls, p.settled = c.Tick, nil, 0
 		}
 		if c.Tick > 1 {
-			p.out.Print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s", c.Tick, Used(p.usage))))
+			p.Print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s", c.Tick, Used(p.usage))))
 		}
 	case runtime.EndTick:
 		p.planning, p.usage = false, c.End.Usage
@@ -218,7 +218,7 @@ func (p *Progress) line(one *callState, mark, text string) {
 	if one.attempt > 0 {
 		took = p.style.Faint(fmt.Sprintf("%6s", Duration(p.at-one.since)))
 	}
-	p.out.Print("%s\n", strings.TrimRight(fmt.Sprintf("  %s %s %s  %s", mark, Pad(one.name, p.names), took, text), " "))
+	p.Print("%s\n", strings.TrimRight(fmt.Sprintf("  %s %s %s  %s", mark, Pad(one.name, p.names), took, text), " "))
 }
 
 // Settlement is a mark and a text for how a call settled. A result is cut to so many columns.
@@ -268,11 +268,11 @@ func (p *Progress) refresh(ctx context.Context) {
 		case <-interrupted:
 			interrupted = nil
 			p.mu.Lock()
-			p.out.Print("  stopping; Ctrl-C again kills\n")
+			p.Print("  stopping; Ctrl-C again kills\n")
 			p.mu.Unlock()
 		case <-tick.C:
 			p.mu.Lock()
-			p.out.draw(p.lines(time.Since(p.started)))
+			p.draw(p.lines(time.Since(p.started)))
 			p.mu.Unlock()
 		}
 	}
@@ -353,7 +353,7 @@ func (p *Progress) left(end *runtime.InstanceEnd) {
 		}
 		text = diag.Escape(text)
 	}
-	p.out.Print("  %s %s  %s\n", mark, p.style.Bold(diag.Escape(end.ID)), text)
+	p.Print("  %s %s  %s\n", mark, p.style.Bold(diag.Escape(end.ID)), text)
 }
 
 // Abandon ends the drawing of a run that never started.
@@ -361,7 +361,7 @@ func (p *Progress) Abandon() {
 	close(p.stop)
 	p.drawing.Wait()
 	if p.isLive {
-		p.out.draw(nil)
+		p.draw(nil)
 	}
 }
 
@@ -369,14 +369,14 @@ func (p *Progress) Abandon() {
 func (p *Progress) End(o *runtime.Outcome) error {
 	p.Abandon()
 	if p.settled+len(p.calls) > 0 || o.Instances != nil {
-		p.out.Print("\n")
+		p.Print("\n")
 	}
 	if o.Output != nil && o.Status != runtime.RunStopped {
-		p.out.Print("%s\n\n", Display(o.Output))
+		p.Print("%s\n\n", Display(o.Output))
 	}
 	for _, e := range o.Errors {
 		if e.Call == "" && o.Ticks == 0 && o.Instances == nil { // those of ticks were shown before
-			p.out.Print("%s %s\n", p.style.Red("✗"), diag.Escape(e.Message))
+			p.Print("%s %s\n", p.style.Red("✗"), diag.Escape(e.Message))
 		}
 	}
 	status := string(o.Status)
@@ -414,8 +414,8 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	if p.run.Journal != "" {
 		counts += p.style.Faint("; journal " + diag.Escape(p.run.Journal))
 	}
-	p.out.Print("%s\n", status+in+Used(o.Usage)+counts)
-	return p.out.Err()
+	p.Print("%s\n", status+in+Used(o.Usage)+counts)
+	return p.Err()
 }
 
 // Ends is how many runs ended in which way.
