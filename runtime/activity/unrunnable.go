@@ -104,10 +104,12 @@ func missingProgram(a *plan.Activity, at source.Span, files plan.Files, tell tel
 	if a.Server != nil {
 		exec, argv = a.Server.Node, "command"
 	}
-	if argv := exec.Get(argv); argv != nil && len(argv.Items) > 0 {
-		at = argv.Items[0].Span()
-	}
 	folder, program := Missing(a)
+	if argv := exec.Get(argv); argv != nil && len(argv.Items) > 0 {
+		if at = argv.Items[0].Span(); argv.Items[0].Kind != source.String {
+			program = "" // which is an error of its own (OB104)
+		}
+	}
 	if folder != "" {
 		tell(folder+" doesn't exist", "create it before the run", cmp.Or(exec.Get("cwd"), exec.Get(argv)).Span())
 	}
