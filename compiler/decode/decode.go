@@ -25,7 +25,6 @@ import (
 type Reader struct {
 	Found diag.Findings
 	Call  string // the call that findings are about; "" for none
-	keys  *keys
 }
 
 // Report adds a finding, as [diag.Findings.Report] does.

@@ -11,45 +11,23 @@ import (
 
 // UnknownKey reports a key of a mapping that its format doesn't have, or that repeats a known one in other letters.
 func (r *Reader) UnknownKey(n, key *source.Node, what string, known []string) *diag.Diagnostic {
-	if r.keys == nil || r.keys.of != n || r.keys.what != what {
-		r.keys = newKeys(n, what, known)
-	}
-	for _, duplicate := range r.keys.present {
-		if duplicate != key && strings.EqualFold(duplicate.Text, key.Text) {
-			return r.Report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text,
-				duplicate.Text).
-				Note(duplicate.Span(), "%q is here", duplicate.Text).Advise("keep one of the two")
+	for _, word := range known {
+		if !strings.EqualFold(word, key.Text) {
+			continue
+		}
+		if at := slices.IndexFunc(n.Fields, func(f source.Field) bool { return f.Key.Text == word }); at >= 0 {
+			return r.Report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, word).
+				Note(n.Fields[at].Key.Span(), "%q is here", word).Advise("keep one of the two")
 		}
 	}
-	f := r.Report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
-	if near, ok := r.keys.names.Nearest(key.Text); ok {
-		return Intended(f, key, near, r.keys.names)
+	f, names := r.Report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text), naming.NewSuggester(known)
+	if near, ok := names.Nearest(key.Text); ok {
+		return Intended(f, key, near, names)
 	}
 	if near, ok := Foreign(key.Text, known); ok {
 		return f.Advise("did you mean %q?", near).Rename(key, 0, len(key.Text), near, false)
 	}
-	f.Help = r.keys.help
-	return f
-}
-
-// keys are what a mapping may have, prepared for all of its keys that are unknown.
-type keys struct {
-	of      *source.Node
-	what    string
-	present []*source.Node // the known keys that it has
-	names   *naming.Suggester
-	help    string
-}
-
-func newKeys(n *source.Node, what string, known []string) *keys {
-	k := &keys{of: n, what: what, names: naming.NewSuggester(known),
-		help: "known keys are " + strings.Join(known, ", ") + "; keys that begin with x- are ignored"}
-	for _, f := range n.Fields {
-		if slices.Contains(known, f.Key.Text) {
-			k.present = append(k.present, f.Key)
-		}
-	}
-	return k
+	return f.Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
 }
 
 // foreign are our words by the names that other systems have for them, in small letters and without separators.

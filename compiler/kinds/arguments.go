@@ -1,8 +1,6 @@
 package kinds
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -171,11 +170,8 @@ func Text(value any) string {
 	if text, ok := value.(string); ok {
 		return text
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // a JSON value
-	return strings.TrimSuffix(b.String(), "\n")
+	text, _ := diag.Encode(value, "") // a JSON value
+	return string(text)
 }
 
 // FileNames are the names that texts of the argv and of the environment may have for files. One that names a folder, or

@@ -21,8 +21,8 @@ func Nearest(name string, candidates []string) (string, bool) {
 // is. What all look-ups together may cost is bounded: once that is spent it has
 // no suggestions any more, which is always a good answer.
 type Suggester struct {
-	byLength map[int][]candidate // by characters of the folded form
-	effort   int                 // cells of comparison left
+	candidates []candidate
+	effort     int // cells of comparison left
 }
 
 // suggestionEffort bounds a Suggester: about a second's work.
@@ -35,10 +35,9 @@ type candidate struct {
 
 // NewSuggester makes ready for look-ups among candidates.
 func NewSuggester(candidates []string) *Suggester {
-	s := &Suggester{byLength: map[int][]candidate{}, effort: suggestionEffort}
+	s := &Suggester{effort: suggestionEffort}
 	for _, name := range candidates {
-		folded := fold(name)
-		s.byLength[len(folded)] = append(s.byLength[len(folded)], candidate{name, folded})
+		s.candidates = append(s.candidates, candidate{name, fold(name)})
 	}
 	return s
 }
@@ -47,21 +46,22 @@ func NewSuggester(candidates []string) *Suggester {
 func (s *Suggester) Nearest(name string) (string, bool) {
 	wanted := fold(name)
 	bound := slipsAllowed(len(wanted))
-	best, found := candidate{}, false
-	bestSlips := bound
-	for length := max(1, len(wanted)-bound); length <= len(wanted)+bound; length++ {
-		for _, c := range s.byLength[length] {
-			if s.effort -= 1 + len(wanted)*length; s.effort < 0 {
-				return "", false
-			}
-			slips, ok := slipsBetween(wanted, c.folded, bestSlips)
-			if !ok || c.name == name || found && slips == bestSlips && !closer(name, c.name, best.name) {
-				continue
-			}
-			best, bestSlips, found = c, slips, true
+	best, bestSlips, found := "", bound, false
+	for _, c := range s.candidates {
+		length := len(c.folded)
+		s.effort--
+		if length == 0 || max(length-len(wanted), len(wanted)-length) > bound {
+			continue
+		}
+		if s.effort -= len(wanted) * length; s.effort < 0 {
+			return "", false
+		}
+		slips, ok := slipsBetween(wanted, c.folded, bestSlips)
+		if ok && c.name != name && !(found && slips == bestSlips && !closer(name, c.name, best)) {
+			best, bestSlips, found = c.name, slips, true
 		}
 	}
-	return best.name, found
+	return best, found
 }
 
 // Sure reports whether a name can only have been meant for one of the candidates:
@@ -69,13 +69,15 @@ func (s *Suggester) Nearest(name string) (string, bool) {
 // slip away from another may as well be the name of something that doesn't exist.
 func (s *Suggester) Sure(name string) bool {
 	wanted, same := fold(name), 0
-	for _, c := range s.byLength[len(wanted)] {
-		s.effort--
+	for _, c := range s.candidates {
+		if s.effort--; s.effort < 0 {
+			return false
+		}
 		if c.name != name && slices.Equal(c.folded, wanted) && slices.Equal(digits(c.name), digits(name)) {
 			same++
 		}
 	}
-	return same == 1 && s.effort >= 0
+	return same == 1
 }
 
 // IsTypo reports whether a name is another one but for its case, or but for one slip of

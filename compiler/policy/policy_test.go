@@ -76,6 +76,7 @@ func TestWrong(t *testing.T) {
 		{"tools: {a: {effects: [raed]}}", `1:23 the tool "a": .effects[0]`},
 		{"tools: {a: {output: {integrity: untrustd}}}", `1:33 the tool "a": .output.integrity`},
 		{"values: {'state..x': {}}", `1:10 "state..x" isn't a path`},
+		{"values: {inputs.x: {}}", `1:10 the label is of †inputs, and nothing but a message's kind is called that | did you mean "input"?`},
 		{rule + "only: [a]\n  allows: a", `2:9 the rule "r" needs "denies"`},
 		{rule + "onyl: [a]\n  allows: a\n  denies: b", `2:3 the rule "r" needs exactly one of requires, bounds, only, order, endorse; it has 0 | did you mean "only"?`},
 		{rule + "only: [a]\n  allows: b\n  denies: c", `4:11 the rule "r" refuses its own example of what it allows: "b" isn't among`},

@@ -200,6 +200,10 @@ func (r *reader) value(f source.Field) {
 		r.Report(diag.WrongType, key.Span(), "%q isn't a path: %s", key.Text, err.Message).
 			Advise("write it as a reference without †: state.customer.iban")
 	case r.fits(f.Value, "label", fmt.Sprintf("the value %q", key.Text)):
+		if near, ok := naming.Nearest(ref.Kind, reference.Kinds); ok {
+			r.Report(diag.WrongType, key.Span(), "the label is of †%s, and nothing but a message's kind is called that",
+				ref.Kind).As(diag.Warning).Advise("did you mean %q?", near)
+		}
 		path := append([]reference.Segment{{Key: ref.Kind}}, ref.Path...)
 		r.policy.Values = append(r.policy.Values, Value{Path: path, Node: key, Said: saidOf(f.Value)})
 	}

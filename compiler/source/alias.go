@@ -19,7 +19,7 @@ func (y *yamlReader) property(p *properties, flow bool) bool {
 		return false
 	}
 	start := y.i
-	end := y.nameEnd(start + 1)
+	end := y.tagEnd(start+1, true)
 	if y.text[start] == '!' {
 		end = y.tagEnd(start, flow)
 	}
@@ -59,14 +59,7 @@ func (y *yamlReader) join(above, here properties) properties {
 	return above
 }
 
-// nameEnd is the end of the name of an anchor that begins at i.
-func (y *yamlScanner) nameEnd(i int) int {
-	for i < len(y.text) && !blank(y.text[i]) && !isBreak(y.text[i]) && !flowIndicator(y.text[i]) {
-		i++
-	}
-	return i
-}
-
+// tagEnd is where a tag that begins at i ends, or in brackets a tag or the name of an anchor anywhere.
 func (y *yamlScanner) tagEnd(i int, flow bool) int {
 	for i < len(y.text) && !blank(y.text[i]) && !isBreak(y.text[i]) && !(flow && flowIndicator(y.text[i])) {
 		i++
@@ -160,7 +153,7 @@ func (y *yamlReader) empty(at int, p properties) *Node {
 // anchored one; what a reader of the tree would come across is counted.
 func (y *yamlReader) alias(flow bool) *Node {
 	start := y.i
-	y.i = y.nameEnd(start + 1)
+	y.i = y.tagEnd(start+1, true)
 	name := y.text[start+1 : y.i]
 	n := y.newNode(Null, Plain, start, y.i)
 	n.Alias = true

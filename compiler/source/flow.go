@@ -61,14 +61,12 @@ func (y *yamlReader) flowEntry(open *Node, closer byte) bool {
 
 func (y *yamlReader) expectComma(open *Node, closer byte) {
 	if y.leftBehind(open) {
-		p := Problem{
+		y.abort(Problem{
 			Code:    codeSyntax,
 			Span:    Span{y.file, open.Start, open.Start + 1},
 			Message: fmt.Sprintf("%q is never closed; expected %q", y.text[open.Start:open.Start+1], string(closer)),
 			Related: []Note{{Span{y.file, y.i, y.i + 1}, "here something else begins"}},
-		}
-		y.add(p)
-		panic(stopped{})
+		})
 	}
 	help := "put text that holds any of , [ ] { } in quotes"
 	if c := y.text[y.i]; c == ']' || c == '}' {
@@ -89,8 +87,7 @@ func (y *yamlReader) expectComma(open *Node, closer byte) {
 	if open.Start < y.line {
 		p.Related = []Note{{Span{y.file, open.Start, open.Start + 1}, "it is opened here"}}
 	}
-	y.add(p)
-	panic(stopped{})
+	y.abort(p)
 }
 
 // leftBehind reports whether the line that is read can't belong to a collection that

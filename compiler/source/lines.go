@@ -24,19 +24,11 @@ func (f *File) Comments() []Comment { return f.comments }
 // file of its own, whose places are counted in the whole.
 func Lines(name string, text []byte) iter.Seq[*File] {
 	return func(yield func(*File) bool) {
-		for row, base := 1, 0; base < len(text); row++ {
-			line, next := text[base:], len(text)
-			if end := bytes.IndexByte(line, '\n'); end >= 0 {
-				line, next = line[:end], base+end+1
+		for r := NewLineReader(name, bytes.NewReader(text), len(text)); ; {
+			f, err := r.Next()
+			if err != nil || !yield(f) {
+				return
 			}
-			line = bytes.TrimSuffix(line, []byte("\r"))
-			if len(bytes.TrimLeft(line, " \t\r")) > 0 {
-				f := &File{Name: name, Format: JSON, Text: line, Row: row, Base: base}
-				if !yield(f) {
-					return
-				}
-			}
-			base = next
 		}
 	}
 }
@@ -78,7 +70,7 @@ func NewLineReader(name string, in io.Reader, limit int) *LineReader {
 // Offset is how many bytes have been read.
 func (l *LineReader) Offset() int { return l.base }
 
-// Next is the next line that isn't empty, its end included; [io.EOF] ends them.
+// Next is the next line that isn't empty, without its end; [io.EOF] ends them.
 func (l *LineReader) Next() (*File, error) {
 	for {
 		if l.endless {
@@ -92,7 +84,7 @@ func (l *LineReader) Next() (*File, error) {
 		l.row++
 		base := l.base
 		l.base += size
-		if len(bytes.TrimSpace(text)) > 0 {
+		if text = bytes.TrimRight(text, "\r\n"); len(bytes.TrimSpace(text)) > 0 {
 			return &File{Name: l.name, Format: JSON, Text: text, Row: l.row, Base: base}, nil
 		}
 	}

@@ -162,7 +162,11 @@ func (b *builder) stop(start, end int, help, format string, args ...any) {
 }
 
 func (b *builder) fail(code string, start, end int, help, format string, args ...any) {
-	b.add(Problem{Code: code, Span: Span{b.file, start, end}, Message: fmt.Sprintf(format, args...), Help: help})
+	b.abort(Problem{Code: code, Span: Span{b.file, start, end}, Message: fmt.Sprintf(format, args...), Help: help})
+}
+
+func (b *builder) abort(p Problem) {
+	b.add(p)
 	panic(stopped{})
 }
 
