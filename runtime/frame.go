@@ -307,15 +307,21 @@ func (f *frame) produced(i int32) {
 }
 
 func (f *frame) ended(e Event) {
-	state := &f.calls[e.Call]
-	if state.status != Running || int(state.attempt) != e.Attempt || f.child(int32(e.Call)) != nil {
+	i, state := int32(e.Call), &f.calls[e.Call]
+	if state.status != Running || int(state.attempt) != e.Attempt || f.child(i) != nil {
 		return // given up meanwhile, or not at work outside of the machine
 	}
+	if more := state.more; e.Text != "" && !f.givenUp && (more == nil || !more.overdue) {
+		f.cutShort(i)
+		f.enqueue(i)
+		f.machine.drain(Reason(e.Text))
+		return
+	}
 	f.machine.running--
-	if a := f.Plan.Activities[f.call(int32(e.Call)).Activity]; a == nil || a.Expression == nil {
+	if a := f.Plan.Activities[f.call(i).Activity]; a == nil || a.Expression == nil {
 		f.Budget.Matching.Refill(e.Value)
 	}
-	f.complete(int32(e.Call), e.Value, e.Route, e.Failure)
+	f.complete(i, e.Value, e.Route, e.Failure)
 }
 
 // complete takes the result of a try. One that ran out of time has failed, whatever it still brought.

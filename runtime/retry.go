@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/guard"
 )
 
 // Whether a call is tried again is decided here: after a try that failed, and after a kill that cut one short.
@@ -105,6 +106,15 @@ func backoff(r plan.Retry, attempt int) time.Duration {
 		pause *= 2
 	}
 	return pause
+}
+
+// cutShort takes note of a try that came to no end, and may have had none of its effect.
+func (f *frame) cutShort(i int32) {
+	f.machine.running--
+	f.calls[i].details().lost++
+	if f.repeatable(i) {
+		tellGuards(f, i, guard.Interrupted)
+	}
 }
 
 // decideInFlight decides about a call that was at work when the run was killed.

@@ -179,11 +179,7 @@ func resumeFrame(f *frame, how Resumption) {
 				f.machine.running--
 				f.complete(i, nil, -1, nil)
 			case f.child(i) == nil:
-				f.machine.running--
-				state.details().lost++
-				if f.repeatable(i) {
-					tellGuards(f, i, guard.Interrupted)
-				}
+				f.cutShort(i)
 				decideInFlight(f, i, how.InFlight)
 			// a delegate's calls see to themselves
 			case f.call(i).Each == nil && f.call(i).Timeout > 0 && !state.more.overdue:

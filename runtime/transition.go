@@ -25,7 +25,8 @@ type transition struct {
 
 // transitions are all that there are: nothing follows a status that is settled.
 var transitions = []transition{
-	// From Queued where the limit of calls lets it not start, from Running where a kill cut the attempt short.
+	// From Queued where the limit of calls lets it not start, from Running where a kill cut the attempt short or no
+	// model answers.
 	{setOf(Waiting, Queued, Asking, Running, Pausing), Queued, (*frame).line},
 	// From Asking where an answer can't be taken, from Running where a kill cut the attempt short.
 	{setOf(Queued, Asking, Running), Asking, nil},

@@ -12,8 +12,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// produce asks the planner for the result of a latent call. Whatever goes
-// wrong fails the call, so that its plan may handle it.
+// produce asks the planner for the result of a latent call. An answer that can't be used fails the call, so that
+// its plan may handle it. Where there is none to be had the run stops, as with a solution.
 func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.Request, e runtime.Event) runtime.Event {
 	if w.options.Planner == nil { // it might have been done already, and wasn't
 		e.Failure = &runtime.Failure{Code: activity.CodeError,
@@ -30,15 +30,14 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 		}
 		text.WriteString(piece)
 	})
-	if errors.Is(err, request.ErrTooLong) || errors.Is(context.Cause(ctx), request.ErrTooLong) {
-		err = &activity.Failure{Code: activity.CodeBadOutput, Message: request.ErrTooLong.Error()}
+	if errors.Is(context.Cause(ctx), request.ErrTooLong) {
+		err = request.ErrTooLong
 	}
-	e.Usage = &runtime.Usage{}
-	e.Usage.Add(usage)
-	if e.Failure = answerFailure(err); e.Failure != nil {
-		return e
-	} else if err != nil {
-		take(&e, activity.Result{Route: -1}, err)
+	e.Usage = &usage
+	if e.Failure = answerFailure(err); err != nil && e.Failure == nil {
+		e.Text = err.Error()
+	}
+	if err != nil {
 		return e
 	}
 	root, problems := source.Parse(source.NewFile("result.json", []byte(text.String())), source.DefaultLimits())
@@ -52,12 +51,14 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 	return e
 }
 
-// answerFailure is what became of a planner's answer that was cut or refused; nil where it is neither.
+// answerFailure is what became of a planner's answer that was cut, refused or too long; nil where it is none of these.
 func answerFailure(err error) *runtime.Failure {
 	var refusal interface{ Refusal() string }
 	switch {
 	case errors.Is(err, request.ErrCut):
 		return &runtime.Failure{Code: "cut", Message: err.Error()}
+	case errors.Is(err, request.ErrTooLong):
+		return &runtime.Failure{Code: activity.CodeBadOutput, Message: err.Error()}
 	case errors.As(err, &refusal):
 		return &runtime.Failure{Code: "refused", Message: refusal.Refusal()}
 	}

@@ -251,6 +251,15 @@ func TestCutStreams(t *testing.T) {
 			t.Errorf("got %v, %+v", err, usage)
 		}
 	})
+	// Nor would the result of a latent call be another.
+	both(t, func(t *testing.T, p protocol) {
+		r := greeting()
+		r.Call = &request.Call{Name: "tell#1", Tool: "tell"}
+		answer, _, e, err := ask(t, p, r, Options{}, streams(p.begin()+p.event(`{"a":`)+p.end(p.stop["full"], 120, 9)))
+		if !errors.Is(err, request.ErrCut) || !strings.Contains(err.Error(), "--max-tokens") || answer != `{"a":` || len(e.at) != 1 {
+			t.Errorf("asked %d times, answer %q, error %v", len(e.at), answer, err)
+		}
+	})
 }
 
 func beginOnly(p protocol) string {

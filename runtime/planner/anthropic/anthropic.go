@@ -174,8 +174,10 @@ func (l *listener) stop(d delta) {
 		if l.end.Words == "" {
 			l.end.Words = l.aside
 		}
-	case "max_tokens", "model_context_window_exceeded":
-		l.end.Full = true
+	case "max_tokens":
+		l.end.Full = endpoint.TokenBound
+	case "model_context_window_exceeded":
+		l.end.Full = "the end of the model's context window"
 	default:
 		l.end.Complete = true
 		if l.byTool && !l.came {

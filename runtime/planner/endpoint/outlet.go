@@ -56,10 +56,11 @@ func learnAddress(v *redact.Set, at *url.URL) {
 type outlet struct {
 	hide *redact.Set
 	emit func(string)    // nil gathers the text instead, which then nobody has seen
-	full func()          // called when more is to be gathered than a result may be long
 	text strings.Builder // what was gathered
 	held string          // the end of what came, which may begin a secret
 	sent int             // bytes
+
+	tooLong bool // there was more to gather than a result may be long
 }
 
 func (o *outlet) write(piece string) {
@@ -93,11 +94,9 @@ func (o *outlet) send(s string) {
 	o.sent += len(s)
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if o.emit == nil {
-		if o.text.Len()+len(s) > request.MaxResult {
-			o.full()
-			return
+		if o.tooLong = o.tooLong || o.text.Len()+len(s) > request.MaxResult; !o.tooLong {
+			o.text.WriteString(s)
 		}
-		o.text.WriteString(s)
 		return
 	}
 	o.emit(s)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -56,12 +57,15 @@ func Forms(schema any, enforced, shown string) []Form {
 
 // An Ending is what a stream said about its answer.
 type Ending struct {
-	Complete bool // it came to its own end
-	Full     bool // the answer reached the bound on its tokens
+	Complete bool   // it came to its own end
+	Full     string // the bound on its tokens that the answer reached; "" for none
 	Refused  bool
 	Words    string // of a refusal
 	Usage    request.Usage
 }
+
+// TokenBound is what Ending.Full says of the bound on an answer.
+const TokenBound = "the bound on what a model may write in one answer (see --max-tokens)"
 
 // An Address is where requests go, and which variables say so.
 type Address struct {
@@ -105,8 +109,7 @@ type Planner struct {
 	patience time.Duration
 	notice   func(string)
 
-	mu      sync.Mutex
-	refused map[string]int // by schema: how many forms the endpoint didn't take
+	refused sync.Map // by schema: how many forms the endpoint doesn't take
 }
 
 // maxWords bounds what a model may say besides an answer, in bytes.
@@ -132,8 +135,7 @@ func Open(name string, at Address, f Format, o Options) (*Planner, error) {
 	if err := needKey(name, at); err != nil {
 		return nil, err
 	}
-	p := &Planner{name: name, address: at, format: f, wire: w, prices: o.Prices, patience: patience,
-		refused: map[string]int{}}
+	p := &Planner{name: name, address: at, format: f, wire: w, prices: o.Prices, patience: patience}
 	p.notice = o.Notice
 	if p.notice == nil {
 		p.notice = func(string) {}
@@ -152,16 +154,14 @@ func (p *Planner) Answer(ctx context.Context, r *request.Request, emit func(stri
 				request.ErrCut)
 	}
 	q := question{prompt: prompt.Render(r), schema: request.JSON(r.Schema), forms: p.format.Forms(r.Schema)}
-	defer func() {
-		usage.Cost = float64(usage.InputTokens)/1e6*p.prices.InputPerMillion +
-			float64(usage.OutputTokens)/1e6*p.prices.OutputPerMillion
-	}()
 	out := &outlet{hide: p.wire.hide, emit: emit}
 	if r.Call != nil {
 		out.emit = nil // nobody waits for the beginning of a result
 	}
 	form, err := p.persist(ctx, q, out, &usage)
-	if err == nil && r.Call != nil {
+	usage.Cost = float64(usage.InputTokens)/1e6*p.prices.InputPerMillion +
+		float64(usage.OutputTokens)/1e6*p.prices.OutputPerMillion
+	if r.Call != nil {
 		emit(unwrapped(out.text.String(), form))
 	}
 	return usage, err
@@ -178,12 +178,14 @@ type question struct {
 func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *request.Usage) (Form, error) {
 	waited := time.Duration(0)
 	for try := 1; ; {
-		f := q.forms[p.step(q)]
+		known, _ := p.refused.Load(q.schema)
+		at, _ := known.(int)
+		f := q.forms[at]
 		end, x, streamErr := p.send(ctx, q, f, out)
 		usage.Add(end.Usage)
 		switch {
-		case errors.Is(streamErr, request.ErrTooLong):
-			return f, streamErr
+		case out.tooLong:
+			return f, request.ErrTooLong
 		case end.Refused:
 			words := end.Words
 			if len(words) > maxWords-utf8.UTFMax { // cut, perhaps in a secret
@@ -197,12 +199,13 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 			return f, fmt.Errorf("asking %s: %w", p.name, ctx.Err())
 		}
 		t := p.diagnose(end, x, streamErr)
-		if out.sent > 0 && out.emit != nil {
+		if out.emit == nil && end.Full != "" || out.emit != nil && out.sent > 0 {
 			out.flush()
 			return f, fmt.Errorf("%w: %s, after %d bytes of it", request.ErrCut, t.why, out.sent)
 		}
 		out.restart()
-		if t.form && p.stepDown(q, f) {
+		if t.form && at+1 < len(q.forms) {
+			p.refused.Store(q.schema, at+1)
 			continue
 		}
 		if !t.again || try == maxTries {
@@ -228,9 +231,6 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 func (p *Planner) send(ctx context.Context, q question, f Form, out *outlet) (Ending, *exchange, error) {
 	ctx, x, done := p.wire.begin(ctx)
 	defer done()
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	out.full = func() { giveUp(request.ErrTooLong) }
 	sent := q.prompt
 	switch {
 	case f.Schema == "":
@@ -239,18 +239,22 @@ func (p *Planner) send(ctx context.Context, q question, f Form, out *outlet) (En
 		sent.User += "Write it as {\"result\": …}.\n"
 	}
 	var end Ending
-	err := p.wire.ask(ctx, x, p.format.Body(sent, f), p.format.Listen(f, &end, out.write))
-	if cause := context.Cause(ctx); cause == errSilent || cause == request.ErrTooLong {
-		err = cause
+	hear := p.format.Listen(f, &end, out.write)
+	err := p.wire.ask(ctx, x, p.format.Body(sent, f), func(event, data string) (bool, error) {
+		more, err := hear(event, data)
+		return more && !out.tooLong, err
+	})
+	if context.Cause(ctx) == errSilent {
+		err = errSilent
 	}
 	return end, x, err
 }
 
 func (p *Planner) diagnose(end Ending, x *exchange, err error) (t failure) {
 	switch {
-	case end.Full:
-		t.why = "it reached the bound on what a model may write in one answer"
-		t.remedy = "raise that bound, or let the plan take smaller steps"
+	case end.Full != "":
+		t.why = "it reached " + end.Full
+		t.remedy = "raise that bound, let the plan take smaller steps, or take another model"
 	case errors.Is(err, errSilent):
 		t.why = fmt.Sprintf("%s sent nothing for %v", x.at, p.wire.silence)
 		t.remedy = "resume the run when the endpoint works again"
@@ -268,28 +272,6 @@ func (p *Planner) unavailable(t failure, tries int) *request.Unavailable {
 		t.why += fmt.Sprintf(" (asked %d times)", tries)
 	}
 	return &request.Unavailable{Planner: p.name, Why: t.why, Remedy: t.remedy}
-}
-
-// step is the form in which to ask a question: the strictest that the endpoint
-// hasn't refused for its schema.
-func (p *Planner) step(q question) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return min(p.refused[q.schema], len(q.forms)-1)
-}
-
-// stepDown remembers that the endpoint doesn't take a form, and reports whether
-// there is another.
-func (p *Planner) stepDown(q question, f Form) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i, known := range q.forms {
-		if known == f {
-			p.refused[q.schema] = max(p.refused[q.schema], i+1)
-			return i+1 < len(q.forms)
-		}
-	}
-	return false
 }
 
 // unwrapped is the value that an answer holds: what stands under "result" where
@@ -311,12 +293,10 @@ func unwrapped(answer string, f Form) string {
 }
 
 func unfenced(s string) string {
-	if inside, ok := strings.CutPrefix(s, "```"); ok {
-		if inside, ok = strings.CutSuffix(inside, "```"); ok {
-			if _, rest, lines := strings.Cut(inside, "\n"); lines {
-				return strings.TrimSpace(rest)
-			}
-		}
+	if inside := fenced.FindStringSubmatch(s); inside != nil {
+		return strings.TrimSpace(inside[1])
 	}
 	return s
 }
+
+var fenced = regexp.MustCompile("(?s)^```[^\n]*\n(.*)```$")

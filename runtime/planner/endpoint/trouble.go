@@ -62,12 +62,11 @@ var (
 // keys are the variables that hold what an endpoint wants to see.
 func judge(x *exchange, err error, base, keys string) failure {
 	t := failure{wait: -1, remedy: "resume the run when the endpoint works again"}
-	where := x.at
 	switch {
 	case x.status >= 300:
 		t.judgeStatus(x, base, keys)
 	case x.status > 0 && x.refusal != nil:
-		t.why = fmt.Sprintf("%s sent no stream but %s", where, x.saying(complaint(x.refusal).words()))
+		t.why = fmt.Sprintf("%s sent no stream but %s", x.at, x.saying(complaint(x.refusal).words()))
 		t.remedy = fmt.Sprintf("see whether %s is right, path included", base)
 	case x.status > 0:
 		t.judgeStream(x, err)
@@ -75,7 +74,7 @@ func judge(x *exchange, err error, base, keys string) failure {
 		t.why, t.remedy = x.brief(fmt.Sprint(err)), fmt.Sprintf("see whether %s is right", base)
 	default:
 		var untrusted *tls.CertificateVerificationError
-		t.why = fmt.Sprintf("%s can't be reached: %s", where, x.brief(web.Cause(err).Error()))
+		t.why = fmt.Sprintf("%s can't be reached: %s", x.at, x.brief(web.Cause(err).Error()))
 		t.remedy = fmt.Sprintf("see whether the network and %s are right, and resume the run", base)
 		t.again = !errors.As(err, &untrusted)
 	}

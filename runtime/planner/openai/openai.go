@@ -122,7 +122,7 @@ func hear(e *endpoint.Ending, c choice, say func(string)) {
 	switch c.FinishReason {
 	case "":
 	case "length":
-		e.Full = true
+		e.Full = endpoint.TokenBound
 	case "content_filter":
 		e.Refused = true
 	case "error", "abort", "insufficient_system_resource": // of vLLM and others: it broke off

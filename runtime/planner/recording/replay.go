@@ -121,7 +121,7 @@ func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, er
 	case len(fitting) > 0:
 	case r.Tick == 0: // of a plan that is run as it stands
 		return answer{},
-			p.lacks(fmt.Sprintf("add one to its first item, such as [{\"latent\": {%q: …}}], or let a model answer",
+			p.lacks(fmt.Sprintf("add one to its first item, such as [{\"latent\": {%q: …}}], and resume the run",
 				r.Call.Name), "no result is recorded for the call %q", r.Call.Name)
 	default:
 		return answer{}, p.lacks(remedy, "no result was recorded for the call %q in tick %d", r.Call.Name, r.Tick)
