@@ -194,6 +194,8 @@ func FilesNow(p *plan.Plan, activity string, in plan.Files,
 	lookup func(variable string) string) (map[string]string, error) {
 	a := p.Activities[activity]
 	digests, top := map[string]string{}, topOf(p, a)
+	folder := PathOf(top, a.Dir)
+	names, packages := kinds.FileNames(a, lookup)
 	add := func(folder, name string) error {
 		digest, err := in.Sum(folder, name)
 		if err != nil {
@@ -204,15 +206,26 @@ func FilesNow(p *plan.Plan, activity string, in plan.Files,
 		}
 		return nil
 	}
-	for _, name := range kinds.FileNames(a, lookup) {
-		if err := add(PathOf(top, a.Dir), name); err != nil {
+	var patterns []string
+	for _, name := range names {
+		if err := add(folder, name); err != nil {
 			return nil, err
 		}
+		if code := PathOf(folder, name); digests[code] != "" && path.Base(code) == "__main__.py" {
+			patterns = append(patterns, path.Dir(code)+"/**/*.py")
+		}
+	}
+	for _, name := range packages {
+		patterns = append(patterns, PathOf(folder, name)+"/**/*.py")
 	}
 	for _, pattern := range a.Files {
-		names, err := in.Glob(path.Join(top, pattern.Text))
+		patterns = append(patterns, path.Join(top, pattern.Text))
+	}
+	slices.Sort(patterns)
+	for _, pattern := range slices.Compact(patterns) {
+		names, err := in.Glob(pattern)
 		if err != nil {
-			return nil, fmt.Errorf("the files %q of the activity %q can't be found: %w", pattern.Text, activity, err)
+			return nil, fmt.Errorf("the files %q of the activity %q can't be found: %w", pattern, activity, err)
 		}
 		for _, name := range names {
 			if err := add("", name); err != nil {
@@ -274,11 +287,14 @@ func Unchanged(p *plan.Plan, activity, program string, in plan.Files,
 func Changed(was, is []plan.Part) []string {
 	var all []string
 	before := map[plan.Part]string{}
-	for _, one := range was {
-		before[plan.Part{In: one.In, Kind: one.Kind, Name: one.Name}] = one.Digest
+	for _, key := range was {
+		digest := key.Digest
+		key.Digest = ""
+		before[key] = digest
 	}
 	for _, one := range is {
-		key := plan.Part{In: one.In, Kind: one.Kind, Name: one.Name}
+		key := one
+		key.Digest = ""
 		digest, known := before[key]
 		delete(before, key)
 		switch {

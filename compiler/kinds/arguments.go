@@ -112,10 +112,15 @@ func AsWritten(variable string) string { return "{$" + variable + "}" }
 
 // fill puts values in the place of placeholders.
 func fill(text string, params map[string]any, lookup func(string) string) string {
+	return replace(text, func(name string) string { return Text(params[name]) }, lookup)
+}
+
+// replace puts what two functions give in the place of placeholders.
+func replace(text string, parameter, lookup func(name string) string) string {
 	return placeholder().ReplaceAllStringFunc(text, func(found string) string {
 		switch name := named(found); {
 		case name != "":
-			return Text(params[name])
+			return parameter(name)
 		case found[0] == '$':
 			return found
 		case found[1] == '$':
@@ -175,9 +180,11 @@ func Text(value any) string {
 }
 
 // FileNames are the names that texts of the argv and of the environment may have for files. One that names a folder, or
-// a module, may be for the code in it that Python runs.
-func FileNames(a *plan.Activity, lookup func(variable string) string) (names []string) {
-	add := func(text string, isProgram bool) {
+// a module, may be for the code in it that Python runs. The packages are folders that a module behind -m may lie in:
+// Python runs code of all on the way to it.
+func FileNames(a *plan.Activity, lookup func(variable string) string) (names, packages []string) {
+	folders := []string{""} // where Python looks for modules
+	add := func(before, text string, isProgram bool) {
 		if len(parametersIn(text)) > 0 || lookup == nil && variable.MatchString(text) {
 			return
 		}
@@ -190,23 +197,34 @@ func FileNames(a *plan.Activity, lookup func(variable string) string) (names []s
 			all = append(all, value)
 		}
 		if len(text) > 2 && text[0] == '-' && text[1] != '-' {
-			all = append(all, text[2:])
+			before, all = text[:2], append(all, text[2:])
 		}
 		for _, name := range all {
 			if name == "" || strings.Contains(name, "\x00") {
 				continue
 			}
-			module := strings.ReplaceAll(name, ".", "/")
-			names = append(names, name, name+"/__main__.py", module+".py", module+"/__main__.py")
+			names = append(names, name, name+"/__main__.py")
+			for _, folder := range folders {
+				module := filepath.Join(folder, strings.ReplaceAll(name, ".", "/"))
+				names = append(names, module+".py", module+"/__main__.py")
+				if strings.HasPrefix(before, "-") && strings.HasSuffix(before, "m") {
+					packages = append(packages, filepath.Join(folder, strings.Split(name, ".")[0]))
+				}
+			}
 		}
-	}
-	for i, argument := range a.Argv {
-		for _, text := range argument.Texts {
-			add(text, i == 0)
+		if before == "PYTHONPATH" {
+			folders = append(folders, filepath.SplitList(text)...)
 		}
 	}
 	for _, setting := range a.Env {
-		add(setting.Value, false)
+		add(setting.Name, setting.Value, false)
 	}
-	return names
+	before := ""
+	for i, argument := range a.Argv {
+		for _, text := range argument.Texts {
+			add(before, text, i == 0)
+			before = text
+		}
+	}
+	return names, packages
 }

@@ -41,15 +41,16 @@ var _ = register(Kind{
 		a.Stdout, a.Worker = keys.Stdout, keys.Worker
 		r.argv(a, keys.Argv, "argv")
 		program(a, n, keys.programKeys)
+		if worker := "the worker \"" + a.Name + "\""; a.Worker {
+			r.startedOnce(a, worker)
+			r.onlyWith(n, worker, "a program that is started for each call", "stdin", "stdout")
+		}
 		r.stdin(a, keys.Stdin)
 		r.filesOf(a, keys.Files)
 		if a.Stdin != plan.StreamNone && readsCode(a) {
 			r.Report(diag.WrongType, cmp.Or(keys.Stdin, keys.Argv).Span(),
 				"%s: what it is given would be run as code of the shell, which reads it", what).
 				Advise("name a script: [sh, script.sh], or say stdin: none")
-		}
-		if a.Worker {
-			r.workerTakes(a, n)
 		}
 	},
 })
@@ -127,22 +128,12 @@ func (r *Reader) filesOf(a *plan.Activity, n *source.Node) {
 	}
 }
 
-// workerTakes refuses what makes no sense for a worker, which is started once for all calls and is asked a line at a
-// time.
-func (r *Reader) workerTakes(a *plan.Activity, n *source.Node) {
+// startedOnce refuses parameters of a program that is started once for all calls.
+func (r *Reader) startedOnce(a *plan.Activity, what string) {
 	for _, p := range a.Parameters {
-		if p.Node != n.Get("stdin") {
-			r.Report(diag.WrongType, p.Node.Span(), "the activity %q is a worker, which is started once for all "+
-				"calls and finds parameters in what it reads", a.Name).
-				Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
-		}
-	}
-	for _, key := range []string{"stdin", "stdout"} {
-		if f := n.Get(key); f != nil {
-			r.Report(diag.WrongType, f.Span(),
-				"the activity %q is a worker, which reads and writes a JSON object a line", a.Name).
-				Advise("leave %q out", key)
-		}
+		r.Report(diag.WrongType, p.Node.Span(), "%s is started once for all calls, and has no parameter %q",
+			what, p.Name).
+			Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
 	}
 }
 

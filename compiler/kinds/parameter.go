@@ -42,12 +42,10 @@ func HTTPParameter(h *plan.HTTP, parameter string) any {
 			takes(item, asItem)
 		}
 	}
-	for _, name := range append(parametersIn(h.Path), parametersIn(h.Search)...) {
-		if name == parameter {
-			all = append(all, asSegment)
-		}
+	if slices.Contains(append(parametersIn(h.Path), parametersIn(h.Search)...), parameter) {
+		all = append(all, asSegment)
 	}
-	for _, f := range append(h.Query[:len(h.Query):len(h.Query)], h.Headers...) {
+	for _, f := range slices.Concat(h.Query, h.Headers) {
 		field(f.Value)
 	}
 	switch {

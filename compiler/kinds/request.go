@@ -109,34 +109,25 @@ var escapedVariable = regexp.MustCompile(`%7B%24([A-Za-z_][A-Za-z0-9_]*)%7D`)
 
 // encoded fills in a part of an address, with what is filled in escaped.
 func (in *filling) encoded(template string, inPath bool) string {
-	return placeholder().ReplaceAllStringFunc(template, func(found string) string {
-		name, value := named(found), ""
-		switch {
-		case name != "":
-			switch v := in.params[name].(type) {
-			case nil:
-				in.unfit(name, "pass it", "the url needs %q, and it isn't given", name)
-				return ""
-			case []any, map[string]any:
-				in.unfit(name, "pass a text, a number or a boolean",
-					"%q is a list or an object, which can't stand in a url", name)
-				return ""
-			default:
-				value = Text(v)
-			}
-		case found[0] == '$':
-			return found
-		case found[1] == '$':
-			value = in.lookup(found[2 : len(found)-1])
-		default:
-			return found[1 : len(found)-1]
-		}
+	put := func(parameter, name, value string) string {
 		if why := unnamed(value); inPath && why != "" {
-			in.unfit(name, "pass a name", "the value of %q %s, and stands in the path of the url",
-				cmp.Or(name, found), why)
+			in.unfit(parameter, "pass a name", "the value of %q %s, and stands in the path of the url", name, why)
 		}
 		return in.escape(value)
-	})
+	}
+	return replace(template, func(name string) string {
+		switch value := in.params[name].(type) {
+		case nil:
+			in.unfit(name, "pass it", "the url needs %q, and it isn't given", name)
+			return ""
+		case []any, map[string]any:
+			in.unfit(name, "pass a text, a number or a boolean",
+				"%q is a list or an object, which can't stand in a url", name)
+			return ""
+		default:
+			return put(name, name, Text(value))
+		}
+	}, func(variable string) string { return put("", AsWritten(variable), in.lookup(variable)) })
 }
 
 // unnamed says why a value isn't one name in a path, also once more decoded; "" for one that is.
@@ -268,11 +259,10 @@ func (in *filling) body(h *plan.HTTP) (body any, sends string) {
 	}
 	switch h.Sends {
 	case plan.StreamText:
-		text, ok := of.(string)
-		if !ok && of != nil {
-			text = Text(of)
+		if of == nil {
+			return "", plan.StreamText
 		}
-		return text, plan.StreamText
+		return Text(of), plan.StreamText
 	case plan.BodyForm:
 		fields, ok := of.(map[string]any)
 		if !ok {

@@ -60,22 +60,18 @@ func (r *Reader) Server(s *plan.Server) {
 		r.Report(diag.WrongType, n.Span().Head(), "%s has neither a \"command\" nor a \"url\"", what).
 			Advise("write {command: [program, argument, …]} or {url: \"https://…\"}")
 	case keys.Command != nil:
-		r.onlyWith(n, what, "url", "headers")
+		r.onlyWith(n, what, "a \"url\"", "headers")
 	default:
-		r.onlyWith(n, what, "command", "env", "inherit", "cwd")
+		r.onlyWith(n, what, "a \"command\"", "env", "inherit", "cwd")
 	}
-	for _, p := range a.Parameters {
-		r.Report(diag.WrongType, p.Node.Span(), "%s is started once for all calls, and has no parameter %q",
-			what, p.Name).
-			Advise("leave {%s} out; a text in braces is written {{%s}}", p.Name, p.Name)
-	}
+	r.startedOnce(a, what)
 }
 
-// onlyWith reports keys of a server that belong to one that has another key.
+// onlyWith reports keys that belong to something else.
 func (r *Reader) onlyWith(n *source.Node, what, other string, keys ...string) {
 	for _, f := range n.Fields {
 		if slices.Contains(keys, f.Key.Text) {
-			r.Report(diag.WrongType, f.Key.Span(), "%s has %q, which belongs to a %q", what, f.Key.Text, other).
+			r.Report(diag.WrongType, f.Key.Span(), "%s has %q, which belongs to %s", what, f.Key.Text, other).
 				Advise("leave it out")
 		}
 	}

@@ -39,31 +39,23 @@ func (f Folder) Sum(from, name string) (string, error) {
 	switch info, err := os.Stat(file); {
 	case err != nil && errors.Is(err, fs.ErrPermission) && Holds(root, file):
 		return "", errors.New(Reason(err))
-	case err != nil || !info.Mode().IsRegular():
+	case err != nil || !info.Mode().IsRegular() || !Holds(root, file) && !Holds(top, filepath.Clean(name)):
 		return "", nil
-	case Holds(root, file):
-		return sumOfFile(file)
-	case Holds(top, filepath.Clean(name)):
-		sum, err := sumOfFile(file)
-		if err != nil {
-			return "", err
-		}
-		return SumOfLink(file, sum), nil
 	}
-	return "", nil
+	opened, err := os.Open(file)
+	if err != nil {
+		return "", errors.New(Reason(err))
+	}
+	defer opened.Close()
+	sum, err := SumFrom(opened)
+	if err == nil && !Holds(root, file) {
+		sum = SumOfLink(file, sum)
+	}
+	return sum, err
 }
 
 // SumOfLink is the digest of a link that leads out of the folder, to a file that has a digest of its own.
 func SumOfLink(file, sum string) string { return SumOf(fmt.Appendf(nil, "leads to %q: %s", file, sum)) }
-
-func sumOfFile(name string) (string, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return "", errors.New(Reason(err))
-	}
-	defer file.Close()
-	return SumFrom(file)
-}
 
 // SumFrom is the sum of what is read, as [Folder.Sum] gives that of a file.
 func SumFrom(r io.Reader) (string, error) {
@@ -130,6 +122,14 @@ const mostEntries = 100_000
 // Glob gives the files of the folder that match a pattern ([Pattern]), by their paths from
 // it, also through links to folders. A link to a folder elsewhere is an error.
 func (f Folder) Glob(pattern string) (names []string, err error) {
+	if top, err := filepath.Abs(f.Dir); err == nil && filepath.IsAbs(pattern) {
+		below, _ := filepath.Rel(top, pattern)
+		names, err = f.Glob(filepath.ToSlash(below))
+		for i, name := range names {
+			names[i] = filepath.Join(top, name)
+		}
+		return names, err
+	}
 	matches := Pattern(pattern)
 	for name := range f.Texts {
 		if matches.MatchString(name) {
@@ -145,29 +145,14 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 	if !fs.ValidPath(top) {
 		return names, nil // another workspace's
 	}
-	i := strings.IndexAny(top, "*?")
-	if i < 0 {
-		if info, err := root.Lstat(filepath.FromSlash(top)); err == nil && !info.IsDir() {
-			names = append(names, top)
-		}
-		return names, nil
+	segments := strings.Split(top, "/")
+	if i := strings.IndexAny(top, "*?"); i >= 0 {
+		top = top[:i] + "x"
 	}
-	top = path.Dir(top[:i] + "x")
-	type folder struct {
-		name  string
-		above []os.FileInfo // itself and those that it was found in: a link may lead back
-	}
-	first, err := root.Stat(filepath.FromSlash(top))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return names, nil
-	case err != nil && escapes(err):
-		return nil, fmt.Errorf("%q leads out of the workspace", top)
-	}
-	segments := strings.Split(path.Clean(pattern), "/")
+	top = path.Dir(top)
 	leads := func(folder string) bool { // something in it may match
 		for i, part := range strings.Split(folder, "/") {
-			if strings.Contains(segments[i], "**") {
+			if folder == top || strings.Contains(segments[i], "**") {
 				return true
 			} else if i == len(segments)-1 || !Pattern(segments[i]).MatchString(part) {
 				return false
@@ -176,36 +161,37 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 		return true
 	}
 	entries := 0
-	for left := []folder{{top, []os.FileInfo{first}}}; len(left) > 0; left = left[1:] {
-		in := left[0]
-		all, err := fs.ReadDir(root.FS(), in.name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, errors.New(Reason(err))
-		}
-		for _, entry := range all {
-			name := path.Join(in.name, entry.Name())
-			if entries++; entries > mostEntries {
-				return nil, fmt.Errorf("more than %d entries lie below %q", mostEntries, top)
+	var walk func(name string, above []os.FileInfo) error // in what it was found: a link may lead back
+	walk = func(name string, above []os.FileInfo) error {
+		info, err := root.Stat(filepath.FromSlash(name))
+		switch {
+		case err == nil && info.IsDir():
+			again := func(above os.FileInfo) bool { return os.SameFile(above, info) }
+			if !leads(name) || slices.ContainsFunc(above, again) {
+				return nil
 			}
-			if entry.Type().IsRegular() {
-				if matches.MatchString(name) {
-					names = append(names, name)
+			all, err := fs.ReadDir(root.FS(), name)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return errors.New(Reason(err))
+			}
+			above = append(slices.Clip(above), info)
+			for _, entry := range all {
+				if entries++; entries > mostEntries {
+					return fmt.Errorf("more than %d entries lie below %q", mostEntries, top)
 				}
-				continue
-			}
-			to, problem := root.Stat(filepath.FromSlash(name))
-			switch {
-			case problem == nil && to.IsDir():
-				again := func(above os.FileInfo) bool { return os.SameFile(above, to) }
-				if leads(name) && !slices.ContainsFunc(in.above, again) {
-					left = append(left, folder{name, append(slices.Clip(in.above), to)})
+				if err := walk(path.Join(name, entry.Name()), above); err != nil {
+					return err
 				}
-			case problem != nil && escapes(problem) && leads(name) && isFolder(filepath.Join(f.Dir, name)):
-				return nil, fmt.Errorf("%q leads out of the workspace", name)
-			case matches.MatchString(name):
-				names = append(names, name)
 			}
+		case err != nil && escapes(err) && leads(name) && isFolder(filepath.Join(f.Dir, name)):
+			return fmt.Errorf("%q leads out of the workspace", name)
+		case matches.MatchString(name):
+			names = append(names, name)
 		}
+		return nil
+	}
+	if err := walk(top, nil); err != nil {
+		return nil, err
 	}
 	return names, nil
 }

@@ -103,11 +103,7 @@ func Path(what, dir, text string) (name, problem, help string) {
 	name = path.Join(dir, text)
 	switch {
 	case strings.Contains(text, "://"):
-		article := "a"
-		if strings.ContainsRune("aeiou", rune(what[0])) {
-			article = "an"
-		}
-		return "", article + " " + what + " is a file in the workspace, never a URL",
+		return "", "the " + what + " is a file in the workspace, never a URL",
 			"fetch the file once and keep it beside the plan"
 	case path.IsAbs(text), name == "..", strings.HasPrefix(name, "../"), strings.Contains(text, `\`):
 		return "", "the " + what + " \"" + text + "\" leaves the workspace",
