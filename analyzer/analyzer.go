@@ -23,7 +23,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // Verified is a plan without errors: the only thing that is ever run. Only
@@ -220,9 +219,8 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 	}
 	kept = append(kept, suppressions.Found...)
 	diag.Sort(kept)
-	covering := map[*source.File][]*Ignore{}
 	for _, d := range kept {
-		if by := c.ignores(&d, covering); by != nil {
+		if by := c.ignores(&d); by != nil {
 			j.Suppressed = append(j.Suppressed,
 				diag.Suppressed{Diagnostic: d, Reason: by.Reason, At: by.Node.Span(), Outside: true})
 			continue
@@ -250,28 +248,20 @@ func Analyze(p *plan.Plan, found []diag.Diagnostic, c Config) Judgement {
 	return j
 }
 
-// ignores is the ignore of the settings that suppresses a finding, or nil. Which of
-// them speak of a file is found out once.
-func (c *Config) ignores(d *diag.Diagnostic, covering map[*source.File][]*Ignore) *Ignore {
+// ignores is the ignore of the settings that suppresses a finding, or nil.
+func (c *Config) ignores(d *diag.Diagnostic) *Ignore {
 	if c.Settings == nil || !d.Span.Known() {
 		return nil
 	}
-	file := d.Span.File
-	if _, known := covering[file]; !known {
-		path := file.Name
-		if c.Path != nil {
-			path = c.Path(path)
-		}
-		covering[file] = []*Ignore{}
-		for _, one := range c.Settings.Ignores {
-			if one.Covers(path) {
-				covering[file] = append(covering[file], one)
-			}
-		}
-	}
-	for _, one := range covering[file] {
+	for _, one := range c.Settings.Ignores {
 		if one.Rule == d.Rule && (one.Call == "" || one.Call == d.Call) {
-			return one
+			path := d.Span.File.Name
+			if c.Path != nil {
+				path = c.Path(path)
+			}
+			if one.Covers(path) {
+				return one
+			}
 		}
 	}
 	return nil

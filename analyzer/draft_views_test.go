@@ -58,9 +58,9 @@ output: †state.w
 `
 	p, found := solved(t, text, holding("①", "x"), holding("②", "x"), holding("④"))
 	for id, want := range map[string]string{
-		"①": "b OB104",          // its "_when" is no condition
-		"②": "c OB203, f OB401", // nothing writes z for it, and two calls write w
-		"④": "a OB203",          // it has no x
+		"①": "b OB104, amiss OB606",          // its "_when" is no condition
+		"②": "c OB203, f OB401, amiss OB606", // nothing writes z for it, and two calls write w
+		"④": "a OB203, amiss OB606",          // it has no x; and there is no ③
 	} {
 		if got := faultsOf(Screen(bind.ForInstance(p, id), found, nil, nil)); got != want {
 			t.Errorf("%s: %s, and not %s", id, got, want)

@@ -33,17 +33,11 @@ func leavesPermit(p *Pass) {
 	}
 }
 
-// placeOf is the call that a difference is about, the one that runs the plan that it is in, or the definition.
+// placeOf is the call that a difference is about, or the one that runs the plan that it is in; else the whole plan.
 func placeOf(p *Pass, d *permit.Difference) source.Span {
 	for _, c := range p.Plan.Calls {
 		if d.Call != "" && (d.In == "" && c.Name == d.Call || d.In != "" && runs(p, c, d.In)) {
 			return c.Node.Span().Head()
-		}
-	}
-	for _, t := range p.Plan.Tools {
-		if d.What == permit.Definition && t.NameNode != nil &&
-			d.Of == (plan.Part{Kind: canonical.PartTool, Name: t.Name}).String() {
-			return t.NameNode.Span()
 		}
 	}
 	return p.Plan.Root.Span().Head()

@@ -253,8 +253,7 @@ func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 			fmt.Sprintf("name a call of %q in its \"_after\", or let it read what that gives", c.Other.Text)
 	case c.Kind == policy.NeverAfter:
 		says, help = fmt.Sprintf("%q may start after %s", m.call.Name, analysis.QuotedNames(names)),
-			fmt.Sprintf("let %s wait for it: \"_after\": {\"settled\": [%q]}", analysis.QuotedNames(names),
-				idOf(p, m.call))
+			fmt.Sprintf("let %s wait for it, with \"settled\" in its \"_after\"", analysis.QuotedNames(names))
 	case len(names) == 0:
 		says, help = fmt.Sprintf("%q starts %q more often than allowed", m.call.Name, c.Subject.Text),
 			"limit its \"_retry\", or give the list that it runs for \"maxItems\""
@@ -280,16 +279,4 @@ func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 		f.Message += "; whether that happens isn't known, so a run refuses the call if it does"
 		f.As(diag.Warning)
 	}
-}
-
-// idOf is what "_after" can call a call.
-func idOf(p *Pass, call *plan.Call) string {
-	switch {
-	case call.ID != "":
-		return call.ID
-	case slices.ContainsFunc(p.Plan.Calls,
-		func(other *plan.Call) bool { return other != call && other.ToolName == call.ToolName }):
-		return "its _id"
-	}
-	return call.ToolName
 }

@@ -148,15 +148,15 @@ func instancesOf(p *plan.Plan) (ids []string, own map[string]int) {
 	return ids, own
 }
 
-// about leaves out the findings about calls that a view doesn't have.
+// about leaves out the findings about calls that a view doesn't have, but not about one that no view has.
 func about(view *plan.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 	entirePlan := view.Full()
 	if entirePlan == view || len(found) == 0 {
 		return found
 	}
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		return d.Span.File == entirePlan.File && analysis.CallAt(view, d.Span.Start) == nil &&
-			analysis.CallAt(entirePlan, d.Span.Start) != nil
+		return d.Rule != diag.BadInstance && d.Span.File == entirePlan.File &&
+			analysis.CallAt(view, d.Span.Start) == nil && analysis.CallAt(entirePlan, d.Span.Start) != nil
 	})
 }
 

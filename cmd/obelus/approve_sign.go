@@ -71,6 +71,9 @@ func (a *signing) derive() error {
 	if err := a.permit.Allow(a.facts, said); err != nil {
 		return usageErr("--allow: %q: %v", a.Allow, err)
 	}
+	if a.permit.Budget["ticks"] > 0 && !a.Planned {
+		return usageErr("--allow: %q: ticks are those of a run with a planner", a.Allow).Advise("add --planner")
+	}
 	return nil
 }
 

@@ -155,7 +155,9 @@ func (q *quietly) End(o *runtime.Outcome) error {
 	for _, e := range o.Errors {
 		q.err.Print("obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
 	}
-	if o.Output != nil && o.Status != runtime.RunStopped {
+	if o.Status == runtime.RunStopped {
+		q.err.Print("obelus: stopped: %s\n", diag.Escape(string(o.Reason)))
+	} else if o.Output != nil {
 		q.out.Print("%s\n", terminal.Display(o.Output))
 	}
 	return q.out.Err()

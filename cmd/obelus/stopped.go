@@ -21,7 +21,7 @@ func (c *cli) stopped(result *session.Result, s *session.Session) {
 		c.unanswered(result, s)
 		return
 	}
-	if result.Why != "" && (s.ID() != "" || result.Reason == runtime.ReasonPermit) {
+	if result.Why != "" {
 		c.err.Print("obelus: %s\n", diag.Escape(result.Why))
 	}
 	run := runName(c, s)
@@ -93,7 +93,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 			break
 		}
 		why, way := whyAsked(q, s.Program.Plan)
-		if way != "" && !slices.Contains(ways, way) {
+		if !slices.Contains(ways, way) {
 			ways = append(ways, way)
 		}
 		c.err.Print("obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q), why)
@@ -117,13 +117,12 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 		c.err.Print("obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
 	}
 	lines = append(lines, c.commandLine("resume", run)+"  # continues with the answers")
-	for _, way := range ways {
-		effect := "continues without questions"
-		if way == retryInFlight {
-			effect = "runs such calls again; fail counts them as failed"
+	if way := strings.Join(ways, " "); len(ways) > 0 && !slices.Contains(ways, "") {
+		effect := "continues without these questions"
+		if slices.Contains(ways, retryInFlight) {
+			effect += "; what was at work runs again"
 		}
-		words := append([]string{"resume", run}, strings.Fields(way)...)
-		lines = append(lines, c.commandLine(words...)+"  # "+effect)
+		lines = append(lines, c.commandLine(append([]string{"resume", run}, strings.Fields(way)...)...)+"  # "+effect)
 		if s.ID() == "" {
 			c.help(way + " " + effect)
 		}

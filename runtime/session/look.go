@@ -11,6 +11,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/planner"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -54,7 +55,7 @@ func look(path string, o *ResumeOptions, seen func(time.Duration, runtime.Comman
 
 // At begins the journal of a new run with what a planned run had done when a tick began, and gives
 // its file: [Open] continues from there. A planner, if named, takes the place of the run's own.
-func At(path string, tick int, planner, runs string) (string, error) {
+func At(path string, tick int, name, runs string) (string, error) {
 	m, records, err := Read(path)
 	if err != nil {
 		return "", err
@@ -68,7 +69,7 @@ func At(path string, tick int, planner, runs string) (string, error) {
 		if record.Event == nil {
 			continue
 		}
-		if last = max(last, record.Event.Tick); last >= tick {
+		if last = max(last, record.Event.Tick); tick > 0 && last >= tick {
 			break
 		}
 		earlier = append(earlier, record.Event)
@@ -81,13 +82,18 @@ func At(path string, tick int, planner, runs string) (string, error) {
 	}
 	m.Started, m.Record, m.Out = time.Now().UTC().Truncate(time.Second), "", ""
 	m.Forked = &Forked{idOf(path), strconv.Itoa(tick)}
-	if file, ok := strings.CutPrefix(planner, "replay:"); ok {
+	if file, ok := strings.CutPrefix(name, "replay:"); ok {
 		if file, err = filepath.Abs(file); err != nil {
 			return "", err
 		}
-		planner = "replay:" + file
+		name = "replay:" + file
 	}
-	m.Planner = cmp.Or(planner, m.Planner)
+	if name != "" {
+		if _, err := planner.Open(name, planner.Options{}); err != nil {
+			return "", diag.NewError(ErrUnrunnable, "%v", err).From(err)
+		}
+		m.Planner = name
+	}
 	k, err := create(runs, m)
 	if err != nil {
 		return "", err

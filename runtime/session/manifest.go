@@ -21,6 +21,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/planner"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -52,6 +53,7 @@ type Manifest struct {
 	Planner string          `json:"planner,omitempty"`
 	Model   string          `json:"model,omitempty"`
 	Record  string          `json:"record,omitempty"`
+	Prices  planner.Prices  `json:"prices,omitzero"`
 	Limits  source.Limits   `json:"limits"`
 	Hosts   hosts.Rules     `json:"hosts,omitempty"` // where requests may go, but for what policies say
 
@@ -115,7 +117,8 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 		},
 		Limits: options.Limits, Functions: options.Functions, Options: o.Options, Hosts: p.Hosts,
 		Override: options.Override,
-		Planner:  o.PlannerName, Model: o.Model, Record: o.Record, Instances: o.Instances, Out: o.Results,
+		Planner:  o.PlannerName, Model: o.Model, Record: o.Record, Prices: o.Prices,
+		Instances: o.Instances, Out: o.Results,
 	}
 	if m.Digest = o.Digest; m.Digest != "" || canonical.Compiled(p.Plan) {
 		if m.Programs, err = canonical.Programs(p.Plan); err != nil {

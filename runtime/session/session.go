@@ -53,8 +53,8 @@ type Options struct {
 	Runs string
 }
 
-// A Host is what the process brings in which a run takes place. Nothing of it is in the
-// journal.
+// A Host is what the process brings in which a run takes place. Of it only the
+// prices are in the journal.
 type Host struct {
 	// Functions are activities by name. They take the place of definitions, and the
 	// program is to be read knowing their names ([project.Reader]).
@@ -64,7 +64,7 @@ type Host struct {
 	Hints map[string]plan.Hints
 	// Planner writes what is run, in the place of one that has a name.
 	Planner planner.Planner
-	// Prices are what tokens cost, for the limits of a plan.
+	// Prices are what tokens cost, for the limits of a plan. A resumed run has those that it began with by default.
 	Prices planner.Prices
 	// MaxTokens bounds an answer of a model; 0 is the bound of its wire format, if it has any.
 	MaxTokens int
@@ -270,6 +270,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	}
 	s.Options = Options{Digest: m.Digest, Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model,
 		Record: m.Record, Instances: m.Instances, Results: m.Out}
+	s.Options.Prices = cmp.Or(o.Prices, m.Prices)
 	s.answers = o.Answers
 	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm}
 	if started := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil &&

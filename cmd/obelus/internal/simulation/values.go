@@ -84,26 +84,34 @@ func ReadOrders(name string, values map[string]any) (all []analyzer.Schedule, er
 var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
 
 // hasFailing refuses names of --fail that neither the plan nor a simulation of it has: a tool, or a call or an item
-// by its name or path.
+// by its name or path. A call that runs a plan fails only with one of that plan's.
 func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 	known := map[string]bool{}
 	var add func(p *plan.Plan, under string, depth int)
 	add = func(p *plan.Plan, under string, depth int) {
 		for _, call := range p.Calls {
-			path := runtime.Path(under, call.Name)
-			known[call.ToolName], known[call.Name], known[path] = true, true, true
-			if below := p.Delegates[call.Plan()]; below != nil && depth < 8 && len(known) < 100_000 {
+			path, below := runtime.Path(under, call.Name), p.Delegates[call.Plan()]
+			for _, name := range []string{call.ToolName, call.Name, path} {
+				known[name] = known[name] || below == nil
+			}
+			if below != nil && depth < 8 && len(known) < 100_000 {
+				if call.Each != nil {
+					path += "[0]"
+				}
 				add(below, path, depth+1)
 			}
 		}
 	}
 	add(s.Plan, "", 0)
 	for i := range one.Calls {
-		known[one.Calls[i].Call.Name], known[pathOf(&one.Calls[i])] = true, true
+		runs := one.Calls[i].Call.Plan() == ""
+		known[one.Calls[i].Call.Name], known[pathOf(&one.Calls[i])] = runs, runs
 	}
 	for _, name := range s.Fail {
 		hadNoItems := s.Orders != nil || one.Outcome.Reason == simulate.TooLong
-		if !known[name] && !(hadNoItems && known[itemOf.ReplaceAllString(name, "")]) {
+		if may, is := known[name]; is && !may {
+			return diag.NewError(nil, "%q runs a plan, and fails with a call of that plan: name that call", name)
+		} else if !is && !(hadNoItems && known[itemOf.ReplaceAllString(name, "")]) {
 			return diag.NewError(nil, "no call of the plan is %q or uses that tool", name).
 				Suggest(name, slices.Sorted(maps.Keys(known)))
 		}
