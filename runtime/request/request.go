@@ -61,9 +61,10 @@ func (r *Request) ContextJSON() []byte { return Append(nil, r.Messages) }
 
 // Usage is what a request has cost so far.
 type Usage struct {
-	InputTokens  int     `json:"inputTokens,omitzero"`
-	OutputTokens int     `json:"outputTokens,omitzero"`
-	Cost         float64 `json:"cost,omitzero"` // in the currency of "limits.cost"; 0 where no price is known
+	InputTokens  int `json:"inputTokens,omitzero" key:"inputTokens" from:"0"`
+	OutputTokens int `json:"outputTokens,omitzero" key:"outputTokens" from:"0"`
+	// in the currency of "limits.cost"; 0 where no price is known
+	Cost float64 `json:"cost,omitzero" key:"cost" from:"0"`
 }
 
 // Add sums up. What nobody can have used, such as a negative number that an endpoint

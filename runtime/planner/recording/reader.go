@@ -19,13 +19,7 @@ type manner struct {
 	Delay   time.Duration `key:"delay"`
 	Cut     bool          `key:"cut"`
 	Refused *string       `key:"refused"`
-	Usage   spent         `key:"usage"`
-}
-
-type spent struct {
-	InputTokens  int     `key:"inputTokens" from:"0"`
-	OutputTokens int     `key:"outputTokens" from:"0"`
-	Cost         float64 `key:"cost" from:"0"`
+	Usage   request.Usage `key:"usage"`
 }
 
 // itemKeys are the keys of an item that says more than its solution.

@@ -91,7 +91,7 @@ func (r *Recorder) keep(q *request.Request, text string, usage request.Usage, er
 		return
 	}
 	given := answer{given: true, text: text}
-	given.Cut, given.Usage = errors.Is(err, request.ErrCut), spent(usage)
+	given.Cut, given.Usage = errors.Is(err, request.ErrCut), usage
 	if refused != nil {
 		given.Refused = &refused.Words
 	}
@@ -162,8 +162,8 @@ func (a answer) fields(said ...string) string {
 	if a.Refused != nil {
 		said = append(said, `"refused": `+request.JSON(*a.Refused))
 	}
-	if a.Usage != (spent{}) {
-		text, _ := json.Marshal(request.Usage(a.Usage))
+	if a.Usage != (request.Usage{}) {
+		text, _ := json.Marshal(a.Usage)
 		said = append(said, `"usage": `+string(text))
 	}
 	return strings.Join(said, ", ")

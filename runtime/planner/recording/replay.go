@@ -57,23 +57,22 @@ func (p *Replayed) Answer(ctx context.Context, r *request.Request, emit func(str
 	if err != nil {
 		return request.Usage{}, err
 	}
-	usage := request.Usage(a.Usage)
 	if !strings.HasPrefix(a.text, r.Received) {
-		return usage,
+		return a.Usage,
 			fmt.Errorf(
 				"%w: what had arrived of it before the run was stopped isn't how the answer recorded in %q begins",
 				request.ErrCut, p.name)
 	}
 	if err := a.play(ctx, len(r.Received), emit); err != nil {
-		return usage, err
+		return a.Usage, err
 	}
 	switch {
 	case a.Refused != nil:
-		return usage, &request.Refused{Planner: "replay:" + p.name, Words: *a.Refused}
+		return a.Usage, &request.Refused{Planner: "replay:" + p.name, Words: *a.Refused}
 	case a.Cut:
-		return usage, fmt.Errorf("%w: so it was recorded, after %d bytes", request.ErrCut, len(a.text))
+		return a.Usage, fmt.Errorf("%w: so it was recorded, after %d bytes", request.ErrCut, len(a.text))
 	}
-	return usage, nil
+	return a.Usage, nil
 }
 
 func (p *Replayed) find(r *request.Request) (answer, error) {
