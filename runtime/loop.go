@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -213,6 +214,8 @@ func (l *loop) closed(e Event) {
 		l.reportBroken(diag.OfProblem(*problem))
 	case e.Failure != nil:
 		l.addTickError(CallError{Code: e.Failure.Code, Message: e.Failure.Message})
+	case len(bytes.TrimSpace(l.stream.Text())) == 0:
+		l.addTickError(CallError{Code: diag.Syntax.Name, Message: "the answer is empty; expected a solution"})
 	}
 	p, found := l.finished()
 	l.judge(p, func(f *frame, view *plan.Plan) *analyzer.Draft {

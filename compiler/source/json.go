@@ -20,7 +20,7 @@ func (j *jsonReader) document() *Node {
 	}
 	j.blanks()
 	if j.i == len(j.text) {
-		j.stop(j.i, j.i, "", "the file is empty; expected a JSON value")
+		j.stop(j.i, j.i, "", "the text is empty; expected a JSON value")
 	}
 	root := j.value()
 	j.blanks()

@@ -513,13 +513,9 @@ func (w *world) plan(ctx context.Context, c runtime.Command) {
 		usage, err := w.options.Planner.Answer(own, c.Request, func(text string) {
 			text, rest = characters(rest + text)
 			for own.Err() == nil && text != "" { // once it is given up, nobody hears it
-				n := len(text)
-				if n > maxPiece {
-					_, part := characters(text[:maxPiece])
-					n = maxPiece - len(part)
-				}
-				w.sendTo(w.pieces, runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: text[:n]})
-				text = text[n:]
+				piece, _ := characters(text[:min(len(text), maxPiece)])
+				w.sendTo(w.pieces, runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: piece})
+				text = text[len(piece):]
 			}
 		})
 		closed.Usage.Add(usage)

@@ -173,8 +173,8 @@ func TestUnavailable(t *testing.T) {
 		"no credit":      {says(429, `{"error":{"code":"insufficient_quota","message":"You exceeded your quota"}}`), []string{"see to the account's credit"}},
 		"too long":       {says(400, `{"error":{"type":"invalid_request_error","message":"prompt is too long: 300000 tokens"}}`), []string{"take a model with a larger context"}},
 		"hostile words":  {says(400, `{"error":{"message":"a\u001b[31mb\nc\u202e`+strings.Repeat("x", 1000)+`"}}`), []string{`"a\u001b[31mb c<U+202E>xxx`, `xxx…"`}},
-		"a web page":     {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<!DOCTYPE html><html>") }, []string{`sent no stream but "<!DOCTYPE html><html>"`, "see whether BASE is right"}},
-		"json":           {says(200, `{"error":{"message":"no streams here"}}`), []string{`sent no stream but "no streams here"`}},
+		"a web page":     {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<!DOCTYPE html><html>") }, []string{`sent no answer but "<!DOCTYPE html><html>"`, "see whether BASE is right"}},
+		"json":           {says(200, `{"error":{"message":"no streams here"}}`), []string{`sent no answer but "no streams here"; resume the run`}},
 		"elsewhere":      {says(307, ``, "Location", "http://elsewhere.test/"), []string{"sent us on to another address (307)", "set BASE to the endpoint's own address"}},
 		"paid in stream": {nil, []string{"see to the account's credit"}},
 	}
@@ -412,6 +412,7 @@ func TestLatent(t *testing.T) {
 		"anything":    {`{}`, `{"result":{"b":[1, 2]}}`, `{"b":[1, 2]}`},
 		"true":        {`true`, `{"result": null}`, `null`},
 		"not as told": {`{"type":"string"}`, `"dry"`, `"dry"`},
+		"in a fence":  {`{"type":"string"}`, "```json\n{\"result\": \"dry\"}\n```", `"dry"`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -80,18 +80,24 @@ func (a *format) Listen(f endpoint.Form, end *endpoint.Ending, say func(string))
 			return false, endpoint.ErrUnfit
 		}
 		l.hear(e)
-		return e.Type != "message_stop", nil
+		return e.Type != "message_stop" && e.Type != "message", nil
 	}
 }
 
 // What an event of the stream says, where it is of use.
 type (
 	event struct {
+		delta        // of a message that isn't streamed
 		Type         string
 		Message      struct{ Usage usage }
-		ContentBlock struct{ Type, Text string } `json:"content_block"`
+		ContentBlock block `json:"content_block"`
+		Content      []block
 		Delta        delta
 		Usage        usage
+	}
+	block struct {
+		Type, Text string
+		Input      json.RawMessage
 	}
 	delta struct {
 		Type, Text  string
@@ -114,6 +120,7 @@ type listener struct {
 	say    func(string)
 	byTool bool   // the answer is a tool's input
 	inTool bool   // and that is what is coming
+	input  string // as it began
 	came   bool   // some of it has come
 	aside  string // text beside it, which is the answer, if it is short, where no tool is used
 }
@@ -122,8 +129,15 @@ func (l *listener) hear(e event) {
 	switch e.Type {
 	case "message_start":
 		l.count(e.Message.Usage)
+	case "message":
+		for _, one := range e.Content {
+			l.hear(event{Type: "content_block_start", ContentBlock: one})
+			l.hear(event{Type: "content_block_stop"})
+		}
+		l.count(e.Usage)
+		l.stop(e.delta)
 	case "content_block_start":
-		l.inTool = e.ContentBlock.Type == "tool_use"
+		l.inTool, l.input = e.ContentBlock.Type == "tool_use", string(e.ContentBlock.Input)
 		if e.ContentBlock.Type == "text" {
 			l.text(e.ContentBlock.Text)
 		}
@@ -138,9 +152,9 @@ func (l *listener) hear(e event) {
 			}
 		}
 	case "content_block_stop":
-		if l.inTool && !l.came { // an input without properties comes without a delta
+		if l.inTool && !l.came { // an input without properties comes without a delta, and one that isn't streamed
 			l.came = true
-			l.say("{}")
+			l.say(cmp.Or(l.input, "{}"))
 		}
 		l.inTool = false
 	case "message_delta":
@@ -150,11 +164,9 @@ func (l *listener) hear(e event) {
 }
 
 func (l *listener) text(s string) {
-	switch {
-	case s == "":
-	case l.byTool:
+	if l.byTool {
 		l.aside = endpoint.Words(l.aside, s)
-	default:
+	} else {
 		l.say(s)
 	}
 }

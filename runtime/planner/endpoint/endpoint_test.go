@@ -48,7 +48,7 @@ func asked(t *testing.T, handle http.HandlerFunc) (answer string, times int, err
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.wire.maxEvent, p.patience = 16<<10, time.Millisecond
+	p.maxEvent, p.patience = 16<<10, time.Millisecond
 	_, err = p.Answer(t.Context(), &request.Request{Tick: 1, Schema: true}, func(s string) { answer += s })
 	return answer, int(count.Load()), err
 }
@@ -85,7 +85,7 @@ func TestEndlessEvents(t *testing.T) {
 		"an event":        {flood(200, "text/event-stream", "data: "), "", "sent an event of a stream that doesn't end; resume the run"},
 		"behind a piece":  {flood(200, "text/event-stream", "data: piece\n\ndata: "), "piece", "after 5 bytes of it"},
 		"a refusal":       {flood(400, "application/json", `{"error":"`), "", "said 400 Bad Request"},
-		"a page":          {flood(200, "text/html", "<html>"), "", "sent no stream but"},
+		"a page":          {flood(200, "text/html", "<html>"), "", "sent no answer but"},
 		"a name, no data": {flood(200, "text/event-stream", "event: "), "", "sent an event of a stream that doesn't end"},
 	} {
 		answer, times, err := asked(t, c.handle)

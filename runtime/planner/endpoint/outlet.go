@@ -3,7 +3,6 @@ package endpoint
 import (
 	"encoding/base64"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -37,14 +36,10 @@ func learn(v *redact.Set, r *http.Request) {
 			}
 		}
 	}
-	learnAddress(v, r.URL)
-}
-
-func learnAddress(v *redact.Set, at *url.URL) {
-	if password, set := at.User.Password(); set {
+	if password, set := r.URL.User.Password(); set {
 		v.KeepDistinctive("key", password)
 	}
-	for _, values := range at.Query() {
+	for _, values := range r.URL.Query() {
 		for _, value := range values {
 			v.KeepDistinctive("key", value)
 		}

@@ -7,9 +7,9 @@ package endpoint
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
@@ -58,6 +59,7 @@ func Forms(schema any, enforced, shown string) []Form {
 // An Ending is what a stream said about its answer.
 type Ending struct {
 	Complete bool   // it came to its own end
+	Broken   bool   // it didn't, by its own words
 	Full     string // the bound on its tokens that the answer reached; "" for none
 	Refused  bool
 	Words    string // of a refusal
@@ -103,10 +105,13 @@ type Prices struct{ InputPerMillion, OutputPerMillion float64 }
 type Planner struct {
 	name     string // as in a spec
 	address  Address
+	url      *url.URL
 	format   Format
-	wire     *wire
+	client   *http.Client
+	hide     *redact.Set // what is secret about requests
 	prices   Prices
 	patience time.Duration
+	maxEvent int // bytes of one event of a stream
 	notice   func(string)
 
 	refused sync.Map // by schema: how many forms the endpoint doesn't take
@@ -128,21 +133,22 @@ const (
 // Open makes the planner of a name and a format. No request is made yet. The error
 // is for an address that is none, and for settings without a key.
 func Open(name string, at Address, f Format, o Options) (*Planner, error) {
-	w, err := newWire(at, o)
+	address, err := at.open(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := needKey(name, at); err != nil {
-		return nil, err
-	}
-	p := &Planner{name: name, address: at, format: f, wire: w, prices: o.Prices, patience: patience}
-	p.notice = o.Notice
+	p := &Planner{name: name, address: at, url: address, format: f, client: &http.Client{}, hide: &redact.Set{},
+		prices: o.Prices, patience: patience, maxEvent: maxEvent, notice: o.Notice}
 	if p.notice == nil {
 		p.notice = func(string) {}
 	}
-	w.quiet = func(silent time.Duration) {
-		p.notice(fmt.Sprintf("%s has sent nothing for %v, and is waited for up to %v", p.name, silent, w.silence))
+	if o.Client != nil {
+		*p.client = *o.Client
 	}
+	if p.client.Transport == nil {
+		p.client.Transport = http.DefaultTransport
+	}
+	p.client.Transport = unmoved{p.client.Transport}
 	return p, nil
 }
 
@@ -154,7 +160,7 @@ func (p *Planner) Answer(ctx context.Context, r *request.Request, emit func(stri
 				request.ErrCut)
 	}
 	q := question{prompt: prompt.Render(r), schema: request.JSON(r.Schema), forms: p.format.Forms(r.Schema)}
-	out := &outlet{hide: p.wire.hide, emit: emit}
+	out := &outlet{hide: p.hide, emit: emit}
 	if r.Call != nil {
 		out.emit = nil // nobody waits for the beginning of a result
 	}
@@ -189,7 +195,7 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 		case end.Refused:
 			words := end.Words
 			if len(words) > maxWords-utf8.UTFMax { // cut, perhaps in a secret
-				words = words[:len(words)-p.wire.hide.Unfinished(words)]
+				words = words[:len(words)-p.hide.Unfinished(words)]
 			}
 			return f, &request.Refused{Planner: p.name, Words: p.clean(words)}
 		case end.Complete:
@@ -229,7 +235,7 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 }
 
 func (p *Planner) send(ctx context.Context, q question, f Form, out *outlet) (Ending, *exchange, error) {
-	ctx, x, done := p.wire.begin(ctx)
+	ctx, x, done := p.begin(ctx)
 	defer done()
 	sent := q.prompt
 	switch {
@@ -240,13 +246,13 @@ func (p *Planner) send(ctx context.Context, q question, f Form, out *outlet) (En
 	}
 	var end Ending
 	hear := p.format.Listen(f, &end, out.write)
-	err := p.wire.ask(ctx, x, p.format.Body(sent, f), func(event, data string) (bool, error) {
+	err := p.ask(ctx, x, p.format.Body(sent, f), func(event, data string) (bool, error) {
 		more, err := hear(event, data)
+		if !more && err == nil && out.sent+len(out.held) > 0 && !end.Broken && end.Full == "" { // some give no reason
+			end.Complete = true
+		}
 		return more && !out.tooLong, err
 	})
-	if context.Cause(ctx) == errSilent {
-		err = errSilent
-	}
 	return end, x, err
 }
 
@@ -255,17 +261,17 @@ func (p *Planner) diagnose(end Ending, x *exchange, err error) (t failure) {
 	case end.Full != "":
 		t.why = "it reached " + end.Full
 		t.remedy = "raise that bound, let the plan take smaller steps, or take another model"
-	case errors.Is(err, errSilent):
-		t.why = fmt.Sprintf("%s sent nothing for %v", x.at, p.wire.silence)
+	case time.Duration(x.silent.Load()) >= maxSilence:
+		t.why = fmt.Sprintf("%s sent nothing for %v", x.at, maxSilence)
 		t.remedy = "resume the run when the endpoint works again"
 	default:
-		t = judge(x, err, p.address.Base, strings.Join(p.address.Keys[:1], ""))
+		t = judge(x, err, p.address.Base, p.address.Keys[0])
 	}
 	t.why = p.clean(t.why)
 	return t
 }
 
-func (p *Planner) clean(s string) string { return diag.Escape(p.wire.hide.Message(s)) }
+func (p *Planner) clean(s string) string { return diag.Escape(p.hide.Message(s)) }
 
 func (p *Planner) unavailable(t failure, tries int) *request.Unavailable {
 	if tries > 1 {
@@ -278,10 +284,7 @@ func (p *Planner) unavailable(t failure, tries int) *request.Unavailable {
 // that was asked for, and what a fence encloses where the model wrote one. Text
 // that isn't what it should be stays as it is, for its reader to judge.
 func unwrapped(answer string, f Form) string {
-	answer = strings.TrimSpace(answer)
-	if f.Schema == "" {
-		return unfenced(answer)
-	}
+	answer = unfenced(strings.TrimSpace(answer))
 	if !f.Wrapped {
 		return answer
 	}

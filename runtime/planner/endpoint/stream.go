@@ -6,41 +6,65 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
 
 	"github.com/tmaxmax/go-sse"
+
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 const maxEvent = 32 << 20
 
-func (a Address) post(ctx context.Context, body any) (*http.Request, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
+// maxRefusal is how much is kept of an answer that isn't a stream, in bytes.
+const maxRefusal = 64 << 10
+
+// open gives the endpoint's address. The error is for settings that hold none, or nothing that a planner could ask
+// with: neither a key nor the address of an endpoint that may want none.
+func (a Address) open(planner string) (*url.URL, error) {
+	text, set := os.LookupEnv(a.Base)
+	if !set {
+		text = a.Usual
 	}
-	at, err := url.Parse(a.Usual)
-	if address := os.Getenv(a.Base); address != "" {
-		at, err = url.Parse(address)
+	at, err := url.Parse(text)
+	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+		// It isn't shown: there may be a password in it.
+		return nil, fmt.Errorf(
+			"%s holds no address of an endpoint; write it like https://example.com/v1, or unset it", a.Base)
 	}
-	if err != nil {
-		return nil, err
+	for line := range strings.Lines(os.Getenv(a.Custom)) {
+		if strings.TrimSpace(line) != "" && !strings.Contains(line, ":") {
+			return nil, fmt.Errorf("%s holds a line that is no header; write each like \"X-Team: search\"", a.Custom)
+		}
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at.JoinPath(a.Path).String(), bytes.NewReader(text))
+	for _, variable := range append(a.Keys, a.Base) {
+		if os.Getenv(variable) != "" {
+			return at.JoinPath(a.Path), nil
+		}
+	}
+	return nil, &request.Unavailable{Planner: planner, Why: "there is no key for it",
+		Remedy: fmt.Sprintf("set %s, or %s to the address of an endpoint that wants none", a.Keys[0], a.Base)}
+}
+
+func (p *Planner) post(ctx context.Context, body any) (*http.Request, error) {
+	text, _ := json.Marshal(body)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url.String(), bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("User-Agent", "obelus")
-	for line := range strings.Lines(os.Getenv(a.Custom)) {
+	for line := range strings.Lines(os.Getenv(p.address.Custom)) {
 		if name, value, ok := strings.Cut(line, ":"); ok {
 			r.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
 		}
 	}
-	for _, h := range a.Headers {
+	for _, h := range p.address.Headers {
 		if value := os.Getenv(h.Variable); value != "" || h.Variable == "" {
 			r.Header.Set(h.Name, h.Prefix+value)
 		}
@@ -49,33 +73,55 @@ func (a Address) post(ctx context.Context, body any) (*http.Request, error) {
 }
 
 // ask sends a body and hands the events of the answer to hear until it wants no
-// more.
-func (w *wire) ask(ctx context.Context, x *exchange, body any,
+// more. One that isn't streamed is one event.
+func (p *Planner) ask(ctx context.Context, x *exchange, body any,
 	hear func(event, data string) (more bool, err error)) error {
-	r, err := w.address.post(ctx, body)
+	r, err := p.post(ctx, body)
 	if err != nil {
 		return err
 	}
-	answer, err := w.do(r, x)
+	learn(p.hide, r)
+	x.at = r.URL.Scheme + "://" + r.URL.Host
+	answer, err := p.client.Do(r)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode >= 300 {
-		return fmt.Errorf("status %d", answer.StatusCode)
+	x.status, x.header, x.body = answer.StatusCode, answer.Header, answer.Body
+	if x.status == http.StatusSwitchingProtocols { // what would follow isn't HTTP, nor held to the request's context
+		x.body = http.NoBody
 	}
-	for e, err := range sse.Read(answer.Body, &sse.ReadConfig{MaxEventSize: w.maxEvent}) {
-		if err != nil {
-			return err
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	most, isGood, isWhole := maxRefusal, x.status/100 == 2, kind == "application/json"
+	switch {
+	case !isGood || kind == "text/html":
+		isWhole = false
+	case isWhole:
+		most = p.maxEvent
+	default:
+		stream := io.MultiReader(x, strings.NewReader("\n\n")) // which some leave out behind the last event
+		for e, err := range sse.Read(stream, &sse.ReadConfig{MaxEventSize: p.maxEvent}) {
+			if err != nil {
+				return err
+			}
+			if e.Data == "" {
+				continue
+			}
+			if more, err := hear(e.Type, e.Data); err != nil || !more {
+				return err
+			}
 		}
-		if e.Data == "" {
-			continue
-		}
-		if more, err := hear(e.Type, e.Data); err != nil || !more {
-			return err
-		}
+		return nil
 	}
-	return nil
+	text, err := io.ReadAll(io.LimitReader(x, int64(most)))
+	if isWhole && err != nil {
+		return err
+	}
+	if x.refusal = text[:min(len(text), maxRefusal)]; isWhole {
+		_, err = hear("", string(text))
+		return err
+	}
+	return fmt.Errorf("status %d", x.status)
 }
 
 // A StreamError is an error that a stream brought, as it came.

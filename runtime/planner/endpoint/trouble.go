@@ -54,8 +54,8 @@ var (
 		"unavailable", "try again"}
 	unpaid  = []string{"insufficient_quota", "billing", "credit balance", "payment"}
 	lasting = []string{"invalid_request", "authentication", "permission", "not_found", "too_large"}
-	shapes  = []string{"schema", "response_format", "output_config", "grammar", "tool_choice", "structured",
-		"json_object", "tools", "stream_options", "eager_input_streaming"}
+	shapes  = []string{"schema", "response_format", "output_config", "grammar", "tool", "structured",
+		"json_object", "stream_options", "eager_input_streaming"}
 )
 
 // judge tells what to make of the end of a request that brought no whole answer.
@@ -66,12 +66,12 @@ func judge(x *exchange, err error, base, keys string) failure {
 	case x.status >= 300:
 		t.judgeStatus(x, base, keys)
 	case x.status > 0 && x.refusal != nil:
-		t.why = fmt.Sprintf("%s sent no stream but %s", x.at, x.saying(complaint(x.refusal).words()))
-		t.remedy = fmt.Sprintf("see whether %s is right, path included", base)
+		t.why = fmt.Sprintf("%s sent no answer but %s", x.at, x.saying(complaint(x.refusal).words()))
+		if !message.Match(x.refusal) {
+			t.remedy = fmt.Sprintf("see whether %s is right, path included", base)
+		}
 	case x.status > 0:
 		t.judgeStream(x, err)
-	case x.at == "":
-		t.why, t.remedy = x.brief(fmt.Sprint(err)), fmt.Sprintf("see whether %s is right", base)
 	default:
 		var untrusted *tls.CertificateVerificationError
 		t.why = fmt.Sprintf("%s can't be reached: %s", x.at, x.brief(web.Cause(err).Error()))
@@ -108,7 +108,7 @@ func (t *failure) judgeStatus(x *exchange, base, keys string) {
 			s, _ := strconv.ParseFloat(string(delay[1]), 64)
 			t.wait = web.Seconds(s)
 		}
-		t.form = x.status == 500 && c.has(shapes...) // some trip over a schema
+		t.form = x.status <= 501 && c.has(shapes...) // some trip over a schema
 	case x.status == 413, c.has("context_length", "too long", "too many tokens", "context window"):
 		t.remedy = "take a model with a larger context, or give the plan less state"
 	default:

@@ -102,30 +102,49 @@ func (a *format) Listen(_ endpoint.Form, end *endpoint.Ending, say func(string))
 				hear(end, c, say)
 			}
 		}
-		return true, nil
+		return chunk.Object != "chat.completion", nil // as an answer is called that isn't streamed
 	}
 }
 
 type choice struct {
-	Index        int
-	FinishReason string `json:"finish_reason"`
-	Delta        struct{ Content, Refusal string }
+	Index          int
+	FinishReason   string `json:"finish_reason"`
+	Delta, Message struct {
+		Content content
+		Refusal string
+	}
+}
+
+// A content is text, or comes in parts.
+type content string
+
+// UnmarshalJSON reads either.
+func (c *content) UnmarshalJSON(text []byte) error {
+	var parts []struct{ Type, Text string }
+	if json.Unmarshal(text, &parts) != nil {
+		return json.Unmarshal(text, (*string)(c))
+	}
+	for _, part := range parts {
+		if part.Type == "text" {
+			*c += content(part.Text)
+		}
+	}
+	return nil
 }
 
 func hear(e *endpoint.Ending, c choice, say func(string)) {
-	if c.Delta.Refusal != "" {
-		e.Refused, e.Words = true, endpoint.Words(e.Words, c.Delta.Refusal)
+	if refusal := c.Delta.Refusal + c.Message.Refusal; refusal != "" {
+		e.Refused, e.Words = true, endpoint.Words(e.Words, refusal)
 	}
-	if c.Delta.Content != "" {
-		say(c.Delta.Content)
-	}
+	say(string(c.Delta.Content + c.Message.Content))
 	switch c.FinishReason {
 	case "":
 	case "length":
 		e.Full = endpoint.TokenBound
 	case "content_filter":
 		e.Refused = true
-	case "error", "abort", "insufficient_system_resource": // of vLLM and others: it broke off
+	case "error", "abort", "insufficient_system_resource": // of vLLM and others
+		e.Broken = true
 	default:
 		e.Complete = true
 	}
