@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/permit"
@@ -14,8 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
-
-const replaced = "obelus approve %s --replace makes a new one"
 
 // A signing is what one approve command works on.
 type signing struct {
@@ -74,7 +71,7 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 	}
 	judge, _, unjudged := a.judge(a.program.Sources(), reading)
 	if a.file != "" {
-		if a.old, err = readApproval(a.file); err != nil && !a.Replace {
+		if a.old, err = readApproval(a.file); err != nil && !a.Replace && !a.Verify {
 			return err
 		}
 	}
@@ -82,8 +79,8 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 		return a.approve(judge)
 	}
 	if a.old == nil {
-		err := usageErr("there is no approval %q", a.file).
-			Advise("obelus approve %s makes one; --approval names another file", a.plan)
+		err := cmp.Or(err, error(usageErr("there is no approval %q", a.file).
+			Advise("%s makes one; --approval names another file", a.commandLine("approve", a.plan))))
 		if a.Payload {
 			return err
 		}
@@ -102,8 +99,8 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 	if changed := a.old.Changed(a.parts); len(changed) > 0 {
 		return a.stale(changed)
 	}
-	_, err = c.out.Write(a.old.Payload())
-	return err
+	c.out.Print("%s", a.old.Payload())
+	return nil
 }
 
 // approve shows a plan, asks, and signs.
@@ -120,17 +117,13 @@ func (a *signing) approve(judge approval.Judge) error {
 		return err
 	}
 	again := a.old != nil && !a.Replace
-	var expires time.Time
-	if again {
-		expires = a.old.Statement.Predicate.Expires
-	}
 	switch {
 	case again && len(changed) > 0:
 		return a.stale(changed)
-	case !expires.IsZero() && judge.Now.After(expires):
-		return usageErr("the approval %q has expired", a.file).Advise(replaced, a.plan)
+	case again && !a.old.Statement.Predicate.Expires.IsZero() && judge.Now.After(a.old.Statement.Predicate.Expires):
+		return a.exists("the approval %q has expired", a.file)
 	case again && a.Unsigned:
-		return usageErr("there is an approval %q already", a.file).Advise(replaced, a.plan)
+		return a.exists("there is an approval %q already", a.file)
 	case !again && a.Signature != "":
 		return usageErr("there is no approval %q that the signature could be over", a.file).
 			Advise("obelus approve --unsigned writes one, --payload prints what is signed")
@@ -140,9 +133,12 @@ func (a *signing) approve(judge approval.Judge) error {
 	if err == nil && !a.Unsigned && a.Signature == "" {
 		key, err = findKey(a.Key, a.err)
 	}
-	next := a.old
+	next, signer := a.old, ""
+	if err == nil {
+		signer, err = a.signer(key, judge)
+	}
 	if err == nil && !again {
-		next, err = a.statement(key, judge)
+		next, err = a.statement(signer, judge.Now)
 	}
 	if err != nil {
 		return err
@@ -162,13 +158,16 @@ func (a *signing) approve(judge approval.Judge) error {
 		err = a.write(next, by)
 	}
 	if err == nil && key != nil && judge.Signers.Signer(key) == "" {
-		a.help("to accept this key, add this line to an allowed_signers file:\n" +
-			key.Line(next.Statement.Predicate.Signer))
+		a.help("to accept this key, add this line to an allowed_signers file:\n" + key.Line(signer))
 	}
 	return err
 }
 
+// exists refuses what only a new approval in the place of one allows.
+func (a *signing) exists(format string, args ...any) error {
+	return usageErr(format, args...).Advise("%s makes a new one", a.commandLine("approve", a.plan, "--replace"))
+}
+
 func (a *signing) stale(changed []string) error {
-	return usageErr("the approval %q is of something else: %s", a.file, wording.And(changed[:min(len(changed), 10)])).
-		Advise("--replace approves what is there now in its place")
+	return a.exists("the approval %q is of something else: %s", a.file, wording.And(changed[:min(len(changed), 10)]))
 }

@@ -15,25 +15,23 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
 )
 
+// signer is in whose name a key signs.
+func (a *signing) signer(key *approval.Key, judge approval.Judge) (string, error) {
+	if key == nil || a.changed("as") || judge.Signers.Signer(key) == "" {
+		return a.named(a.cli)
+	}
+	return judge.Signers.Signer(key), nil
+}
+
 // statement is a new approval of what there is.
-func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.Approval, error) {
-	expires, err := until(a.Expires, judge.Now)
+func (a *signing) statement(signer string, now time.Time) (*approval.Approval, error) {
+	expires, err := until(a.Expires, now)
 	if err != nil {
 		return nil, err
-	}
-	signer := ""
-	if key != nil && !a.changed("as") {
-		signer = judge.Signers.Signer(key)
-	}
-	if signer == "" {
-		if signer, err = a.named(a.cli); err != nil {
-			return nil, err
-		}
 	}
 	shown, err := json.Marshal(a.facts)
 	if err != nil {
@@ -47,18 +45,18 @@ func (a *signing) statement(key *approval.Key, judge approval.Judge) (*approval.
 		return nil, err
 	}
 	return approval.New(a.parts,
-		approval.Predicate{Signer: signer, Made: judge.Now, Expires: expires, Shown: shown, Permit: may})
+		approval.Predicate{Signer: signer, Made: now, Expires: expires, Shown: shown, Permit: may})
 }
 
 // derive works out what a run under the approval may do.
 func (a *signing) derive() error {
 	a.permit = permit.Of(a.facts, a.parts)
-	if again := a.old != nil && !a.Replace && (!a.Show || a.Allow == ""); again && a.Allow != "" {
-		return usageErr("there is an approval %q already, and --allow would change it", a.file).Advise(replaced, a.plan)
-	} else if again && len(a.old.Statement.Predicate.Permit) > 0 { // it is the one that is signed
+	if again := a.old != nil && !a.Replace; again && !a.Show && a.Allow != "" {
+		return a.exists("there is an approval %q already, and --allow would change it", a.file)
+	} else if again && a.Allow == "" && len(a.old.Statement.Predicate.Permit) > 0 { // it is the one that is signed
 		var err error
 		if a.permit, err = permit.Read(a.old.Statement.Predicate.Permit); err != nil {
-			return usageErr("the permit of %q can't be read: %v", a.file, err).Advise(replaced, a.plan)
+			return a.exists("the permit of %q can't be read: %v", a.file, err)
 		}
 	}
 	if a.Allow == "" {
@@ -95,9 +93,9 @@ func until(text string, now time.Time) (at time.Time, err error) {
 	if period, ok := periodOf(text); ok && period > 0 {
 		return now.Add(period), nil
 	}
-	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil &&
-		day.AddDate(0, 0, 1).After(now) {
-		return day.AddDate(0, 0, 1), nil
+	day, err := time.ParseInLocation(time.DateOnly, text, now.Location())
+	if day = day.AddDate(0, 0, 1); err == nil && day.After(now) {
+		return day, nil
 	}
 	return at,
 		usageErr("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as "+
@@ -117,7 +115,7 @@ func (a *signing) write(next *approval.Approval, by string) error {
 	if !p.Expires.IsZero() {
 		counts = "it counts until " + p.Expires.Format(time.RFC3339)
 	}
-	a.err.Print("obelus: wrote \"%s\" in the name of %s, signed by %s; %s\n", diag.Escape(a.file),
+	a.err.Print("obelus: wrote %s in the name of %s, signed by %s; %s\n", terminal.Quoted(a.file),
 		terminal.Quoted(p.Signer), by, counts)
 	return nil
 }
@@ -154,15 +152,15 @@ func findKey(wanted string, stderr io.Writer) (*approval.Key, error) {
 			key, err := approval.NewKey(string(line),
 				func(payload []byte) ([]byte, error) { return signWith(wanted, payload, stderr) })
 			if err != nil && public == wanted {
-				return nil, usageErr("there is no public key %q, and %q is none", wanted+".pub", wanted).
-					Advise("ssh-keygen -y -f %s > %s.pub writes it", wanted, wanted)
+				return nil, usageErr("there is no public key %q", wanted+".pub").
+					Advise("ssh-keygen -y -f %s > %[1]s.pub writes it", wanted)
 			}
 			return key, err
 		}
 	}
 	var keys []*approval.Key
 	var names []string
-	held, err := exec.Command("ssh-add", "-L").Output()
+	held, _ := exec.Command("ssh-add", "-L").Output()
 	for line := range strings.Lines(string(held)) {
 		key, bad := approval.NewKey(line,
 			func(payload []byte) ([]byte, error) { return signWithAgent(line, payload, stderr) })
@@ -171,11 +169,8 @@ func findKey(wanted string, stderr io.Writer) (*approval.Key, error) {
 		}
 	}
 	switch {
-	case len(keys) == 0 && wanted != "":
-		return nil, usageErr("there is no file %q, and the SSH agent doesn't hold the key", wanted)
 	case len(keys) == 0:
-		return nil, usageErr("there is no SSH agent that holds a key that could sign").
-			Advise("name a key's file with --key").From(err)
+		return nil, usageErr("--key names no file, and the SSH agent doesn't hold the key")
 	case len(keys) > 1:
 		return nil, usageErr("the SSH agent holds %d keys: %s", len(keys), wording.And(names)).
 			Advise("say which signs with --key FINGERPRINT")
@@ -203,7 +198,7 @@ func signWith(file string, payload []byte, stderr io.Writer) ([]byte, error) {
 	keygen.Stdin, keygen.Stderr = bytes.NewReader(payload), stderr
 	armored, err := keygen.Output()
 	if err != nil {
-		return nil, usageErr("ssh-keygen doesn't sign with %q: %v", file, err).From(err)
+		return nil, usageErr("ssh-keygen doesn't sign with %q: %v", file, err)
 	}
 	return armored, nil
 }
