@@ -26,6 +26,11 @@ func hostile() map[string]string {
 	}
 	return map[string]string{
 		"one-path.yaml": "calls:\n" + repeat(2200, func(int) string { return "- {_tool: a, x: †state.p, _outputPath: p}\n" }),
+		"each-of-each.yaml": "tools: {t: {properties: {v: {}, _output: {}}}}\nactivities: {t: {expr: v}}\ncalls:\n- {_tool: t, v: †(1..20000), _outputPath: a}\n" +
+			"- {_tool: t, _each: †state.a, v: †state.a, _outputPath: b}\n" + repeat(30, func(int) string {
+			return "- {_tool: t, v: †(1..90000), _outputMethod: concat, _outputPath: c}\n"
+		}),
+		"missing.yaml": "calls: []\noutput: [" + repeat(7000, func(int) string { return "†state.a," }) + "0]\n",
 		"one-path-once.yaml": "writes: once\ncalls:\n" + repeat(2200, func(int) string {
 			return "- {_tool: a, x: †state.q, _outputPath: p}\n"
 		}),

@@ -464,6 +464,9 @@ func (w *trial) write(call *plan.Call, value any) {
 		w.ended[call.Index] = ending{done: true}
 		return
 	}
+	if samples.IsLarge(value) {
+		value = samples.Hole()
+	}
 	at := w.taking(call, value)
 	route, method := call.Output[at], call.Method
 	if samples.IsHole(value) {
@@ -565,8 +568,8 @@ func (w *trial) giveOutput() {
 	if !there {
 		value = nil // an absent whole
 	}
-	if w.lacksOutput().unspecified {
-		return // nothing follows from what is missing
+	if rules.IsReported(p, p.Plan.Output.Node) || w.lacksOutput().unspecified {
+		return // one finding is enough, and nothing follows from what is missing
 	}
 	cleared, _ := samples.Clear(value)
 	if s := p.Plan.OutputSchema; s != nil && s.Compile() == nil {

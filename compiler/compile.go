@@ -79,9 +79,7 @@ type PolicyFile struct {
 // Compile reads a document of any accepted shape and binds it. It is pure: the same text and options give the same plan
 // and findings, in the same order. The plan is never nil; when findings hold an error it may be partial.
 func Compile(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
-	if o.Limits == (source.Limits{}) {
-		o.Limits = source.DefaultLimits()
-	}
+	o.Limits = cmp.Or(o.Limits, source.DefaultLimits())
 	all := newDelegation(path.Clean(o.Name), &redact.Set{})
 	for _, taken := range slices.Concat(o.Catalogues, o.Activities) {
 		all.reads.bytes += len(taken.Text)

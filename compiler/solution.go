@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/canonical"
@@ -32,9 +33,7 @@ type Setting struct {
 // the same calls with the same numbers, paths and reads; only what a read is bound to may be another matter while it is
 // bound to no call listed before it.
 func (s Setting) Solve(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
-	if o.Limits == (source.Limits{}) {
-		o.Limits = source.DefaultLimits()
-	}
+	o.Limits = cmp.Or(o.Limits, source.DefaultLimits())
 	base := s.Plan
 	p := &plan.Plan{
 		Name: base.Name, Kinds: base.Kinds, Settings: base.Settings, Policies: base.Policies, Live: s.Live,

@@ -91,9 +91,9 @@ func (r *reporter) judge(text []byte, documents []project.Document, met bool) (a
 		one := verdict{program: p, own: d.File}
 		switch kind {
 		case project.Recording:
-			one.Findings = recording.Judge(d.File, r.reading.Limits)
+			one.Findings = recording.Judge(d.File)
 		case project.Instances: // all of the file
-			one.Findings = session.JudgeInstances(d.File.Name, text, r.reading.Limits)
+			one.Findings = session.JudgeInstances(d.File.Name, text)
 			return append(all, one)
 		case project.Policy:
 			_, one.Findings = compiler.ReadPolicy(d.File, r.reading.Limits)

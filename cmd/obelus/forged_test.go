@@ -62,7 +62,6 @@ func TestForgedJournal(t *testing.T) {
 		"newer":             {func(h map[string]any) { h["format"] = 1e6 }, bodies, "its events are of version 1000000"},
 		"parallel":          {option("parallel", -1), bodies, "-1 activities can't run at once"},
 		"policy":            {option("confirm", map[string]any{"policy": "nobody"}), bodies, `there is no policy "nobody"`},
-		"size":              {func(h map[string]any) { h["limits"].(map[string]any)["Bytes"] = -5 }, bodies, "a limit of -5 can't be kept"},
 		"no such call":      {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"call":7,"attempt":1}}`}, "line 3: the event \"ended\" of call 7 (try 1, frame 0, tick 0) answers nothing"},
 		"not at work":       {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"call":1,"attempt":1}}`}, "line 3: the event \"ended\" of the call \"b#2\" (try 1, frame 0, tick 0) answers nothing"},
 		"no such frame":     {same, []string{bodies[0], `{"event":{"kind":"fired","at":9999999999,"frame":-3,"call":1}}`}, "line 3: the event \"fired\" of call 1 (try 0, frame -3, tick 0) answers nothing"},

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -201,12 +202,7 @@ func (r *Reader) text(name string) ([]byte, error) {
 
 const linesFactor = 16
 
-func (r *Reader) limits() source.Limits {
-	if r.Limits == (source.Limits{}) {
-		return source.DefaultLimits()
-	}
-	return r.Limits
-}
+func (r *Reader) limits() source.Limits { return cmp.Or(r.Limits, source.DefaultLimits()) }
 
 // CantRead is the trouble with a file that can't be read.
 func CantRead(name string, err error) *diag.UserError {

@@ -26,7 +26,6 @@ type instancesFile struct {
 	name   string // as findings show it
 	file   *os.File
 	lines  *source.LineReader
-	limits source.Limits
 	ids    *naming.IDs
 	joined []string
 	fault  error        // what keeps further lines from being read, such as the end of the file
@@ -35,7 +34,7 @@ type instancesFile struct {
 
 // openInstances opens a file of instances. Those of the plan come first, and
 // those that had joined when the run was stopped or killed are passed over.
-func openInstances(name, shown string, limits source.Limits, p *plan.Plan, joined []string) (*instancesFile, error) {
+func openInstances(name, shown string, p *plan.Plan, joined []string) (*instancesFile, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, project.CantRead(shown, err)
@@ -48,7 +47,7 @@ func openInstances(name, shown string, limits source.Limits, p *plan.Plan, joine
 	if err != nil {
 		return nil, project.CantRead(shown, err)
 	}
-	f := &instancesFile{name: shown, file: file, lines: source.NewLineReader(shown, file, limits.Bytes), limits: limits,
+	f := &instancesFile{name: shown, file: file, lines: source.NewLineReader(shown, file, source.DefaultLimits().Bytes),
 		ids: &naming.IDs{}, joined: joined}
 	for i := range p.Instances {
 		_ = f.ids.Add(p.Instances[i].ID)
@@ -67,7 +66,7 @@ func (s *Session) instances() (*instancesFile, error) {
 	case s.Replay != nil:
 		joined = s.Replay.Joined
 	}
-	return openInstances(s.at(name), name, s.Program.Document.Options.Limits, s.Program.Plan, joined)
+	return openInstances(s.at(name), name, s.Program.Plan, joined)
 }
 
 // Close lets go of the file.
@@ -105,9 +104,9 @@ func (f *instancesFile) read() (*runtime.Instance, error) {
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s", f.name, workspace.Reason(err))
-	case len(line.Text) > f.limits.Bytes:
+	case len(line.Text) > source.DefaultLimits().Bytes:
 		return nil, diag.NewError(project.ErrTooLarge, "%s:%d:1: the line is longer than %d bytes", f.name, line.Row,
-			f.limits.Bytes)
+			source.DefaultLimits().Bytes)
 	}
 	line.Text = bytes.TrimRight(line.Text, "\r\n")
 	one, faults := f.instance(line)
@@ -133,7 +132,7 @@ const maxID = 256
 // same plan has written about an instance may be in it again, and isn't read.
 func (f *instancesFile) instance(line *source.File) (*runtime.Instance, []diag.Diagnostic) {
 	var d decode.Reader
-	node, problems := source.Parse(line, f.limits)
+	node, problems := source.Parse(line, source.DefaultLimits())
 	for _, p := range problems {
 		if !p.Warning {
 			d.Found = append(d.Found, diag.OfProblem(p))
@@ -183,8 +182,8 @@ func (f *instancesFile) add(id *source.Node) (why string) {
 
 // JudgeInstances reports what keeps the lines of a file of instances from being taken
 // into a run, whatever its plan.
-func JudgeInstances(name string, text []byte, limits source.Limits) (found []diag.Diagnostic) {
-	f := &instancesFile{limits: limits, ids: &naming.IDs{}}
+func JudgeInstances(name string, text []byte) (found []diag.Diagnostic) {
+	f := &instancesFile{ids: &naming.IDs{}}
 	for line := range source.Lines(name, text) {
 		_, faults := f.instance(line)
 		found = append(found, faults...)

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // EXECUTION.md#instances: any file of instances is read to its end or to a line that is named,
@@ -47,7 +46,7 @@ func FuzzInstances(f *testing.F) {
 // allInstances reads a file to its end; the problem is what ended it before.
 func allInstances(t *testing.T, name string, joined []string, most int) (ids []string, problem string) {
 	t.Helper()
-	file, err := openInstances(name, "people.jsonl", source.DefaultLimits(), &plan.Plan{}, joined)
+	file, err := openInstances(name, "people.jsonl", &plan.Plan{}, joined)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,6 @@ type Manifest struct {
 	Model   string          `json:"model,omitempty"`
 	Record  string          `json:"record,omitempty"`
 	Prices  planner.Prices  `json:"prices,omitzero"`
-	Limits  source.Limits   `json:"limits"`
 	Hosts   hosts.Rules     `json:"hosts,omitempty"` // where requests may go, but for what policies say
 
 	Forked *Forked `json:"forked,omitempty"` // of a run that continues from a tick of another
@@ -115,7 +114,7 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 			Title: cmp.Or(p.Plan.Name, filepath.Base(p.File.Name)), Folder: folder, Root: p.Root, Name: options.Name,
 			Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened,
 		},
-		Limits: options.Limits, Functions: options.Functions, Options: o.Options, Hosts: p.Hosts,
+		Functions: options.Functions, Options: o.Options, Hosts: p.Hosts,
 		Override: options.Override,
 		Planner:  o.PlannerName, Model: o.Model, Record: o.Record, Prices: o.Prices,
 		Instances: o.Instances, Out: o.Results,
@@ -148,26 +147,14 @@ func readManifest(path string, header []byte) (*Manifest, error) {
 	if err != nil {
 		return nil, diag.NewError(ErrForeign, "the journal %q isn't one of a run: %v", path, err)
 	}
-	if err := m.check(); err != nil {
+	if err = m.Options.Check(); m.Format != runtime.Format {
+		err = fmt.Errorf("its events are of version %d, and this obelus reads version %d", m.Format, runtime.Format)
+	}
+	if err != nil {
 		return nil, diag.NewError(ErrForeign, "the journal %q can't be followed: %v", path, err).
 			Advise("resume the run with the version of obelus that began it (%s), or begin a new run", m.Obelus)
 	}
 	return m, nil
-}
-
-// check reports what in the head of a journal no run of this version can have
-// written, or nil.
-func (m *Manifest) check() error {
-	if m.Format != runtime.Format {
-		return fmt.Errorf("its events are of version %d, and this obelus reads version %d", m.Format, runtime.Format)
-	}
-	l := m.Limits
-	for _, n := range []int{l.Bytes, l.Depth, l.AliasRatio, l.AliasNodes, l.Scalar, l.Number} {
-		if n < 1 {
-			return fmt.Errorf("a limit of %d can't be kept", n)
-		}
-	}
-	return m.Options.Check()
 }
 
 // Program compiles the plan of a journal's head again, with other files of activities if some are
@@ -185,7 +172,7 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]plan
 		Hosts:  m.Hosts,
 		Config: &project.Configuration{},
 		Options: compiler.Options{
-			Name: m.Name, Limits: m.Limits, Trusted: !m.Untrusted, Instances: m.Instances != "",
+			Name: m.Name, Trusted: !m.Untrusted, Instances: m.Instances != "",
 			Override:  m.Override,
 			Functions: m.Functions, Hints: hints,
 			Open: func(name string) ([]byte, error) {
@@ -204,7 +191,7 @@ func (m *Manifest) Program(activities, functions []string, hints map[string]plan
 	}
 	var err error
 	if len(activities) > 0 {
-		read := &project.Reader{Limits: m.Limits}
+		read := &project.Reader{}
 		for _, name := range activities {
 			text, err := read.Text(name)
 			if err != nil {

@@ -1,6 +1,8 @@
 package samples
 
 import (
+	"math"
+
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -18,6 +20,16 @@ func Hole() any { return map[string]any{mark: true} }
 func IsHole(v any) bool {
 	object, is := v.(map[string]any)
 	return is && len(object) == 1 && object[mark] == true
+}
+
+// mostParts bounds a value of a sample run, which may hold others several times.
+const mostParts = 20_000
+
+// IsLarge reports whether a value has more parts than are worked with.
+func IsLarge(v any) bool {
+	left := mostParts
+	certainty(v, &left)
+	return left < 0
 }
 
 // IsOpen reports whether a value may have any other key, or be anything.
@@ -38,18 +50,22 @@ const (
 
 // Clear is a value without its marks, and what they say. A hole is null.
 func Clear(v any) (any, Certainty) {
-	how := certainty(v)
+	left := math.MaxInt
+	how := certainty(v, &left)
 	if how == Described {
 		return v, how
 	}
 	return cleared(v), how
 }
 
-func certainty(v any) (how Certainty) {
+func certainty(v any, left *int) (how Certainty) {
+	if *left--; *left < 0 {
+		return Unknown
+	}
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			how = max(how, certainty(item))
+			how = max(how, certainty(item, left))
 		}
 	case map[string]any:
 		if IsHole(v) {
@@ -59,7 +75,7 @@ func certainty(v any) (how Certainty) {
 			if key == mark {
 				how = max(how, Open)
 			} else {
-				how = max(how, certainty(field))
+				how = max(how, certainty(field, left))
 			}
 		}
 	}
@@ -115,7 +131,7 @@ func IsCertain(v any, why *schema.Violation) bool {
 
 // Marked is a value that a schema accepts, with holes where the schema describes nothing.
 func Marked(s *schema.Schema, v any) any {
-	left := 20_000 // parts
+	left := mostParts
 	if all := marked(s, v, &left); left >= 0 {
 		return all
 	}

@@ -28,15 +28,15 @@ var itemKeys = []string{"solution", "latent", "chunks", "delay", "cut", "refused
 // readRecording reads a file of recorded answers. The error names every place, up to a handful.
 func readRecording(name string, text []byte) ([]recordedTick, error) {
 	r := &recordingReader{file: source.NewFile(name, text)}
-	ticks := r.read(source.DefaultLimits())
+	ticks := r.read()
 	return ticks, r.err()
 }
 
 // Judge reports what keeps a file of recorded answers from being replayed. What the
 // answers themselves say isn't judged: a model said it.
-func Judge(file *source.File, limits source.Limits) []diag.Diagnostic {
+func Judge(file *source.File) []diag.Diagnostic {
 	r := &recordingReader{file: file}
-	r.read(limits)
+	r.read()
 	return r.Found
 }
 
@@ -45,8 +45,8 @@ type recordingReader struct {
 	file *source.File
 }
 
-func (r *recordingReader) read(limits source.Limits) (ticks []recordedTick) {
-	root, problems := source.Parse(r.file, limits)
+func (r *recordingReader) read() (ticks []recordedTick) {
+	root, problems := source.Parse(r.file, source.DefaultLimits())
 	for _, p := range problems {
 		if !p.Warning {
 			r.Found = append(r.Found, diag.OfProblem(p))
