@@ -19,7 +19,7 @@ import (
 
 func settingsOf(t testing.TB, text string) (*Settings, []diag.Diagnostic) {
 	t.Helper()
-	return ReadSettings(source.NewFile("obelus.yaml", []byte(text)), source.DefaultLimits())
+	return ReadSettings(source.NewFile("obelus.yaml", []byte(text)))
 }
 
 func judgedWith(t testing.TB, name, text, settings string) Judgement {

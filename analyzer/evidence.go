@@ -179,7 +179,7 @@ func (m *maker) require(calls []int32) {
 		accepts, guard := map[*expression.Expr]*schema.Schema{}, compiler.Condition(call)
 		for _, f := range call.Params.Fields {
 			if call.Tool != nil && call.Tool.Parameters != nil && f.Value.Expr != nil {
-				accepts[f.Value.Expr] = call.Tool.Parameters.At([]schema.Step{schema.Key(f.Key)}).Schema
+				accepts[f.Value.Expr] = call.Tool.Parameters.Part(f.Key).Schema
 			}
 		}
 		if call.Each != nil && call.Each.List.Expr != nil {

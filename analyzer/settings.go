@@ -63,10 +63,10 @@ func (i *Ignore) Covers(path string) bool { return i.paths.MatchString(path) }
 
 // ReadSettings reads an obelus.yaml. The settings hold what could be read; the findings say what is
 // wrong. A program's own rules may be named besides those of [rules.Registered].
-func ReadSettings(file *source.File, limits source.Limits, own ...*Rule) (*Settings, []diag.Diagnostic) {
+func ReadSettings(file *source.File, own ...*Rule) (*Settings, []diag.Diagnostic) {
 	known := slices.Concat(rules.Registered, own)
 	r := &settingsReader{known: known, settings: &Settings{Rules: map[*diag.Rule]Level{}}}
-	root, problems := source.Parse(file, limits)
+	root, problems := source.Parse(file, source.DefaultLimits())
 	for _, p := range problems {
 		if d := diag.OfProblem(p); d.Rule != diag.AmbiguousScalar { // "off" is a word of this file
 			r.Found = append(r.Found, d)

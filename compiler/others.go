@@ -77,7 +77,7 @@ func (c *compilation) judgeObject(values any, at *source.Node, s *schema.Schema,
 		if !ours {
 			continue
 		}
-		place := s.At([]schema.Step{schema.Key(f.Key.Text)})
+		place := s.Part(f.Key.Text)
 		if !place.Possible {
 			c.Report(diag.UndeclaredPath, f.Key.Span(), "the %s schema allows no %q", kind, f.Key.Text).
 				Advise("declare it in %s, or remove it", c.schemaName(kind))

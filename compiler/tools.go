@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -267,7 +266,7 @@ func HasParameter(t *plan.Tool, name string) bool {
 	if t.Parameters == nil {
 		return true
 	}
-	at := t.Parameters.At([]schema.Step{schema.Key(name)})
+	at := t.Parameters.Part(name)
 	return at.Named || at.Possible && (t.Open || at.Open)
 }
 

@@ -221,13 +221,14 @@ func below(path, within string) string {
 	return path + within
 }
 
-// overlaps reports whether one of two paths is the other or lies below it.
-func overlaps(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	return a == "†" || strings.HasPrefix(b, a) && (len(a) == len(b) || b[len(a)] == '.' || b[len(a)] == '[')
+// Within reports whether a path is another one, or below it.
+func Within(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
+
+// overlaps reports whether one of two paths is the other or lies below it; "†" is above all.
+func overlaps(a, b string) bool { return a == "†" || b == "†" || Within(a, b) || Within(b, a) }
 
 // running are the calls that may run a file, given by its path from the plan's folder: those whose program has its
 // name, or whose patterns match it.

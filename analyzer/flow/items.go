@@ -75,14 +75,11 @@ func (f *Facts) Elements(list *plan.Template) []Variant {
 		}
 		all[i] = Variant{Wide: v.Wide || v.Sample, Uncertain: v.Uncertain, Rare: v.Rare, External: v.External}
 		if s != nil && Uniform(s) {
-			all[i].Schema = s.At(FirstItem).Schema
+			all[i].Schema = s.Item().Schema
 		}
 	}
 	return all
 }
-
-// FirstItem leads to the items of a list that are alike.
-var FirstItem = []schema.Step{schema.Index(0)}
 
 // A Listing is what is known of the list that a call gives.
 type Listing struct {
@@ -133,12 +130,12 @@ func (f *Facts) Listing(call *plan.Call) Listing {
 			})
 		})
 	}
-	if one := call.Each.Tool; one != nil && one.Output != nil && how.of.At(FirstItem).Schema.Kinds()&schema.Null == 0 {
+	if one := call.Each.Tool; one != nil && one.Output != nil && how.of.Item().Schema.Kinds()&schema.Null == 0 {
 		how.holes, made.Uncertain = f.mayLack(call)
 	}
 	if !unbounded || how.holes {
 		made.Output = Once[any](f.made, how, func() *schema.Schema {
-			item := how.of.At(FirstItem).Schema
+			item := how.of.Item().Schema
 			if how.holes {
 				item = schema.AnyOf(item, schema.OfKinds(schema.Null))
 			}

@@ -229,7 +229,7 @@ func IsUndescribed(producer, consumer *schema.Schema, witness any) bool {
 		return false
 	}
 	for _, name := range consumer.At(path).Schema.Properties() { // of a map it says what is under any name
-		of := at.Schema.At([]schema.Step{schema.Key(name)})
+		of := at.Schema.Part(name)
 		if object[name] == nil && of.Named && of.Schema.Kinds() != schema.Anything {
 			return false
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -141,7 +140,7 @@ func (s *Start) required(r *plan.Read) bool {
 		path[0].Key != "state" || len(path) < 2 {
 		return false
 	}
-	return s.Plan.StateSchema.At([]schema.Step{schema.Key(path[1].Key)}).Required
+	return s.Plan.StateSchema.Part(path[1].Key).Required
 }
 
 // holdsInitially reports whether the state, or the data, has a value at a read before any call writes it.

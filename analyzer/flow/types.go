@@ -48,7 +48,7 @@ func typeOfSchema(s *schema.Schema, external bool, depth int) *expression.Type {
 		if names := s.Properties(); len(names) <= maxFields {
 			t.Fields = make(map[string]*expression.Type, len(names))
 			for _, name := range names {
-				at := s.At([]schema.Step{schema.Key(name)})
+				at := s.Part(name)
 				field := typeOfSchema(at.Schema, external, depth-1)
 				if field != nil && !at.Required && external {
 					field.Kinds |= expression.Null
@@ -59,7 +59,7 @@ func typeOfSchema(s *schema.Schema, external bool, depth int) *expression.Type {
 		}
 	}
 	if kinds&schema.Array != 0 && Uniform(s) {
-		t.Elem = typeOfSchema(s.At([]schema.Step{schema.Index(0)}).Schema, external, depth-1)
+		t.Elem = typeOfSchema(s.Item().Schema, external, depth-1)
 	}
 	return t
 }

@@ -126,18 +126,12 @@ func writersOf(f *facts.Facts, at string) []Row {
 	all := []Row{{Writers, at, start}}
 	for i := range f.Calls {
 		for _, path := range slices.Concat(f.Calls[i].Writes...) {
-			if atOrBelow(path, at) || atOrBelow(at, path) {
+			if facts.Within(path, at) || facts.Within(at, path) {
 				all = append(all, Row{Writers, at, "every " + f.Calls[i].Tool})
 			}
 		}
 	}
 	return sortedRows(all)
-}
-
-// atOrBelow reports whether a path is another one, or below it.
-func atOrBelow(path, above string) bool {
-	rest, ok := strings.CutPrefix(path, above)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // String is an entry that a reviewer added, in one line.
@@ -167,7 +161,7 @@ func (s *Subject) allowed(e *Entry, differ func(is Row, approved string)) {
 	for _, name := range sorted(e.Allow) {
 		path, count := facts.Step("", name), named
 		for i := range c.Values {
-			if v := &c.Values[i]; atOrBelow(v.Path, path) {
+			if v := &c.Values[i]; facts.Within(v.Path, path) {
 				if named++; !s.permits(e.Allow[name], name, v) {
 					differ(Row{Parameter, v.Path, text(v)}, short(e.Allow[name]))
 				}
@@ -184,7 +178,7 @@ func (s *Subject) allowed(e *Entry, differ func(is Row, approved string)) {
 		differ(Row{Parameter, "", "others"}, listed(sorted(e.Allow)))
 	}
 	for _, path := range slices.Concat(c.Writes...) {
-		if !slices.ContainsFunc(e.Below, func(above string) bool { return atOrBelow(path, above) }) {
+		if !slices.ContainsFunc(e.Below, func(above string) bool { return facts.Within(path, above) }) {
 			differ(Row{Path, "", path}, listed(e.Below))
 		}
 	}

@@ -253,7 +253,7 @@ func Changed(c *facts.Call, params map[string]any, names []string) *facts.Call {
 	for _, name := range names {
 		at := facts.Step("", name)
 		out.Values = slices.DeleteFunc(slices.Clone(out.Values),
-			func(v facts.Value) bool { return atOrBelow(v.Path, at) })
+			func(v facts.Value) bool { return facts.Within(v.Path, at) })
 		if v, there := params[name]; there {
 			out.Values = append(out.Values, facts.Value{Path: at, Literal: facts.Literal{Text: facts.Compact(v)}})
 		}

@@ -97,7 +97,7 @@ func MayChoose(p *plan.Plan, call *plan.Call) bool {
 	case a.Expression != nil:
 		t, _ := a.Expression.CheckCode(func(name string) *expression.Type {
 			if tool := call.Single(); tool != nil && tool.Parameters != nil {
-				return flow.NewType(tool.Parameters.At([]schema.Step{schema.Key(name)}).Schema)
+				return flow.NewType(tool.Parameters.Part(name).Schema)
 			}
 			return nil
 		})

@@ -114,12 +114,12 @@ func producedMismatch(p *Pass, call *plan.Call) {
 // appliedMismatch judges what is pushed, or the items of what is appended, against what the state schema says of the
 // list's items, where it says one thing of all; and what is merged into an object property by property.
 func appliedMismatch(p *Pass, call *plan.Call, into *schema.Schema) {
-	produced, item := p.Flow.Gives(call), []schema.Step{schema.Index(0)}
+	produced := p.Flow.Gives(call)
 	switch isList := into != nil && into.Kinds()&schema.Array != 0 && flow.Uniform(into); {
 	case call.Method == plan.Push && isList:
-		stateMismatch(p, call, produced, into.At(item).Schema, "")
+		stateMismatch(p, call, produced, into.Item().Schema, "")
 	case call.Method == plan.Concat && isList && produced.Kinds() == schema.Array && flow.Uniform(produced):
-		stateMismatch(p, call, produced.At(item).Schema, into.At(item).Schema, "")
+		stateMismatch(p, call, produced.Item().Schema, into.Item().Schema, "")
 	case call.Method == plan.Merge || call.Method == plan.Assign:
 		partsMismatch(p, call, call.Tool.Output, into, "")
 	}
@@ -134,8 +134,7 @@ func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above s
 		return
 	}
 	for _, name := range given.Properties() {
-		key := []schema.Step{schema.Key(name)}
-		from, to := given.At(key), into.At(key)
+		from, to := given.Part(name), into.Part(name)
 		switch {
 		case !from.Possible:
 		case !to.Possible:

@@ -174,13 +174,13 @@ func closeDeclared(t *expression.Type, s *schema.Schema) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
-		closeDeclared(t.Fields[name], s.At([]schema.Step{schema.Key(name)}).Schema)
+		closeDeclared(t.Fields[name], s.Part(name).Schema)
 	}
 	if t.Elem != nil {
-		closeDeclared(t.Elem, s.At([]schema.Step{schema.Index(0)}).Schema)
+		closeDeclared(t.Elem, s.Item().Schema)
 	}
 	if t.Open && len(t.Fields) > 0 {
-		other := s.At([]schema.Step{schema.Key("\x00")}) // a name that no schema has
+		other := s.Part("\x00") // a name that no schema has
 		t.Open = other.Named || other.Possible && (other.Silent || other.Open)
 	}
 }

@@ -52,7 +52,7 @@ func reportUnsound(p *Pass, path string, found []diag.Diagnostic, what string, s
 	call, at := delegateNode(p, path)
 	first := found[0]
 	f := p.ReportCall(call, at.Span(), "the delegate %q %s: %s", path, what, first.Message).As(severity).
-		Advise("run \"obelus check %s\"", path)
+		Advise("run \"obelus check %s\"", wording.ShellWord(path))
 	if len(found) > 1 {
 		f.Message = fmt.Sprintf("the delegate %q %s: it has %s, the first: %s", path, what,
 			wording.Count(len(found), severity.String()), first.Message)

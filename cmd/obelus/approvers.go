@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -44,7 +45,7 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 		}
 		if diag.HasErrors(config.Found) { // nobody can tell what it asks for
 			return j, config.File.Name, usageErr("%q, which may say who approves the plan, has errors",
-				config.File.Name).Advise("obelus check %s shows them", config.File.Name)
+				config.File.Name).Advise("obelus check %s shows them", wording.ShellWord(config.File.Name))
 		}
 		said := config.Analysis.Settings
 		if said.Revoked != nil {
@@ -55,7 +56,8 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 			if err = approval.Outside(plan, config.File.Name); err == nil && !config.Trusted {
 				err = diag.NewError(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is",
 					config.File.Name).
-					Advise("obelus trust %s trusts it; or name the list with --signers", filepath.Dir(config.File.Name))
+					Advise("obelus trust %s trusts it; or name the list with --signers",
+						wording.ShellWord(filepath.Dir(config.File.Name)))
 			}
 		}
 	}
@@ -92,6 +94,7 @@ func (o *approvers) required(p *project.Program, r *project.Reader, asked bool,
 	text, err := approval.ReadFile(file, approval.MostBytes)
 	if err != nil {
 		t := diag.NewError(session.ErrUnapproved, "the run isn't approved: %v", err).From(err)
+		plan = wording.ShellWord(plan)
 		if by != "" {
 			return nil, t.Advise("%q asks for an approval: obelus approve %s gives it", by, plan)
 		}

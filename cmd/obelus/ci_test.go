@@ -137,7 +137,7 @@ func TestExampleSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, found := analyzer.ReadSettings(source.NewFile("obelus.yaml", text), source.DefaultLimits())
+	settings, found := analyzer.ReadSettings(source.NewFile("obelus.yaml", text))
 	if len(found) > 0 || len(settings.Rules) != 2 || len(settings.Ignores) != 1 {
 		t.Errorf("%+v: %v", settings, found)
 	}

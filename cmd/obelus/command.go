@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // A command is a row of the table. The command line, its help, the lists of flags in COMMANDS.md and
@@ -184,7 +186,7 @@ func unknownCommand(above *cobra.Command, name string) error {
 	}
 	t := usageErr("there is no command %q", name).Advise("\"obelus help\" lists the commands")
 	if _, err := os.Stat(name); err == nil {
-		t.Advise("to check this file: obelus check %s", name)
+		t.Advise("to check this file: obelus check %s", wording.ShellWord(name))
 	}
 	return t.Suggest(name, names)
 }

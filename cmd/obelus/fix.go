@@ -62,7 +62,7 @@ func mending(o *checking, one project.Named) (before, after []byte, made int, er
 	if filepath.Base(one.Name) == workspace.Settings {
 		if !one.Found {
 			file := source.NewFile(one.Name, before)
-			_, found := analyzer.ReadSettings(file, o.reading.Limits)
+			_, found := analyzer.ReadSettings(file)
 			text, fixes := diag.Apply(file, found, o.reading.Limits, nil)
 			after, made = text, len(fixes)
 		}

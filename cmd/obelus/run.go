@@ -125,7 +125,7 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 
 func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
 	if warnings := diag.Summarize(1, p.Findings).Warnings; warnings > 0 && format == "text" {
-		c.note("the plan has %s; \"obelus check %s\" shows more", wording.Count(warnings, "warning"), diag.Escape(name))
+		c.note("the plan has %s; %q shows more", wording.Count(warnings, "warning"), c.commandLine("check", name))
 	}
 }
 

@@ -57,11 +57,11 @@ func (c *cli) commandLine(words ...string) string {
 			}
 		}
 	}
+	if c.Runs != "" && words[0] != "check" {
+		words = append(words, "--runs", c.Runs)
+	}
 	if c.Folder != "" {
 		words = append([]string{"-C", c.Folder}, words...)
-	}
-	if c.Runs != "" {
-		words = append(words, "--runs", c.Runs)
 	}
 	line := "obelus"
 	for _, word := range words {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -48,7 +47,7 @@ func (g *given) withValues(
 			_, is := value.(string)
 			return isText && is
 		}
-		at := p.Plan.InputSchema.At([]schema.Step{schema.Key(key)})
+		at := p.Plan.InputSchema.Part(key)
 		return at.Possible && at.Schema != nil && at.Schema.Validate(value) == nil
 	}
 	input, state = c.input, c.state
@@ -137,7 +136,7 @@ func unreadInputs(p *plan.Plan, input map[string]any) error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(input)) {
-		if known[key] || p.InputSchema != nil && p.InputSchema.At([]schema.Step{schema.Key(key)}).Named {
+		if known[key] || p.InputSchema != nil && p.InputSchema.Part(key).Named {
 			continue // a pattern or "additionalProperties" may declare it
 		}
 		names := slices.Sorted(maps.Keys(known))

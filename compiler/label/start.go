@@ -162,7 +162,7 @@ func (s *start) names(path []expression.Segment, v any, of *schema.Schema) {
 		}
 		at, part := below(path, key), (*schema.Schema)(nil)
 		if of != nil {
-			part = of.At([]schema.Step{schema.Key(key)}).Schema
+			part = of.Part(key).Schema
 		}
 		switch {
 		case naming.SecretKey(key):

@@ -48,6 +48,12 @@ func (p Place) Known() []string {
 // combinations. What it says errs on the side of the possible.
 func (s *Schema) At(path []Step) Place { return s.at(path, nil) }
 
+// Part is At for a property.
+func (s *Schema) Part(name string) Place { return s.At([]Step{Key(name)}) }
+
+// Item is At for the items of a list that are alike.
+func (s *Schema) Item() Place { return s.At([]Step{Index(0)}) }
+
 // AtIn is At for a value at hand that the schema accepts: of alternatives only those count
 // that accept it, and of these only what they say.
 func (s *Schema) AtIn(value any, path []Step) Place { return s.at(path, &value) }

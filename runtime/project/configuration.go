@@ -102,7 +102,7 @@ func (r *Reader) Demanded(files ...string) (by string, approvals int, err error)
 			if info, wrong := os.Stat(name); wrong == nil && info.Mode().IsRegular() {
 				text, err = workspace.Read(name, r.limits().Bytes)
 			}
-			said, found := analyzer.ReadSettings(source.NewFile(name, text), r.limits())
+			said, found := analyzer.ReadSettings(source.NewFile(name, text))
 			if err != nil || said.RequireApproval ||
 				diag.HasErrors(found) && bytes.Contains(text, []byte("require-approval")) {
 				by = fromHere(name)
@@ -186,7 +186,7 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 	}
 	file := source.NewFile(fromHere(name), text)
 	config.File, config.Dir = file, filepath.Dir(file.Name)
-	config.Analysis.Settings, config.Found = analyzer.ReadSettings(file, r.limits())
+	config.Analysis.Settings, config.Found = analyzer.ReadSettings(file)
 	config.Analysis.Path = config.Path
 	room, last := int64(r.limits().Bytes), map[string]int{}
 	clean := func(node *source.Node) string { return path.Clean(filepath.ToSlash(node.Text)) }

@@ -49,7 +49,7 @@ func UnfitKeys(s *schema.Schema, values map[string]any) *schema.Violation {
 		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		place := s.At([]schema.Step{schema.Key(key)})
+		place := s.Part(key)
 		if !place.Possible {
 			return &schema.Violation{Path: []any{key}, Message: "there is no place for it"}
 		}

@@ -102,7 +102,7 @@ func taken(compiled *plan.Plan, read *plan.Read, by string, chance *rand.Rand) a
 	call := compiled.Calls[read.Call]
 	for _, f := range call.Params.Fields {
 		if tool := call.Single(); tool != nil && tool.Parameters != nil && f.Value.Expr != nil {
-			within(f.Value, tool.Parameters.At([]schema.Step{schema.Key(f.Key)}).Schema)
+			within(f.Value, tool.Parameters.Part(f.Key).Schema)
 		}
 	}
 	for t := range call.Expressions() {

@@ -203,7 +203,7 @@ func judgeParts(p *Pass, found []Judgement, t *plan.Template, to Target) (all []
 		}
 	default:
 		for _, f := range t.Fields {
-			if at := to.Schema.At([]schema.Step{schema.Key(f.Key)}); f.Value.Live() && at.Possible && at.Schema != nil {
+			if at := to.Schema.Part(f.Key); f.Value.Live() && at.Possible && at.Schema != nil {
 				found, _ = judgeParts(p, found, f.Value, to.below("."+f.Key, at.Schema))
 			}
 		}

@@ -55,7 +55,7 @@ func (l *Literals) Judge(t *plan.Template, key *source.Node, s *schema.Schema, b
 			}
 		}
 		for _, f := range t.Fields {
-			if at := s.At([]schema.Step{schema.Key(f.Key)}); at.Possible {
+			if at := s.Part(f.Key); at.Possible {
 				l.Judge(f.Value, f.Node, at.Schema, below+"."+f.Key)
 			} else {
 				l.Refused(f.Node.Span(), below, "the property "+Quote(f.Key)+" isn't allowed")

@@ -61,7 +61,7 @@ func Takers(p *Pass, call *plan.Call) []*Parameters {
 }
 
 func (t *Parameters) Place(name string) schema.Place {
-	return flow.Once(t.Places, name, func() schema.Place { return t.Schema.At([]schema.Step{schema.Key(name)}) })
+	return flow.Once(t.Places, name, func() schema.Place { return t.Schema.Part(name) })
 }
 
 // combining are the keywords by which a schema judges parameters beside each other.

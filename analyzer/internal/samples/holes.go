@@ -162,7 +162,7 @@ func marked(s *schema.Schema, v any, left *int) any {
 			all[key] = part(schema.Key(key), field)
 		}
 		// Where a schema names some keys and doesn't say that there may be others there are none.
-		rest := s.At([]schema.Step{schema.Key(mark)})
+		rest := s.Part(mark)
 		if rest.Possible && saysNothing(rest.Schema) && (rest.Open || len(s.Properties()) == 0) {
 			all[mark] = false
 		}

@@ -30,7 +30,7 @@ func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ m
 			_, exists := values[key]
 			return !exists
 		}
-		at := of.At([]schema.Step{schema.Key(key)})
+		at := of.Part(key)
 		if at.Schema == nil || len(p.Instances) > 0 && !slices.ContainsFunc(p.Instances, lacksIt) {
 			return to
 		}
