@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -263,4 +264,10 @@ func (c *cli) prepared(name string, reading *project.Reader) (*project.Program, 
 	p := d.Check()
 	c.detail("settings: \"%s\"", p.Config.File)
 	return p, nil
+}
+
+func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
+	if warnings := diag.Summarize(1, p.Findings).Warnings; warnings > 0 && format == "text" {
+		c.note("the plan has %s; %q shows more", wording.Count(warnings, "warning"), c.commandLine("check", name))
+	}
 }

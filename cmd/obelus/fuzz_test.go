@@ -164,7 +164,7 @@ func FuzzValue(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		value, problem := terminal.ValueOf(text, source.DefaultLimits())
+		value, problem := terminal.ValueOf(text)
 		if problem != "" {
 			if !json.Valid([]byte(text)) {
 				t.Fatalf("%q isn't JSON, but %s", text, problem)

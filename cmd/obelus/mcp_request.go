@@ -166,7 +166,7 @@ func (r *request) values(name string, value json.RawMessage) (map[string]any, er
 	if value == nil {
 		return nil, nil
 	}
-	return valuesOf("\""+name+"\"", source.NewFile(name+".json", value), r.server.reading.Limits)
+	return valuesOf("\""+name+"\"", source.NewFile(name+".json", value))
 }
 
 // document adds how the documents of a plan are read, and the plan's name among them.

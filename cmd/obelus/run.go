@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/obelus-dev/obelus/analyzer/permit"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -123,12 +121,6 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	return session.Begin(p, options)
 }
 
-func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
-	if warnings := diag.Summarize(1, p.Findings).Warnings; warnings > 0 && format == "text" {
-		c.note("the plan has %s; %q shows more", wording.Count(warnings, "warning"), c.commandLine("check", name))
-	}
-}
-
 // permit reads what a run may do; nil without a file.
 func (c *cli) permit(name string) (*permit.Permit, error) {
 	if name == "" {
@@ -144,7 +136,8 @@ func (c *cli) permit(name string) (*permit.Permit, error) {
 	}
 	p, err := permit.Read(text)
 	if err != nil {
-		return nil, usageErr("--permit: %q holds no permit: %v", name, err)
+		return nil, usageErr("--permit: %q holds no permit: %v", name, err).
+			Advise("\"obelus approve PLAN --show --format json\" writes one; its --allow FILE adds calls")
 	}
 	return p, nil
 }

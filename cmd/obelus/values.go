@@ -77,7 +77,7 @@ func (c *cli) set(
 		return nil, usageErr("%s can't be %q: expected KEY=VALUE or @FILE", flag, text).
 			Advise("for example %s city=Paris, or %s @values.json", flag, flag)
 	}
-	read, problem := terminal.ValueOf(value, r.Limits)
+	read, problem := terminal.ValueOf(value)
 	if accepts != nil && accepts(key, value) && (problem != "" || !accepts(key, read)) {
 		read, problem = value, ""
 	}
@@ -94,12 +94,12 @@ func (c *cli) mapping(r *project.Reader, flag, name string) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
-	return valuesOf(flag, source.NewFile(name, text), r.Limits)
+	return valuesOf(flag, source.NewFile(name, text))
 }
 
 // valuesOf reads values that are given under a name.
-func valuesOf(given string, file *source.File, limits source.Limits) (map[string]any, error) {
-	node, problems := source.Parse(file, limits)
+func valuesOf(given string, file *source.File) (map[string]any, error) {
+	node, problems := source.Parse(file, source.DefaultLimits())
 	for _, p := range problems {
 		if !p.Warning {
 			at := p.Span.From()

@@ -65,7 +65,7 @@ func (s *Simulation) report(one *simulate.Scenario) {
 			wording.Count(one.Left, "more instance"))
 	}
 	if state, ok := one.Outcome.State.(map[string]any); ok && len(state) > 0 {
-		s.Print("\n%s\n%s\n", style.Bold("state"), terminal.Display(state))
+		s.Print("\n%s\n%s\n", style.Bold("state"), s.Plan.Secrets.Text(terminal.Display(state)))
 	}
 	s.Print("\n")
 	if one.Outcome.Output != nil && one.Outcome.Status != runtime.RunStopped {

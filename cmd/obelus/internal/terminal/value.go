@@ -132,8 +132,8 @@ func wrap(text string, columns int) []string {
 
 // ValueOf is the JSON value of a text, or the text itself if it isn't JSON. Valid JSON that can't
 // be represented, such as an integer that would lose digits, is a problem.
-func ValueOf(text string, limits source.Limits) (value any, problem string) {
-	node, problems := source.Parse(source.NewFile("value.json", []byte(text)), limits)
+func ValueOf(text string) (value any, problem string) {
+	node, problems := source.Parse(source.NewFile("value.json", []byte(text)), source.DefaultLimits())
 	switch {
 	case node != nil && len(problems) == 0:
 		return node.Value(), ""
