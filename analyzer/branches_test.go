@@ -139,7 +139,7 @@ func hardPlan(n int, r *rand.Rand) string {
 func TestBranchesAreBounded(t *testing.T) {
 	cases := branchy()
 	for name, c := range cases {
-		if len(name)%amount.Of(3, 1, 1) > 0 { // with -thorough all are tried
+		if len(name)%amount.Of(6, 1, 1) > 0 { // with -thorough all are tried
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

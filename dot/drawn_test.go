@@ -41,7 +41,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	jobs = jobs[:len(jobs)/amount.Of(4, 2, 1)] // it takes a while to draw them all
+	jobs = jobs[:len(jobs)/amount.Of(8, 2, 1)] // it takes a while to draw them all
 	for i, d := range mermaid(t, jobs...) {
 		if d.Error != "" {
 			t.Errorf("%s: %s", files[i/2], d.Error)

@@ -264,7 +264,7 @@ func parseSVG(t *testing.T, text string) svgPage {
 func TestMermaidDrawsEveryLabel(t *testing.T) {
 	t.Parallel()
 	texts := batches(append(slices.Clone(hostile), randomTexts(20)...))
-	texts = texts[:len(texts)/amount.Of(4, 2, 1)] // it takes a while to draw them all
+	texts = texts[:len(texts)/amount.Of(8, 2, 1)] // it takes a while to draw them all
 	var jobs []string
 	for _, batch := range texts {
 		jobs = append(jobs, labelled(batch...).mermaid(fullSizes))

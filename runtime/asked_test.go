@@ -294,7 +294,7 @@ func (w *recordingWorld) judge(c runtime.Command) {
 // replacements are judged alike.
 func TestWhatRunsIsWhatWasAsked(t *testing.T) {
 	t.Parallel()
-	cases := amount.Of(350, 2_000, 100_000)
+	cases := amount.Of(150, 2_000, 100_000)
 	var started, unasked, questions, refused int
 	for seed := range cases {
 		v := newVouching(uint64(seed))

@@ -366,7 +366,7 @@ func analysed(text string) (*plan.Plan, []diag.Diagnostic, *analyzer.Simulation)
 // on which they are.
 func TestBranchesAgreeWithRuns(t *testing.T) {
 	t.Parallel()
-	plans, most := amount.Of(12, 160, 500), 400
+	plans, most := amount.Of(6, 160, 500), 400
 	counts := map[string]int{}
 	for seed := range uint64(plans) {
 		agreeWithRuns(t, seed, most, counts)

@@ -136,7 +136,7 @@ func plainDocument(doc map[string]any) (read map[string]any) {
 func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
-	for n := range amount.Of(300, 1_600, 100_000) {
+	for n := range amount.Of(120, 1_600, 100_000) {
 		doc := crowdedPlan(n)
 		v, why := compileGenerated(t, doc)
 		if v == nil {
@@ -182,7 +182,7 @@ func TestCrowdedPlansEndAndKeepWhatWasWritten(t *testing.T) {
 		}
 	}
 	t.Log(count)
-	if count["run"] < amount.Of(300, 1_600, 100_000)/8 {
+	if count["run"] < amount.Of(120, 1_600, 100_000)/8 {
 		t.Errorf("only %d run; too few to show anything", count["run"])
 	}
 }
@@ -236,7 +236,7 @@ func TestCrowdedPlansAreCarried(t *testing.T) {
 func TestCrowdedPlansAgreeWithTheModel(t *testing.T) {
 	t.Parallel()
 	run := 0
-	for n := range amount.Of(150, 1300, 40_000) {
+	for n := range amount.Of(60, 1300, 40_000) {
 		doc := crowdedPlan(n)
 		v, _ := compileGenerated(t, doc)
 		if v == nil || len(faults(doc)) > 0 {
@@ -259,7 +259,7 @@ func TestCrowdedPlansAgreeWithTheModel(t *testing.T) {
 // place.
 func TestNobodyWaitsInACircle(t *testing.T) {
 	t.Parallel()
-	for n := range amount.Of(300, 1_600, 100_000) {
+	for n := range amount.Of(120, 1_600, 100_000) {
 		v, _ := compileGenerated(t, crowdedPlan(n))
 		if v == nil {
 			continue
@@ -295,7 +295,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 func TestCyclesAgreeWithTheModel(t *testing.T) {
 	t.Parallel()
 	cyclic, never := 0, 0
-	for n := range amount.Of(200, 2000, 60_000) {
+	for n := range amount.Of(80, 2000, 60_000) {
 		doc := crowdedPlan(n)
 		delete(doc, "stateSchema")
 		text, err := json.Marshal(doc)

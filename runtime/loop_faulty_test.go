@@ -19,7 +19,7 @@ import (
 // told the same, no call that has an error runs, and the run ends.
 func TestFaultySolutions(t *testing.T) {
 	t.Parallel()
-	solutions := amount.Of(30, 160, 15_000)
+	solutions := amount.Of(15, 160, 15_000)
 	kinds, told := map[string]int{}, 0
 	for n := range solutions {
 		order := rand.New(rand.NewPCG(uint64(n), 3))

@@ -127,7 +127,7 @@ func functionNames(doc map[string]any) []string {
 // same state, whatever the schedule.
 func TestMachineAgreesWithTheModel(t *testing.T) {
 	t.Parallel()
-	plans := amount.Of(100, 1300, 20_000)
+	plans := amount.Of(50, 1300, 20_000)
 	run, refused := 0, map[string]int{}
 	count := map[feature]int{}
 	for n := range plans {

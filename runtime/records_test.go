@@ -25,7 +25,7 @@ import (
 // solution is sound and so valid against its own schema, it ends where the tick did.
 func TestRecordsAreGoneOnFrom(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(10, 33, 500), map[string]int{}
+	plans, count := amount.Of(4, 33, 500), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 21))
 		doc, solutions, open := recordable(t, n, r)

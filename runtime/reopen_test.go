@@ -19,7 +19,7 @@ import (
 // instances and over items neither, under any schedule and with kills.
 func TestRetryFailed(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(20, 100, 5000), map[string]int{}
+	plans, count := amount.Of(8, 100, 5000), map[string]int{}
 	for n := range plans {
 		r := rand.New(rand.NewPCG(uint64(n), 22))
 		steps := straight(r)
@@ -85,7 +85,7 @@ func TestRetryFailed(t *testing.T) {
 // without any failure.
 func TestRetryFailedAsDecided(t *testing.T) {
 	t.Parallel()
-	plans, count := amount.Of(15, 66, 5000), map[string]int{}
+	plans, count := amount.Of(5, 66, 5000), map[string]int{}
 	for n := range plans {
 		v, doc, m := decidedPlan(t, n)
 		for seed := range uint64(4) {

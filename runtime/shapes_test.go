@@ -104,7 +104,7 @@ func isPlain(doc map[string]any, misfit string) bool {
 func TestPlansAreRefusedForWritesWithoutAPlace(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
-	for n := range amount.Of(300, 4_000, 100_000) {
+	for n := range amount.Of(120, 4_000, 100_000) {
 		doc := shapedPlan(n)
 		text, err := json.Marshal(doc)
 		if err != nil {
@@ -168,7 +168,7 @@ func TestPlansAreRefusedForWritesWithoutAPlace(t *testing.T) {
 		}
 	}
 	t.Log(count)
-	if count["clean"] < amount.Of(300, 4_000, 100_000)/10 || count["refused without harm"] > count["refused with harm"]/20 {
+	if count["clean"] < amount.Of(120, 4_000, 100_000)/10 || count["refused without harm"] > count["refused with harm"]/20 {
 		t.Errorf("too few are clean, or too many refused in vain: %v", count)
 	}
 }

@@ -154,7 +154,7 @@ func (e *Expr) in(world []outcome) outcome {
 func TestFallbacksAndGatesAgainstTheContract(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	var seen [3]int
-	cases := amount.Of(2_000, 10_000, 200_000)
+	cases := amount.Of(800, 10_000, 200_000)
 	for range cases {
 		tr := randomTree(r, 4)
 		var b strings.Builder
@@ -302,7 +302,7 @@ func TestAgainstTheLibrary(t *testing.T) {
 		"items": list(item("a", 5), item("b", 15))}
 	params := plainJSON(whole).(object)
 	s := speaker{rand.New(rand.NewSource(7))}
-	cases, agreed, refused := amount.Of(6_000, 30_000, 450_000), 0, 0
+	cases, agreed, refused := amount.Of(2_500, 30_000, 450_000), 0, 0
 	for range cases {
 		var code string
 		switch s.Intn(4) {

@@ -314,7 +314,7 @@ func (j judged) forbids(c *runtime.Command, parameter, taint string) bool {
 func TestNoFlowIsMissed(t *testing.T) {
 	const seed = 17_002
 	r := rand.New(rand.NewPCG(seed, 0))
-	plans := amount.Of(200, 1000, 10_000)
+	plans := amount.Of(80, 1000, 10_000)
 	open := func(string) ([]byte, error) { return []byte(generatedDelegate), nil }
 	tried, sound, flows, falseAlarms := 0, 0, map[string]int{}, map[string]int{}
 	kinds := map[string]int{}
