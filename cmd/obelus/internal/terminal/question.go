@@ -167,7 +167,7 @@ func paintedEffects(q *runtime.Question, s Style) (text string, paint func(strin
 		text += "; " + diag.Escape(q.ClaimedBy) + " declares that " + claim +
 			", but the workspace isn't trusted (obelus trust)"
 	default:
-		text += "; the plan declares that " + claim + ", which has no effect"
+		text += "; what isn't trusted declares that " + claim + ", which has no effect"
 	}
 	if q.OpenWorld {
 		text += "; it may reach other machines"

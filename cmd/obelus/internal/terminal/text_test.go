@@ -105,7 +105,7 @@ func TestEffects(t *testing.T) {
 		{runtime.Question{Effects: "writes", EffectsBy: "c"}, []string{"it adds data and deletes none, declared by c"}},
 		{runtime.Question{Effects: "destructive", EffectsBy: "c"}, []string{"it may change or delete data permanently, declared by c"}},
 		{runtime.Question{Effects: "unknown"}, []string{"unknown effects: no trusted source describes this call"}},
-		{runtime.Question{Effects: "unknown", Claimed: "read-only"}, []string{"unknown effects: no trusted source describes this call", "the plan declares that it only reads, which has no effect"}},
+		{runtime.Question{Effects: "unknown", Claimed: "read-only"}, []string{"unknown effects: no trusted source describes this call", "what isn't trusted declares that it only reads, which has no effect"}},
 		{runtime.Question{Effects: "read-only", Runs: review.Execution{Kind: "expr"}}, []string{"it computes a value and changes nothing"}},
 		{runtime.Question{Effects: "read-only", Runs: review.Execution{Kind: "model"}}, []string{"a model writes its result, and nothing else is done"}},
 		{runtime.Question{Effects: "read-only", EffectsBy: "c", OpenWorld: true}, []string{"it only reads, declared by c", "it may reach other machines"}},
