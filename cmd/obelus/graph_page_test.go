@@ -244,7 +244,7 @@ func risky(n int) string {
 func TestPageShowsDangerFirst(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)
-	for _, n := range []int{8, 10, 30, 60, 300} {
+	for _, n := range []int{8, 30, 10, 60, 300}[:amount.Of(2, 5, 5)] {
 		for _, v := range []visit{{Scheme: "light"}, {Scheme: "dark"}, {Width: 390}} {
 			if n != 30 && v.Scheme != "light" {
 				continue
