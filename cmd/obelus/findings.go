@@ -268,6 +268,6 @@ func (c *cli) prepared(name string, reading *project.Reader) (*project.Program, 
 
 func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
 	if warnings := diag.Summarize(1, p.Findings).Warnings; warnings > 0 && format == "text" {
-		c.note("the plan has %s; %q shows more", wording.Count(warnings, "warning"), c.commandLine("check", name))
+		c.note("the plan has %s; \"%s\" shows more", wording.Count(warnings, "warning"), c.commandLine("check", name))
 	}
 }
