@@ -36,7 +36,7 @@ type Event struct {
 	Route int `json:"route,omitzero"`
 	// Failure is why a try ended badly, or why a planner's answer did; nil when it ended well.
 	Failure *Failure `json:"failure,omitempty"`
-	// Text is why a Stopped run stops, and of Ended why it does for want of a model's answer: the try doesn't count.
+	// Text is why the run stops: of Stopped, and of Ended where a model gave no answer, whose try then doesn't count.
 	// Of Streamed it is the next piece of the planner's answer: valid UTF-8, never a part of a character.
 	Text string `json:"text,omitzero"`
 	// Gently, of Stopped, lets running calls end.

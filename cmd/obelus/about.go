@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -56,8 +57,8 @@ func printSchema(_ context.Context, c *cli, args []string) error {
 		return usageErr("there is no schema of %q", kind).Advise("there is one of %s", wording.Or(kinds)).
 			Suggest(kind, kinds)
 	}
-	_, err := c.out.Write(texts[kind]())
-	return err
+	c.out.Print("%s", texts[kind]())
+	return nil
 }
 
 func printVersion(_ context.Context, c *cli, _ []string) error {
@@ -67,8 +68,7 @@ func printVersion(_ context.Context, c *cli, _ []string) error {
 
 // revision is the revision of the checkout that the program was built in, if the version doesn't name it.
 func revision() string {
-	info, _ := debug.ReadBuildInfo()
-	for _, one := range info.Settings {
+	for _, one := range build().Settings {
 		if one.Key == "vcs.revision" && len(one.Value) > 12 && !strings.Contains(version(), one.Value[:12]) {
 			return one.Value[:12] + ", "
 		}
@@ -77,9 +77,10 @@ func revision() string {
 }
 
 // version is the program's own, if it was built from one.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "devel"
+func version() string { return cmp.Or(strings.Trim(build().Main.Version, "()"), "devel") }
+
+// build describes the build of the program; it is empty if the linker recorded nothing.
+func build() *debug.BuildInfo {
+	info, _ := debug.ReadBuildInfo()
+	return cmp.Or(info, &debug.BuildInfo{})
 }

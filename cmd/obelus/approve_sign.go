@@ -170,7 +170,8 @@ func findKey(wanted string, stderr io.Writer) (*approval.Key, error) {
 	}
 	switch {
 	case len(keys) == 0:
-		return nil, usageErr("--key names no file, and the SSH agent doesn't hold the key")
+		return nil, usageErr("there is no key to sign with, neither a file nor in the SSH agent").
+			Advise("name a key's file: --key ~/.ssh/id_ed25519")
 	case len(keys) > 1:
 		return nil, usageErr("the SSH agent holds %d keys: %s", len(keys), wording.And(names)).
 			Advise("say which signs with --key FINGERPRINT")

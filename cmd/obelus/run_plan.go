@@ -30,7 +30,7 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 	}
 	if s.Program.Plan.Solution != nil {
 		return cmp.Or(s.Close(), error(usageErr("%q has a solution already", name).
-			Advise("run it, or take the solution out of it to have another made")))
+			Advise("run it, or remove \"solution\" from it to plan again")))
 	}
 	ctx, _, released := interruptible(ctx)
 	defer released()

@@ -48,7 +48,10 @@ func create(folder string, m *Manifest) (*keeper, error) {
 }
 
 // idOf is the id of the run whose journal is a file.
-func idOf(file string) string { return strings.TrimSuffix(filepath.Base(file), extension) }
+func idOf(file string) string {
+	_, name := filepath.Split(file)
+	return strings.TrimSuffix(name, extension)
+}
 
 func unrunnable(err error) *diag.UserError { return diag.NewError(ErrUnrunnable, "%v", err).From(err) }
 

@@ -400,12 +400,7 @@ func (s *Session) openPlanner() (err error) {
 }
 
 // ID is the run's; "" without a journal.
-func (s *Session) ID() string {
-	if s.keeper == nil {
-		return ""
-	}
-	return idOf(s.keeper.file)
-}
+func (s *Session) ID() string { return idOf(s.Journal()) }
 
 // Journal is the file of the journal; "" without one.
 func (s *Session) Journal() string {

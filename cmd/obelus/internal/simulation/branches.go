@@ -112,7 +112,7 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 		s.Print("there was no room for all combinations and causes; --unbounded runs all\n")
 	}
 	if found.ValuesLeft {
-		s.Print("not every value was used with which conditions may differ\n")
+		s.Print("not every value that may change a condition was simulated\n")
 	}
 	for i, choice := range found.Unreached {
 		if i == 0 {

@@ -86,15 +86,18 @@ var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
 // hasFailing refuses names of --fail that neither the plan nor a simulation of it has: a tool, or a call or an item
 // by its name or path. A call that runs a plan fails only with one of that plan's.
 func (s *Simulation) hasFailing(one *simulate.Scenario) error {
-	known := map[string]bool{}
+	known := map[string]bool{} // by name, whether a call of it runs no plan
+	note := func(call *plan.Call, names ...string) {
+		for _, name := range append(names, call.Name) {
+			known[name] = known[name] || call.Plan() == ""
+		}
+	}
 	var add func(p *plan.Plan, under string, depth int)
 	add = func(p *plan.Plan, under string, depth int) {
 		for _, call := range p.Calls {
-			path, below := runtime.Path(under, call.Name), p.Delegates[call.Plan()]
-			for _, name := range []string{call.ToolName, call.Name, path} {
-				known[name] = known[name] || below == nil
-			}
-			if below != nil && depth < 8 && len(known) < 100_000 {
+			path := runtime.Path(under, call.Name)
+			note(call, call.ToolName, path)
+			if below := p.Delegates[call.Plan()]; below != nil && depth < 8 && len(known) < 100_000 {
 				if call.Each != nil {
 					path += "[0]"
 				}
@@ -104,8 +107,7 @@ func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 	}
 	add(s.Plan, "", 0)
 	for i := range one.Calls {
-		runs := one.Calls[i].Call.Plan() == ""
-		known[one.Calls[i].Call.Name], known[pathOf(&one.Calls[i])] = runs, runs
+		note(one.Calls[i].Call, pathOf(&one.Calls[i]))
 	}
 	for _, name := range s.Fail {
 		hadNoItems := s.Orders != nil || one.Outcome.Reason == simulate.TooLong

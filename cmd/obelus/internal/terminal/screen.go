@@ -64,20 +64,17 @@ func (s *Screen) WhenClosed(f func()) { s.whenClosed = f }
 func (s *Screen) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.err != nil:
-		return 0, s.err
-	case s.isHeld:
+	if s.isHeld {
 		return s.waiting.Write(text)
 	}
 	s.erase()
 	return s.write(text)
 }
 
-// write drops the text if nobody reads: the writer is about to be stopped.
+// write drops the text after an error, or if nobody reads: the writer is about to be stopped.
 func (s *Screen) write(text []byte) (int, error) {
-	if s.closed {
-		return len(text), nil
+	if s.closed || s.err != nil {
+		return len(text), s.err
 	}
 	n, err := s.to.Write(text)
 	// EIO is the error of a closed terminal
@@ -119,7 +116,7 @@ func (s *Screen) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.isHeld = false
-	if s.waiting.Len() > 0 && s.err == nil {
+	if s.waiting.Len() > 0 {
 		_, _ = s.write(s.waiting.Bytes())
 		s.waiting.Reset()
 	}

@@ -86,6 +86,11 @@ func TestScreen(t *testing.T) {
 	if _, err := broken.Write([]byte("y")); err == nil {
 		t.Error("nobody learns that writing failed")
 	}
+	kept := NewScreen(&out)
+	kept.Keep(errors.New("not JSON"))
+	if kept.draw([]string{"lines"}); kept.Err() == nil {
+		t.Error("nobody learns of an error before what is drawn")
+	}
 	out.Reset()
 	lines := NewScreen(&out)
 	lines.hold()
