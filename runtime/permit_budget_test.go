@@ -46,7 +46,7 @@ func fails(string, int, map[string]any) (any, string, *failure) {
 const oneRefund = "tools: {refund: {properties: {amount: {}, _output: {}}}}\ncalls:\n- {_tool: refund, amount: 20, _outputPath: refunded}\n"
 
 // EXECUTION.md#permits: a budget counts over tries, ticks, kills and resumes, and is never renewed.
-func TestEnvelopeBudgetsAreCumulative(t *testing.T) {
+func TestPermitBudgetsAreCumulative(t *testing.T) {
 	refund := `{"_tool":"refund","amount":20,"_outputPath":"refunded"}`
 	for name, run := range map[string]func(t *testing.T) *held{
 		"tries": func(t *testing.T) *held {
@@ -115,7 +115,7 @@ func TestApprovedRecordRuns(t *testing.T) {
 }
 
 // EXECUTION.md#permits: a list that turns out longer than was approved stops where that ends.
-func TestEnvelopeBoundsLists(t *testing.T) {
+func TestPermitBoundsLists(t *testing.T) {
 	h := hold(t, "stateSchema: {type: object, properties: {pages: {type: array, maxItems: 3}}}\ntools: {file: {properties: {page: {}}}}\nstate: {pages: [1, 2]}\ncalls:\n- {_tool: file, _each: †state.pages, page: †item}\n",
 		func(e *permit.Permit) {
 			if e.Calls[0].Times != 3 {
@@ -130,7 +130,7 @@ func TestEnvelopeBoundsLists(t *testing.T) {
 
 // EXECUTION.md#permits: a run stops before it asks a model once more than approved, or when it has cost or
 // taken more; going on with it changes nothing.
-func TestEnvelopeStopsTheRun(t *testing.T) {
+func TestPermitStopsTheRun(t *testing.T) {
 	lookUp := `{"_tool":"lookUp","id":"†input.id","_outputPath":"person"}`
 	for name, most := range map[string]float64{"ticks": 1, "cost": 0, "time": 0.5} {
 		h := hold(t, approvedPlan, func(e *permit.Permit) { e.Budget[name] = most }, solutionOf(lookUp), solutionOf(looksUp), solutionOf(looksUp), noMore)
@@ -203,7 +203,7 @@ func TestPeopleApproveTheDifference(t *testing.T) {
 
 // EXECUTION.md#permits: what may run once may run once for each instance, and what was approved for
 // one instance runs for no other.
-func TestEnvelopeOfInstances(t *testing.T) {
+func TestPermitOfInstances(t *testing.T) {
 	plan := "instances: {①: {state: {iban: A}}, ②: {state: {iban: B}}}\ntools: {refund: {properties: {to: {}, _output: {}}}, wipe: {properties: {folder: {}}}}\ncalls:\n" +
 		"- {_tool: refund, to: †state.iban, _outputPath: refunded}\n- {_tool: wipe, _instance: ①, folder: x}\n"
 	refund := `{"_tool":"refund","to":"†state.iban","_outputPath":"refunded"}`
@@ -228,7 +228,7 @@ func TestEnvelopeOfInstances(t *testing.T) {
 
 // EXECUTION.md#permits: what failed and is run again, and what a state shows to be done,
 // counts as it would otherwise.
-func TestEnvelopeOfRunsThatGoOn(t *testing.T) {
+func TestPermitOfRunsThatGoOn(t *testing.T) {
 	h := hold(t, oneRefund, nil)
 	h.act = fails
 	h.run()

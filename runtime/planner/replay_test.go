@@ -72,7 +72,7 @@ func TestReplayShapes(t *testing.T) {
 // When more is asked for than was recorded, the run stops and says so.
 func TestReplayRunsOut(t *testing.T) {
 	for text, want := range map[string]string{
-		"[]":                         "replay:s.yaml gives no answer: it was asked for the solution of tick 3 and holds 0; add what is missing to the file, which has an item for each tick (null stands for one that isn't asked for), or let a model answer, and resume the run",
+		"[]":                         "replay:s.yaml gives no answer: it was asked for the solution of tick 3 and holds 0; add what is missing to the file, which has an item for each tick (null stands for one that isn't asked for), and resume the run",
 		"- output: 1":                "asked for the solution of tick 3 and holds 1",
 		"- output: 1\n- calls: []\n": "asked for the solution of tick 3 and holds 2",
 		"[null, null, null]":         "no solution was recorded for tick 3",

@@ -94,7 +94,7 @@ func (p *Replayed) find(r *request.Request) (answer, error) {
 }
 
 const remedy = "add what is missing to the file, which has an item for each tick (null stands for one that isn't " +
-	"asked for), or let a model answer, and resume the run"
+	"asked for), and resume the run"
 
 func (p *Replayed) lacks(remedy, why string, args ...any) *request.Unavailable {
 	return &request.Unavailable{Planner: "replay:" + p.name, Why: fmt.Sprintf(why, args...), Remedy: remedy}

@@ -50,7 +50,7 @@ type Dialogue struct {
 	in, out *os.File
 	screen  *Screen // is held while a question is open; may be nil
 	person  string  // the name of the person in decisions
-	Graph   string  // the command that draws the whole plan, run elsewhere; "" for none
+	Graph   string  // the command that draws the plan so far, run elsewhere; "" for none
 
 	closed  context.Context
 	close   context.CancelFunc
