@@ -12,7 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// held is a run of a plan under its own envelope, or a narrower one, and what was started
+// held is a run of a plan under its own permit, or a narrower one, and what was started
 // by tool.
 type held struct {
 	*simulator
@@ -100,13 +100,13 @@ func TestPermitBudgetsAreCumulative(t *testing.T) {
 	}
 }
 
-// The solution of a record is no request to a planner: it runs under an envelope that has none.
+// The solution of a record is no request to a planner: it runs under a permit that has none.
 func TestApprovedRecordRuns(t *testing.T) {
 	for _, tick := range []string{"1", "3"} {
 		h := hold(t, "tick: "+tick+"\ncontext:\n- {type: tool, tool: {refund: {properties: {amount: {}, _output: {}}}}}\n- {type: plan, plan: []}\n"+
 			"solution: {calls: [{_tool: refund, amount: 20, _outputPath: refunded}], output: †state.refunded}\n", nil)
 		if most, bounded := h.options.Permit.Budget["ticks"]; !bounded || most != 0 {
-			t.Fatalf("the envelope has %v requests", most)
+			t.Fatalf("the permit has %v requests", most)
 		}
 		if h.run(); h.out.Status != runtime.RunDone || h.starts["refund"] != 1 {
 			t.Errorf("tick %s: %s (%s), %v", tick, h.out.Status, h.out.Why, h.starts)
@@ -298,7 +298,7 @@ func TestAllowedPathsCannotBeForged(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#permits: a question about what leaves the envelope shows what would run, with what it
+// EXECUTION.md#permits: a question about what leaves the permit shows what would run, with what it
 // is given, and from whom that is: also before anything of the answer has started, and of
 // what an earlier tick wrote.
 func TestQuestionsOutsideShowWhatRuns(t *testing.T) {
