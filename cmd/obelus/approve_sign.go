@@ -170,7 +170,7 @@ func findKey(wanted string, stderr io.Writer) (*approval.Key, error) {
 	}
 	switch {
 	case len(keys) == 0:
-		return nil, usageErr("there is no key to sign with: --key names no file, and the SSH agent doesn't hold the key").
+		return nil, usageErr("no key can sign: --key names no file, and the SSH agent doesn't hold the key").
 			Advise("name a key's file: --key ~/.ssh/id_ed25519")
 	case len(keys) > 1:
 		return nil, usageErr("the SSH agent holds %d keys: %s", len(keys), wording.And(names)).
