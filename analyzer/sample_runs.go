@@ -356,7 +356,7 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 			continue
 		}
 		if call.Each.Collect && w.random.IntN(4) == 0 {
-			results[at], w.failed = flow.ARecord, true
+			results[at], w.failed = flow.FailureSample, true
 			continue
 		}
 		value, well := w.carriedOut(call, params)
@@ -445,15 +445,15 @@ func (w *trial) fails(call *plan.Call) bool {
 	}
 	w.failed = true
 	route := call.Output[call.FailureRoute()]
-	if path, err, _ := w.unfit(call, route, plan.Set, flow.ARecord); err != nil {
+	if path, err, _ := w.unfit(call, route, plan.Set, flow.FailureSample); err != nil {
 		if rules.ForFailures(w.pass, call, path) {
-			w.hasNoPlace(call, path, flow.ARecord, true, err)
+			w.hasNoPlace(call, path, flow.FailureSample, true, err)
 		}
 		return true
 	}
 	w.ended[call.Index].fails, w.ended[call.Index].takes = true, call.FailureRoute()
 	for _, path := range route {
-		w.log.Append(state.Message{Path: path.ID, Value: flow.ARecord, Failure: true, Call: call.Index})
+		w.log.Append(state.Message{Path: path.ID, Value: flow.FailureSample, Failure: true, Call: call.Index})
 	}
 	return true
 }

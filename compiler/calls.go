@@ -185,7 +185,7 @@ func (c *callReader) lowerCall() {
 	c.Reader.Call = ""
 }
 
-// produced refuses a result of what is carried out all the same: who reads the plan would take it for what comes.
+// produced reports a result of a call that runs: a reader would take it for the result of the run.
 func (c *callReader) produced() {
 	switch {
 	case c.Produced == nil:

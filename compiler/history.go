@@ -128,7 +128,7 @@ func CarriesStrategy(p *plan.Plan) bool {
 	return true
 }
 
-// takeUpHistory puts what calls of earlier ticks wrote into the values of the document, as these stand now: less what
+// afterHistory puts what calls of earlier ticks wrote into the values of the document, as these stand now: less what
 // was done by those that are listed again, whose work it is then.
 func (c contextReader) takeUpHistory() {
 	p := c.plan
@@ -205,7 +205,7 @@ func (c contextReader) afterHistory(history []plan.Written, state any, data map[
 	return values["state"], data
 }
 
-// roomFor says at which step of a path a value has no place for it: one of another kind, or a list that isn't as long.
+// roomFor reports that a value has no place for a path: what a step leads into is of another kind, or a list too short.
 func roomFor(value any, path []reference.Segment) error {
 	for _, s := range path {
 		list, isList := value.([]any)

@@ -256,7 +256,7 @@ func (f *Facts) Domain(r *plan.Read) (d branch.Domain) {
 				s, looked = f.Meet(at.Schema, declared), true
 			}
 		}
-		record, _ := pathtree.Walk(ARecord, o.Rest)
+		record, _ := pathtree.Walk(FailureSample, o.Rest)
 		_, isText := record.(string)
 		if isText = isText && o.Failure; isText {
 			text := f.Meet(schema.OfKinds(schema.String), declared)
@@ -276,8 +276,8 @@ func (f *Facts) Domain(r *plan.Read) (d branch.Domain) {
 	return d
 }
 
-// ARecord represents the records of failures.
-var ARecord any = map[string]any{"code": "error", "message": "it failed", "details": nil}
+// FailureSample represents the records of failures.
+var FailureSample any = map[string]any{"code": "error", "message": "it failed", "details": nil}
 
 // Type is what is known of the value of a read, for the checking of expressions; nil is nothing.
 func (f *Facts) Type(read int) *expression.Type {

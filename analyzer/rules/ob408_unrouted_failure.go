@@ -63,7 +63,7 @@ func admitsFailure(p *plan.Plan, path []expression.Segment) bool {
 		return true
 	}
 	at := p.StateSchema.At(path)
-	return at.Possible && (at.Schema == nil || at.Schema.Accepts(flow.ARecord))
+	return at.Possible && (at.Schema == nil || at.Schema.Accepts(flow.FailureSample))
 }
 
 // meets reports whether a route writes a path, or something above or below it.

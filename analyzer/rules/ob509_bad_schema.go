@@ -47,7 +47,7 @@ func restricts(n *source.Node) bool {
 		return false
 	}
 	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
-		return contradictable[f.Key.Text] && !(f.Key.Text == "required" && requiresOnly(n))
+		return slices.Contains(contradictable, f.Key.Text) && !(f.Key.Text == "required" && requiresOnly(n))
 	})
 }
 
@@ -71,15 +71,8 @@ func requiresOnly(n *source.Node) bool {
 	return true
 }
 
-var contradictable = func() map[string]bool {
-	all := map[string]bool{}
-	for _, key := range []string{
-		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "enum",
-		"const", "allOf", "anyOf", "oneOf",
-		"not", "if", "minItems", "maxItems", "contains", "minContains", "maxContains", "minProperties", "maxProperties",
-		"required", "dependentRequired", "propertyNames",
-	} {
-		all[key] = true
-	}
-	return all
-}()
+var contradictable = []string{
+	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "enum",
+	"const", "allOf", "anyOf", "oneOf", "not", "if", "minItems", "maxItems", "contains", "minContains", "maxContains",
+	"minProperties", "maxProperties", "required", "dependentRequired", "propertyNames",
+}

@@ -20,10 +20,10 @@ func latentTools(p *Pass) {
 	for _, call := range p.Plan.Calls {
 		if path := call.Plan(); path != "" && !named[path] {
 			named[path] = true
-			if latent, _ := firstWithin(p.Plan.Delegates[path], map[*plan.Plan]bool{}, isLatent); latent != nil {
+			if latent := firstWithin(p.Plan.Delegates[path], map[*plan.Plan]bool{}, isLatent); latent.call != nil {
 				p.Report(call.ToolNode.Span(),
 					"the plan %q calls the tool %q, which has no activity: a run needs a model to produce its result",
-					path, latent.ToolName).
+					path, latent.call.ToolName).
 					Advise("define an activity of that name in that plan, or let a model answer it")
 			}
 		}
@@ -51,24 +51,31 @@ func latentTools(p *Pass) {
 	}
 }
 
-func isLatent(_ *plan.Plan, call *plan.Call) bool { return call.Latent() && call.Produced == nil }
+func isLatent(_ *plan.Plan, call *plan.Call) bool {
+	return call.Plan() != "" || call.Latent() && call.Produced == nil
+}
 
-// firstWithin is the first call of a delegate, or of those that its calls run, that passes a test; nil where there is
-// none. Its name is behind those of the calls that it is below.
-func firstWithin(d *plan.Plan, seen map[*plan.Plan]bool,
-	test func(*plan.Plan, *plan.Call) bool) (first *plan.Call, name string) {
+// A callWithin is a call of a plan that is run as a call; its name is behind those of the calls that it is below.
+type callWithin struct {
+	call *plan.Call
+	name string
+}
+
+// firstWithin is the first call that runs no plan and passes a test, of a delegate or of those that its calls run which
+// pass it.
+func firstWithin(d *plan.Plan, seen map[*plan.Plan]bool, test func(*plan.Plan, *plan.Call) bool) (first callWithin) {
 	if d == nil || seen[d] {
-		return nil, ""
+		return first
 	}
 	seen[d] = true
 	for _, call := range d.Calls {
-		if call.Plan() == "" {
-			if test(d, call) {
-				return call, call.Name
-			}
-		} else if first, name = firstWithin(d.Delegates[call.Plan()], seen, test); first != nil {
-			return first, call.Name + "/" + name
+		if !test(d, call) {
+			continue
+		} else if call.Plan() == "" {
+			return callWithin{call, call.Name}
+		} else if first = firstWithin(d.Delegates[call.Plan()], seen, test); first.call != nil {
+			return callWithin{first.call, call.Name + "/" + first.name}
 		}
 	}
-	return nil, ""
+	return first
 }

@@ -9,12 +9,6 @@ import (
 
 var _ = Register(Rule{Call: unsafeRetry}.As("OB607", "unsafe-retry", diag.Warning))
 
-// An unsafeCall is one of a plan that is run as a call, and its name there.
-type unsafeCall struct {
-	call *plan.Call
-	name string
-}
-
 // unsafeRetry reports retries of calls that aren't known to be safe to repeat. Expressions and a
 // model's answers have no effect and are safe. A delegate is as unsafe as its calls.
 func unsafeRetry(p *Pass, call *plan.Call) {
@@ -23,10 +17,9 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 	}
 	at := call.Node.Get("_retry").Span()
 	if path := call.Plan(); path != "" {
-		first := analysis.Once(p.Store, p.Plan.Delegates[path], func() (first unsafeCall) {
-			first.call, first.name = firstWithin(p.Plan.Delegates[path], map[*plan.Plan]bool{},
+		first := analysis.Once(p.Store, p.Plan.Delegates[path], func() callWithin {
+			return firstWithin(p.Plan.Delegates[path], map[*plan.Plan]bool{},
 				func(d *plan.Plan, c *plan.Call) bool { return !c.Latent() && !effects.Declared(d, c).Idempotent })
-			return first
 		})
 		if first.call != nil {
 			p.ReportCall(call, at,

@@ -236,7 +236,7 @@ func (j *jsonReader) number() *Node {
 		j.i = start
 		end = max(end, start+len(j.word()))
 		j.stop(start, end, "put it in quotes if it is text",
-			"%s isn't a number of JSON, which can't begin with 0 and another digit, and has digits around its point",
+			"%s isn't a JSON number: those don't begin with 0 and another digit, and have digits around the point",
 			quote(j.text[start:end]))
 	}
 	n := j.node(Number, Plain, start, j.i)

@@ -1,8 +1,6 @@
 package logic
 
-import (
-	"slices"
-)
+import "slices"
 
 // diagrams decide what sampling didn't: formulas as reduced ordered binary decision diagrams with complemented edges
 // (Bryant, IEEE Trans. Comput. C-35, 1986; Brace, Rudell and Bryant, DAC 1990). The variables of the highest level are

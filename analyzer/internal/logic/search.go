@@ -1,8 +1,6 @@
 package logic
 
-import (
-	"math/bits"
-)
+import "math/bits"
 
 // An Answer to whether something is possible: it is, in an assignment; or it is
 // impossible, proven; or neither, when the budget didn't last.

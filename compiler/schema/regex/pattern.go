@@ -10,7 +10,7 @@
 package regex
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"regexp/syntax"
@@ -51,7 +51,8 @@ func Compile(source string) (p *Pattern, size int, err error) {
 		return p, p.size, nil
 	}
 	if p.re, size, err = compile(p.text); err != nil {
-		err = errors.New(strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`", `"`))
+		why := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`", `"`)
+		err = fmt.Errorf("%.100s", why)
 	}
 	return p, size, err
 }

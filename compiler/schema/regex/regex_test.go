@@ -70,6 +70,9 @@ func TestPatterns(t *testing.T) {
 		{source: `(?>a)`, complaints: `after "(?" a kind of group is missing`},
 		{source: `*a`, complaints: "missing argument to repetition operator: \"*\""},
 		{source: `(?=*a)`, complaints: "missing argument to repetition operator: \"*\""},
+		{source: strings.Repeat("(?:", 5) + "a" + strings.Repeat("{99999})", 5), complaints: `invalid repeat count: "{99999}"`},
+		{source: `a{1234567890}`, complaints: `invalid repeat count: "{1234567890}"`},
+		{source: `(?:a{9999}){9999}`, complaints: `expression too large: "(?:a{1000}a{1000}a{1000}a{1000}a{1000}a{1000}a{1000}a{1000}a{1000}a{999}){100`},
 		{source: strings.Repeat("(", 300) + strings.Repeat(")", 300), complaints: "groups are nested too deep"},
 	} {
 		p, _, err := Compile(c.source)
@@ -100,7 +103,7 @@ func TestLengths(t *testing.T) {
 	for source, want := range map[string][2]int{
 		`^a{2,5}$`: {2, 5}, `^a{2,}$`: {2, math.MaxInt}, `a{2,5}$`: {2, math.MaxInt}, `^(a|bcd)?[xy]$`: {1, 4}, `^$`: {0, 0}, `^(ab)*$`: {0, math.MaxInt},
 		`^a|b$`: {1, math.MaxInt}, `^(?=a)a$`: {0, math.MaxInt}, `^🐲\bé$`: {2, 2}, `^(?:ab+|c)d$`: {2, math.MaxInt}, `(?m)^a$`: {1, math.MaxInt},
-		`^[ab]{1,2000}$`: {1, 2000}, `^(?:ab){2500}$`: {5000, 5000}, `^x.{1500,}$`: {1501, math.MaxInt}, `^a{0,1001}?b{1,2}$`: {1, 1003},
+		`^[ab]{1,2000}$`: {1, 2000}, `^(?:ab){2500}$`: {5000, 5000}, `^x.{1500,}$`: {1501, math.MaxInt}, `^a{0,1001}?b{1,2}$`: {1, 1003}, `^a{99999}[\s\S]{0,50000}$`: {99999, 149999},
 	} {
 		p, _, err := Compile(source)
 		if err != nil {

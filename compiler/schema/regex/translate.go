@@ -48,6 +48,7 @@ type translator struct {
 	groups int
 	names  map[string]int
 	dotAll bool // s of (?s:…)
+	effort int  // of the counts above 1,000 so far: the bytes and the repetitions that they write
 }
 
 func translate(source string) (*translator, error) {
@@ -138,12 +139,12 @@ func (t *translator) group(depth int) error {
 }
 
 // counts are those of a repetition behind its bracket.
-var counts = regexp.MustCompile(`^(\d{1,5})(,?)(\d{0,5})\}`)
+var counts = regexp.MustCompile(`^(\d{1,5})(,(\d{0,5}))?\}`)
 
-// count reads how often what was written last is repeated, whose bracket was read. Go allows 1,000 times: of more,
-// repetitions follow each other.
+// count reads how often what was written last is repeated, whose bracket was read. Go allows 1,000 times: a higher
+// count becomes several repetitions, unless they are too much work: Go refuses it then.
 func (t *translator) count(atom string) (text string) {
-	const most = 1000
+	const most, mostEffort = 1000, 1 << 15
 	found := counts.FindStringSubmatch(t.source[t.at:])
 	if found == nil {
 		return "{"
@@ -153,19 +154,18 @@ func (t *translator) count(atom string) (text string) {
 	if max(low, high) <= most || err == nil && high < low {
 		return "{"
 	}
-	t.at += len(found[0])
-	optional := high - low // the further ones
-	if found[2] == "" {
-		optional = 0
+	if t.effort += (max(low, high)/most + 2) * (len(atom) + 100); t.effort > mostEffort {
+		return "{"
 	}
+	t.at += len(found[0])
 	for rest := low; rest > 0; rest -= most {
 		text += fmt.Sprintf("{%d}%s", min(rest, most), atom)
 	}
-	if found[2] != "" && found[3] == "" {
+	if found[2] == "," {
 		return text + "*"
 	}
-	for ; optional > 0; optional -= most {
-		text += fmt.Sprintf("{0,%d}%s", min(optional, most), atom)
+	for rest := high - low; rest > 0; rest -= most {
+		text += fmt.Sprintf("{0,%d}%s", min(rest, most), atom)
 	}
 	return strings.TrimSuffix(text, atom)
 }

@@ -19,8 +19,8 @@ type state struct {
 	accepted []known   // by these
 	refused  []known
 	choices  []choice
-	finite   []any // the value is one of these
-	pruned   int
+	finite   []any  // the value is one of these
+	pruned   int    // how many accepted when the choices were pruned
 	opaque   string // the first keyword that was left out
 
 	number numberGoal
@@ -32,7 +32,7 @@ type state struct {
 // A choice is a set of goals. A value has to fulfil one.
 type choice struct {
 	options []goal
-	origin  *ast.Node
+	origin  *ast.Node // what has to refuse it; nil for any other choice
 }
 
 func newState(kind ast.Kinds, literals []literal) *state {
@@ -364,8 +364,7 @@ func (p *Prover) search(s *state) finding {
 	if !p.spend(1+len(s.choices)/seenPerStep) || s.finite == nil && !p.settle(s) || p.Out {
 		return none()
 	}
-	switch {
-	case s.finite != nil:
+	if s.finite != nil {
 		return p.among(s.finite, s.literals)
 	}
 	if len(s.choices) > 1 && s.pruned != len(s.accepted) &&
@@ -404,8 +403,7 @@ func (p *Prover) search(s *state) finding {
 // can't accept anyway needn't be refused, and one that can't be refused ends
 // the search. Discriminated unions fall apart here.
 func (p *Prover) prune(s *state) (refuted bool) {
-	context := make([]literal, 0, len(s.accepted)+2)
-	context = append(context, literal{&ast.Node{Unit: ast.Detached, Kinds: s.kind}, false})
+	context := []literal{{&ast.Node{Unit: ast.Detached, Kinds: s.kind}, false}}
 	for _, k := range s.accepted {
 		if !applies(k.node) {
 			context = append(context, literal{k.node, false})
