@@ -193,7 +193,7 @@ var answers = []struct {
 	{
 		name: "alternatives of fan-outs",
 		document: `{"calls": [
-			{"_tool": "give", "value": 1, "_outputPath": "†state.a && (†state.b || c[\"the key\"])"},
+			{"_tool": "give", "value": 1, "_outputPath": "†state.a && †state.b || †state.a && c[\"the key\"]"},
 			{"_tool": "give", "value": 2, "at": "z", "_outputPath": "x || y && z"}]}`,
 		status: "dd", state: `{"a": 1, "b": 1, "y": 2, "z": 2}`,
 	},

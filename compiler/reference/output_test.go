@@ -1,8 +1,6 @@
 package reference
 
 import (
-	"math/rand"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,10 +35,6 @@ func TestOutputPaths(t *testing.T) {
 		{"†state.receipt || †state.error", "†state.receipt || †state.error"},
 		{"a || b && c", "†state.a || †state.b && †state.c"},
 		{"a && b || c", "†state.a && †state.b || †state.c"},
-		{"(a || b) && c", "†state.a && †state.c || †state.b && †state.c"},
-		{"a && (b || c)", "†state.a && †state.b || †state.a && †state.c"},
-		{"(a || b) && (c || d)", "†state.a && †state.c || †state.a && †state.d || †state.b && †state.c || †state.b && †state.d"},
-		{"((a))", "†state.a"},
 		{"a && a && b", "†state.a && †state.a && †state.b"},
 		{"a\n || b", "†state.a || †state.b"},
 	} {
@@ -74,9 +68,7 @@ func TestOutputFaults(t *testing.T) {
 		{"a ⟦or⟧ b", "unexpected", "\"||\""},
 		{"a ⟦,⟧ b", "unexpected", "\"&&\""},
 		{"a ⟦|⟧ b", "unexpected", "\"||\""},
-		{"⟦(⟧a || b", "never closed", ""},
-		{"a⟦)⟧", "closes nothing", ""},
-		{"a⟦(⟧)", "can't be called", ""},
+		{"⟦(⟧a || b) && c", "no parentheses", "a && c"},
 		{"a⟦[⟧†state.i]", "computed index", ""},
 		{"⟦a?.b⟧", "no meaning", ""},
 		{"⟦①😀⟧ ", "isn't a path", ""},
@@ -91,11 +83,9 @@ func TestOutputFaults(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#output-paths-and-state: multiplying out is bounded.
+// LANGUAGE.md#output-paths-and-state: the number of paths is bounded.
 func TestOutputIsBounded(t *testing.T) {
 	for _, text := range []string{
-		strings.Repeat("(a || b) && ", 40) + "c",
-		strings.Repeat("(a || b || c) && ", 1000) + "c",
 		strings.Repeat("(", 1_000_000) + "a",
 		strings.Repeat("a || ", 200_000) + "a",
 		strings.Repeat("a && ", 1500) + "b" + strings.Repeat(" && x1", 2),
@@ -107,44 +97,6 @@ func TestOutputIsBounded(t *testing.T) {
 		}
 		if paths > maxOutputPaths || err != nil && (err.End > len(text) || err.Start > err.End) {
 			t.Errorf("%.40s: %d paths, %v", text, paths, err)
-		}
-	}
-}
-
-// LANGUAGE.md#output-paths-and-state: random combinations against lists of lists.
-func TestOutputPathsAgainstTheContract(t *testing.T) {
-	r := rand.New(rand.NewSource(3))
-	var build func(depth int) (string, [][]string)
-	build = func(depth int) (string, [][]string) {
-		if depth == 0 || r.Intn(3) == 0 {
-			name := string(rune('a' + r.Intn(4)))
-			return name, [][]string{{"†state." + name}}
-		}
-		left, a := build(depth - 1)
-		right, b := build(depth - 1)
-		if r.Intn(2) == 0 {
-			return "(" + left + " || " + right + ")", append(slices.Clone(a), b...)
-		}
-		var out [][]string
-		for _, x := range a {
-			for _, y := range b {
-				out = append(out, slices.Concat(x, y))
-			}
-		}
-		return "(" + left + " && " + right + ")", out
-	}
-	for range 2000 {
-		text, want := build(3)
-		got, err := ParseOutput(text)
-		if err != nil {
-			t.Fatalf("%s: %s", text, err.Message)
-		}
-		var lines []string
-		for _, w := range want {
-			lines = append(lines, strings.Join(w, " && "))
-		}
-		if routes(got) != strings.Join(lines, " || ") {
-			t.Fatalf("%s = %s, want %s", text, routes(got), lines)
 		}
 	}
 }
