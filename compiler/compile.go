@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -133,23 +134,26 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 	return p, found
 }
 
-// misnamed warns of the tools that a policy names and the plan doesn't have, where the plan has one that must have been
-// meant: a rule about another tool than that one keeps nothing from happening. One that only looks like it is an error.
-// A policy may speak of tools that other plans have.
+// misnamed warns of the tools and parameters that a policy names and the plan doesn't have, where the plan has one that
+// must have been meant: a rule about another than that one keeps nothing from happening. One that only looks like it is
+// an error. A policy may speak of tools that other plans have.
 func misnamed(p *plan.Plan) (found diag.Findings) {
-	var names *naming.Suggester
 	known := slices.Sorted(maps.Keys(p.Activities))
 	for _, tool := range p.Tools {
 		known = append(known, tool.Name)
+	}
+	tools := naming.NewSuggester(known)
+	misspelt := func(n *source.Node, names *naming.Suggester, what string) {
+		if near, ok := names.Nearest(n.Text); ok && naming.IsTypo(n.Text, near) {
+			found.Report(diag.WrongType, n.Span(), "the policy names a %s", what).As(diag.Warning).
+				Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false)
+		}
 	}
 	noted := map[string]bool{}
 	for _, one := range p.Policies {
 		for _, n := range one.Named {
 			if noted[n.Text] || slices.Contains(known, n.Text) {
 				continue
-			}
-			if names == nil {
-				names = naming.NewSuggester(known)
 			}
 			noted[n.Text] = true
 			if duplicate := slices.IndexFunc(known,
@@ -159,10 +163,18 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 					naming.Spelled(known[duplicate])).
 					Advise("write the plan's name: a rule for another tool has no effect").
 					Rename(n, 0, len(n.Text), known[duplicate], false)
-			} else if near, ok := names.Nearest(n.Text); ok && naming.IsTypo(n.Text, near) {
-				found.Report(diag.WrongType, n.Span(), "the policy names a tool %q, which the plan doesn't have",
-					n.Text).As(diag.Warning).
-					Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false)
+				continue
+			}
+			misspelt(n, tools, fmt.Sprintf("tool %q, which the plan doesn't have", n.Text))
+		}
+		for _, named := range one.NamedParameters {
+			tool := p.Tool(named.Tool)
+			if tool == nil || tool.Parameters == nil {
+				continue
+			}
+			if has := tool.Parameters.Properties(); !slices.Contains(has, named.Node.Text) {
+				misspelt(named.Node, naming.NewSuggester(has),
+					fmt.Sprintf("parameter %q, which %q doesn't have", named.Node.Text, named.Tool))
 			}
 		}
 	}

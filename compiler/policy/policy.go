@@ -47,6 +47,14 @@ type Policy struct {
 	// Named are the names of tools that it speaks of, as they stand there, in the order in
 	// which they were met.
 	Named []*source.Node
+	// NamedParameters are those of the parameters of tools.
+	NamedParameters []NamedParameter
+}
+
+// A NamedParameter is a parameter that a policy speaks of.
+type NamedParameter struct {
+	Tool string
+	Node *source.Node
 }
 
 // Title is how messages name a policy.

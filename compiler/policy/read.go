@@ -181,6 +181,11 @@ func toolOf(f source.Field) Tool {
 // names notes a tool that the policy names.
 func (r *reader) names(n *source.Node) { r.policy.Named = append(r.policy.Named, n) }
 
+// namesParameter notes a parameter that the policy names.
+func (r *reader) namesParameter(tool string, n *source.Node) {
+	r.policy.NamedParameters = append(r.policy.NamedParameters, NamedParameter{tool, n})
+}
+
 // saidOf reads a label that fits its schema.
 func saidOf(n *source.Node) (s Said) {
 	if i := slices.Index(integrities, n.Get("integrity").AsText()); i >= 0 {

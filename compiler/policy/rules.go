@@ -46,6 +46,9 @@ func (r *reader) requires(n *source.Node, rule Rule) trial {
 	one := Requires{rule, r.subjects(n.Get("tool")), map[string]Said{}}
 	for _, f := range n.Get("requires").Fields {
 		one.Parameters[f.Key.Text] = saidOf(f.Value)
+		for _, tool := range one.Tools {
+			r.namesParameter(tool.Tool, f.Key)
+		}
 	}
 	if slices.ContainsFunc(one.Tools, func(s Subject) bool { return s.Label != Label{} }) {
 		r.Report(diag.WrongType, n.Get("tool").Span(), "the tools of %q are named by a label", rule.Name).
@@ -75,6 +78,7 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 		for _, p := range tool.Value.Fields {
 			s := r.schema(p.Value, p.Key.Text)
 			sound = sound && s != nil
+			r.namesParameter(bound.Name, p.Key)
 			bound.Parameters = append(bound.Parameters, BoundParameter{p.Key.Text, p.Value, s})
 		}
 		one.Tools = append(one.Tools, bound)
@@ -135,6 +139,9 @@ func (r *reader) orders(n *source.Node, rule Rule) trial {
 		s, ok := r.subject(f.Key)
 		one := Order{Rule: rule, Subject: s, OnlyAfter: r.subjects(f.Value.Get("only-after")),
 			NeverAfter: r.subjects(f.Value.Get("never-after")), AtMost: -1, Per: f.Value.Get("per").AsText()}
+		if per := f.Value.Get("per"); per != nil {
+			r.namesParameter(s.Tool, per)
+		}
 		if most := f.Value.Get("at-most"); most != nil {
 			one.AtMost = int(min(most.Float(), 1<<30))
 		}
@@ -184,6 +191,9 @@ func (r *reader) endorse(n *source.Node, rule Rule) trial {
 	one := Endorse{Rule: rule, Tool: of.Get("tool").Text, Parameter: of.Get("parameter").AsText(),
 		Person: of.Get("person") != nil}
 	r.names(of.Get("tool"))
+	if n := of.Get("parameter"); n != nil {
+		r.namesParameter(one.Tool, n)
+	}
 	if output := of.Get("output").AsText(); output != "" {
 		ref, err := reference.Parse(string(reference.Mark) + output)
 		if err != nil {
