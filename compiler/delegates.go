@@ -205,15 +205,6 @@ func (c *callReader) delegate(l plan.Link) *plan.Plan {
 			return nil
 		}
 	}
-	if in := slices.IndexFunc(d.Circle,
-		func(one plan.Link) bool { return one.Path == all.chain[len(all.chain)-1].Path }); in >= 0 {
-		if c.Call == nil {
-			return nil
-		}
-		p.Circle = d.Circle
-		c.leadsBack(l, append(slices.Clone(d.Circle[in:]), d.Circle[:in]...))
-		return nil
-	}
 	if p.Delegates == nil {
 		p.Delegates = map[string]*plan.Plan{}
 	}
@@ -231,8 +222,12 @@ func (c *callReader) compileDelegate(l plan.Link) *plan.Plan {
 	}
 	if in := slices.IndexFunc(all.chain, func(one plan.Link) bool { return one.Path == l.Path }); in >= 0 {
 		if c.Call != nil {
-			c.plan.Circle = slices.Clone(all.chain[in:])
-			c.leadsBack(l, c.plan.Circle)
+			var names []string
+			for _, one := range append(slices.Clip(all.chain[in:]), l) {
+				names = append(names, one.Path)
+			}
+			return bad(diag.BadDelegate, "a plan can't be run within itself: let one of them do without the other",
+				"the plan reaches itself through delegates: %s", strings.Join(names, " → "))
 		}
 		return nil
 	}
@@ -278,23 +273,6 @@ func (c *callReader) compileDelegate(l plan.Link) *plan.Plan {
 	d.Face = interfaceOf(d, l.Path)
 	all.plans[l.Path] = d
 	return d
-}
-
-// leadsBack reports a plan that reaches itself, with the places that make the circle.
-func (c *callReader) leadsBack(l plan.Link, chain []plan.Link) {
-	c.refused[l] = true
-	var names []string
-	for _, one := range append(slices.Clip(chain), chain[0]) {
-		names = append(names, one.Path)
-	}
-	f := c.Report(diag.BadDelegate, l.At.Span(), "the plan reaches itself through delegates: %s",
-		strings.Join(names, " → ")).
-		Advise("a plan can't be run within itself: let one of them do without the other")
-	for i, one := range chain {
-		if from := chain[(i+len(chain)-1)%len(chain)]; one.At != nil && one.At != l.At {
-			f.Note(one.At.Span(), "%q runs %q here", from.Path, one.Path)
-		}
-	}
 }
 
 // interfaceOf makes a plan's interface. Without an input schema what it reads of its input are its parameters, and

@@ -5,6 +5,7 @@ package canonical
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -28,11 +29,7 @@ const (
 // digest with its [plan.Plan.Parts], and the plans that are run as its calls, by their paths from its folder. It is a
 // document that compiles to the same bytes again, and needs of the workspace no more than the files that programs are
 // started with.
-//
-// Who waits for whom may be the square of the plan. Where the lists of calls would be far longer than the document they
-// are abridged, and "abridged" says so: a read's "bound" is then the word for which of the calls that write an
-// overlapping path it sees ("earlier", "later", "every" or "none"), and "depends" is left out, as it follows from these
-// words, "_after", and under "once" from the order of the calls.
+// A plan whose lists of calls would be far longer than its document can't be written.
 func Plan(p *plan.Plan) ([]byte, error) {
 	document := document(p)
 	compiled, err := compiledForm(p, document)
@@ -77,7 +74,7 @@ func NotAsCompiled(p *plan.Plan) *diag.Diagnostic {
 	keys := slices.Concat(slices.Collect(maps.Keys(compiled)), slices.Collect(maps.Keys(was)))
 	slices.Sort(keys)
 	for _, key := range keys {
-		if p.AwaitsInstances && slices.Contains([]string{"calls", "output", "order", "abridged"}, key) {
+		if p.AwaitsInstances && slices.Contains([]string{"calls", "output", "order"}, key) {
 			continue // it was compiled without, and then a read may be there from the start in each
 		}
 		here, failed := JSON(was[key])
@@ -269,15 +266,15 @@ type compiledCall struct {
 	Tool     string         `json:"tool"`
 	Activity any            `json:"activity"` // null when latent
 	Delegate string         `json:"delegate,omitempty"`
-	Depends  *[]string      `json:"depends,omitempty"` // nil where it is abridged
+	Depends  []string       `json:"depends"`
 	Reads    []compiledRead `json:"reads"`
 	Writes   [][]string     `json:"writes"`
 }
 
 type compiledRead struct {
-	Path  string `json:"path"`
-	Start bool   `json:"start"`
-	Bound any    `json:"bound"` // the names of calls, or a word where they are abridged
+	Path  string   `json:"path"`
+	Start bool     `json:"start"`
+	Bound []string `json:"bound"`
 }
 
 // mostChanges is how many a message names.
@@ -303,15 +300,15 @@ func compiledForm(p *plan.Plan, document1 map[string]any) (map[string]any, error
 	if err != nil {
 		return nil, err
 	}
-	abridged := listedOf(p) > mostNames+namesPerByte*len(text)
+	if listedOf(p) > mostNames+namesPerByte*len(text) {
+		return nil,
+			errors.New("so many calls wait for each other that the lists of them would be far longer than the plan")
+	}
 	reads := func(of []int) []compiledRead {
 		out := make([]compiledRead, len(of))
 		for i, r := range of {
 			read := &p.Reads[r]
-			out[i] = compiledRead{Path: p.Paths.String(read.Path), Start: read.Start}
-			if out[i].Bound = read.Bound.String(); !abridged {
-				out[i].Bound = namesOf(p, read.Writers)
-			}
+			out[i] = compiledRead{Path: p.Paths.String(read.Path), Start: read.Start, Bound: namesOf(p, read.Writers)}
 		}
 		// The order of the text is a matter of layout.
 		slices.SortStableFunc(out, func(a, b compiledRead) int { return strings.Compare(a.Path, b.Path) })
@@ -320,11 +317,7 @@ func compiledForm(p *plan.Plan, document1 map[string]any) (map[string]any, error
 	calls := make([]compiledCall, len(p.Calls))
 	for i, c := range p.Calls {
 		one := compiledCall{Name: c.Name, Tool: c.ToolName, Delegate: from(p, c.Delegate), Reads: reads(c.Reads),
-			Writes: make([][]string, len(c.Output))}
-		if !abridged {
-			depends := namesOf(p, p.Graph.Deps(i))
-			one.Depends = &depends
-		}
+			Depends: namesOf(p, p.Graph.Deps(i)), Writes: make([][]string, len(c.Output))}
 		if c.Activity != "" {
 			one.Activity = c.Activity
 		}
@@ -345,11 +338,6 @@ func compiledForm(p *plan.Plan, document1 map[string]any) (map[string]any, error
 	}
 	if len(delegates) > 0 {
 		compiled["delegates"] = delegates
-	}
-	if abridged {
-		compiled["abridged"] =
-			"so many calls wait for each other that they aren't listed: \"bound\" says which of those that " +
-				"write an overlapping path a read sees"
 	}
 	return compiled, nil
 }

@@ -18,9 +18,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// String is the word for a binding in the compiled plan.
-func (b Binding) String() string { return [...]string{"none", "earlier", "later", "every"}[b] }
-
 // A Part is one thing that decides what a plan does when it is run. Names are
 // those that the plan itself has for it, and paths are seen from its folder, so that a
 // Part is the same wherever its definition stands and wherever the workspace lies.
@@ -86,7 +83,6 @@ type Plan struct {
 	Found     []diag.Diagnostic                            // see Findings
 	Face      *Tool                                        // see Interface
 	Size      int                                          // its calls, those of delegates as often as they are run
-	Circle    []Link                                       // of delegates, in which it takes part
 	PartsOnce func() ([]Part, error)                       `json:"-"` // see Parts; found out once, as are the files
 	Covered   func() (map[string]map[string]string, error) `json:"-"` // by activity
 }
