@@ -66,8 +66,6 @@ func table() []group {
 			action: func() action { return &runListing{} }, below: []command{
 				{use: "show RUN", short: "describe one run", args: run, global: runFlags,
 					action: func() action { return &showing{} }},
-				{use: "export RUN", short: "write one run as OpenTelemetry spans", args: run, global: runFlags,
-					action: func() action { return &exporting{} }},
 				{use: "prune", short: "remove journals that aren't needed any more", args: counted("", 0, 0),
 					global: "runs ",
 					action: func() action { return &pruning{} }}}},

@@ -1,10 +1,8 @@
 package session
 
 import (
-	"context"
 	"time"
 
-	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
@@ -18,25 +16,4 @@ func (s *Session) traced() trace.Run {
 		}
 	}
 	return r
-}
-
-// Traced describes the run of a journal in spans (package trace), with attributes of what
-// ran it. Of an active run it contains what has happened; one that was stopped and
-// resumed is one, which ended when it ended last.
-func Traced(path string, o ResumeOptions, attributes ...trace.Attribute) (*trace.Recording, error) {
-	entry := entryOf(path)
-	recording := trace.NewRecording(entry.Run, attributes...)
-	tracer := trace.New(context.Background(), recording,
-		trace.Run{ID: entry.Run, Plan: entry.Plan, Began: entry.Started})
-	stop := func() {} // ends it, if nothing follows
-	_, err := LookAt(path, o, func(at time.Duration, c runtime.Command) {
-		if c.Kind == runtime.Finish {
-			stop = func() { tracer.Observe(at, c) }
-			return
-		}
-		stop = func() {}
-		tracer.Observe(at, c)
-	})
-	stop()
-	return recording, err
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus"
-	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // What it costs to tell of a run of 10,000 calls in chains of ten that work something out,
@@ -33,7 +32,7 @@ func BenchmarkTraced(b *testing.B) {
 			for range b.N {
 				o := obelus.RunOptions{Journals: b.TempDir()}
 				if on {
-					o.Telemetry = trace.NewRecording("a run")
+					o.Telemetry = &recording{}
 				}
 				if result, err := p.Run(b.Context(), o); err != nil || result.Status != obelus.Done {
 					b.Fatal(result, err)

@@ -1,14 +1,13 @@
 // Package trace describes a run as spans: of the run, its ticks, its calls, their attempts, the
 // questions about them and the pauses between attempts, with links from a call to those whose
-// results it reads. What comes in is what an observer of a run sees ([session.Observer]), so
-// that a run that continues and one that is read from its journal give the same spans.
+// results it reads. What comes in is what an observer of a run sees ([session.Observer]).
 //
 // Spans hold names, times, and how and why things ended, never parameters or results: of what
 // a plan works on only the message of a failure, without what is secret.
 //
 // The package sends nothing. An embedding program gives an [Observer]; the module
 // github.com/obelus-dev/obelus/runtime/otel has one that sends spans to an OpenTelemetry
-// collector. [Recording] keeps the spans of a run and writes them in OTLP's JSON form.
+// collector.
 package trace
 
 import (

@@ -2,7 +2,6 @@ package trace_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,118 +15,76 @@ import (
 
 	"github.com/obelus-dev/obelus"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
-// A spans is what OTLP says of one run, with what is asked of it here.
-type spans struct {
-	all  []*span
-	byID map[string]*span
+// A recording keeps the spans of one run.
+type recording struct{ all []*trace.Span }
+
+func (r *recording) Begin(_ context.Context, s *trace.Span) {
+	s.Own = fmt.Sprintf("%016x", len(r.all)+1)
+	r.all = append(r.all, s)
 }
 
-type span struct {
-	SpanID, ParentSpanID, TraceID, Name string
-	Kind                                int
-	StartTimeUnixNano, EndTimeUnixNano  json.Number
-	Attributes                          []struct {
-		Key   string
-		Value map[string]any
-	}
-	Links  []struct{ TraceID, SpanID string }
-	Status struct {
-		Code    int
-		Message string
-	}
+func (*recording) End(*trace.Span) {}
+
+func (r *recording) Within(ctx context.Context, s *trace.Span) context.Context {
+	return trace.WithHeaders(ctx, header(s), "")
 }
 
-func (s *span) attribute(key string) string {
+// header is the traceparent of what is done within a span.
+func header(s *trace.Span) string {
+	return fmt.Sprintf("00-0af7651916cd43dd8448eb211c80319c-%s-01", s.Own)
+}
+
+func attribute(s *trace.Span, key string) string {
 	for _, a := range s.Attributes {
 		if a.Key == key {
-			for _, v := range a.Value {
-				return fmt.Sprint(v)
-			}
+			return fmt.Sprint(a.Value)
 		}
 	}
 	return ""
 }
 
 // name is the span's own with those above it: "run/call f f#1/try 1".
-func (s *spans) name(one *span) string {
-	name := strings.Join(slices.DeleteFunc([]string{one.Name, one.attribute("obelus.call"), one.attribute("obelus.attempt")}, func(w string) bool { return w == "" }), " ")
-	if above := s.byID[one.ParentSpanID]; above != nil {
-		return s.name(above) + "/" + name
+func name(s *trace.Span) string {
+	parts := []string{s.Name, attribute(s, "obelus.call"), attribute(s, "obelus.attempt")}
+	own := strings.Join(slices.DeleteFunc(parts, func(w string) bool { return w == "" }), " ")
+	if s.Above != nil {
+		return name(s.Above) + "/" + own
 	}
-	return name
+	return own
 }
 
-// lines say of each span what doesn't hang on the time.
-func (s *spans) lines() []string {
+// lines say of each span what doesn't depend on the time; and all of them lie within those above them.
+func (r *recording) lines(t *testing.T) []string {
+	t.Helper()
 	var lines []string
-	for _, one := range s.all {
-		line := s.name(one)
+	for _, one := range r.all {
+		line := name(one)
 		for _, key := range []string{"obelus.status", "obelus.tries", "obelus.verdict", "obelus.routed", "obelus.reason", "error.type", "obelus.items", "obelus.instance"} {
-			if v := one.attribute(key); v != "" {
+			if v := attribute(one, key); v != "" {
 				line += " " + strings.TrimPrefix(key, "obelus.") + "=" + v
 			}
 		}
-		if one.Status.Code != 0 {
-			line += fmt.Sprintf(" error %q", one.Status.Message)
+		if one.Failed {
+			line += fmt.Sprintf(" error %q", one.Message)
 		}
 		for _, l := range one.Links {
-			line += " reads " + s.byID[l.SpanID].attribute("obelus.call")
+			line += " reads " + attribute(l, "obelus.call")
 		}
 		lines = append(lines, line)
+		if one.Ended.Before(one.Began) {
+			t.Errorf("%s ends before it begins", name(one))
+		}
+		if above := one.Above; above == nil && one.Name != "run" {
+			t.Errorf("%s isn't below the run's span", name(one))
+		} else if above != nil && (one.Began.Before(above.Began) || one.Ended.After(above.Ended)) {
+			t.Errorf("%s isn't within the time of what it is a part of", name(one))
+		}
 	}
 	slices.Sort(lines)
 	return lines
-}
-
-func read(t *testing.T, r *trace.Recording) *spans {
-	t.Helper()
-	text, err := r.OTLP()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all struct {
-		ResourceSpans []struct {
-			ScopeSpans []struct{ Spans []*span }
-		}
-	}
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
-	s := &spans{all: all.ResourceSpans[0].ScopeSpans[0].Spans, byID: map[string]*span{}}
-	for _, one := range s.all {
-		if s.byID[one.SpanID] != nil {
-			t.Errorf("two spans have the id %s", one.SpanID)
-		}
-		s.byID[one.SpanID] = one
-	}
-	for _, one := range s.all {
-		begun, _ := one.StartTimeUnixNano.Int64()
-		ended, _ := one.EndTimeUnixNano.Int64()
-		if ended < begun {
-			t.Errorf("%s ends before it begins", s.name(one))
-		}
-		above := s.byID[one.ParentSpanID]
-		if (above == nil) != (one.Name == "run") {
-			t.Errorf("%s isn't below the run's span", s.name(one))
-		}
-		if above != nil {
-			from, _ := above.StartTimeUnixNano.Int64()
-			to, _ := above.EndTimeUnixNano.Int64()
-			if begun < from || ended > to {
-				t.Errorf("%s is from %d to %d, and what it is a part of from %d to %d", s.name(one), begun, ended, from, to)
-			}
-		}
-		for _, l := range one.Links {
-			if s.byID[l.SpanID] == nil {
-				t.Errorf("%s has a link to nothing", s.name(one))
-			}
-		}
-	}
-	return s
 }
 
 const plan = `
@@ -160,9 +117,16 @@ tools: {double: {properties: {of: {type: integer}, _output: {type: integer}}, re
 activities: {double: {expr: of * 2}}
 `
 
-// told runs the plan above, traced, and gives its spans and those of its journal.
-func told(t *testing.T) (live, kept *spans) {
-	t.Helper()
+// yes approves of everything.
+type yes struct{}
+
+func (yes) Ask(context.Context, *obelus.Question, func()) func() (obelus.Decision, error) {
+	return func() (obelus.Decision, error) { return obelus.Decision{Verdict: "approve", By: "ada"}, nil }
+}
+
+// Every call of a run has a span, within that of what it is a part of and with links to
+// what it reads; each try, pause and question has one.
+func TestSpans(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{"plan.yaml": plan, "part.yaml": part, "obelus.yaml": ""} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
@@ -186,69 +150,11 @@ func told(t *testing.T) (live, kept *spans) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recording := trace.NewRecording("live")
-	result, err := p.Run(t.Context(), obelus.RunOptions{Journals: filepath.Join(folder, "runs"), Confirmer: yes{}, Telemetry: recording})
+	live := &recording{}
+	result, err := p.Run(t.Context(), obelus.RunOptions{Confirmer: yes{}, Telemetry: live})
 	if err != nil || result.Status != obelus.Done {
 		t.Fatal(result, err)
 	}
-	again, err := session.Traced(result.Journal, session.ResumeOptions{Host: session.Host{Functions: functions}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return read(t, recording), read(t, again)
-}
-
-// A run that was stopped and resumed is exported as one that ended as it did last.
-func TestResumedRunsAreExportedAsOne(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "plan.yaml")
-	if err := os.WriteFile(file, []byte("calls: [{_tool: double, of: 1, _confirm: true, _outputPath: †state.a}]\noutput: †state.a\n"+
-		"tools: {double: {properties: {of: {type: integer}, _output: {type: integer}}}}\nactivities: {double: {expr: of * 2}}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := obelus.Load(file, obelus.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := p.Run(t.Context(), obelus.RunOptions{Journals: t.TempDir()})
-	if err != nil || result.Status != obelus.Stopped {
-		t.Fatal(result, err)
-	}
-	if result, err := obelus.Resume(t.Context(), result.Journal, obelus.ResumeOptions{Confirmer: yes{}}); err != nil || result.Status != obelus.Done {
-		t.Fatal(result, err)
-	}
-	kept, err := session.Traced(result.Journal, session.ResumeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := read(t, kept)
-	for _, one := range all.all {
-		seen := map[string]bool{}
-		for _, a := range one.Attributes {
-			if seen[a.Key] {
-				t.Errorf("%s has %s twice", all.name(one), a.Key)
-			}
-			seen[a.Key] = true
-		}
-	}
-	want := "run status=done\nrun/call double double#1 status=done tries=1 verdict=approve\nrun/call double double#1 status=left tries=0 reason=it waits for an answer\n" +
-		"run/call double double#1/question\nrun/call double double#1/question"
-	if got := strings.Join(all.lines(), "\n"); got != want {
-		t.Errorf("spans are\n%s", got)
-	}
-}
-
-// yes approves of everything.
-type yes struct{}
-
-func (yes) Ask(context.Context, *obelus.Question, func()) func() (obelus.Decision, error) {
-	return func() (obelus.Decision, error) { return obelus.Decision{Verdict: "approve", By: "ada"}, nil }
-}
-
-// Every call of a run has a span, within that of what it is a part of and with links to
-// what it reads; each try, pause and question has one. A run that goes on and its journal
-// give the same.
-func TestSpans(t *testing.T) {
-	live, kept := told(t)
 	want := strings.Split(strings.TrimSpace(`
 run status=done
 run/call asked asked#6 status=done tries=1 verdict=approve reads double#2
@@ -269,11 +175,8 @@ run/call flaky flaky#1/try 3
 run/call part part#7 status=done tries=1 reads double#2
 run/call part part#7/call double part#7/double#1 status=done tries=1
 `), "\n")
-	if got := live.lines(); !slices.Equal(got, want) {
+	if got := live.lines(t); !slices.Equal(got, want) {
 		t.Errorf("spans are\n%s", strings.Join(got, "\n"))
-	}
-	if a, b := live.lines(), kept.lines(); !slices.Equal(a, b) {
-		t.Errorf("the journal's are\n%s", strings.Join(b, "\n"))
 	}
 }
 
@@ -304,12 +207,12 @@ activities:
 		}
 		return strings.Fields(strings.ReplaceAll(result.Output.(string), `"`, ""))
 	}
-	recording := trace.NewRecording("live")
-	got := run(t.Context(), recording)
+	kept := &recording{}
+	got := run(t.Context(), kept)
 	var want []string
-	for _, one := range read(t, recording).all {
+	for _, one := range kept.all {
 		if one.Name == "try" {
-			want = append(want, "00-"+one.TraceID+"-"+one.SpanID+"-01")
+			want = append(want, header(one))
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -345,14 +248,14 @@ func TestRequestsCarryTheirSpan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recording := trace.NewRecording("live")
-	result, err := p.Run(t.Context(), obelus.RunOptions{Telemetry: recording, Ask: "never"})
+	kept := &recording{}
+	result, err := p.Run(t.Context(), obelus.RunOptions{Telemetry: kept, Ask: "never"})
 	if err != nil || result.Status != obelus.Done {
 		t.Fatalf("%+v %v", result, err)
 	}
-	for _, one := range read(t, recording).all {
+	for _, one := range kept.all {
 		if one.Name == "try" {
-			if want := "00-" + one.TraceID + "-" + one.SpanID + "-01"; <-got != want || one.Kind != 3 {
+			if want := header(one); <-got != want || !one.Client {
 				t.Errorf("the request didn't come from the span %s, a client's", want)
 			}
 		}
@@ -361,17 +264,16 @@ func TestRequestsCarryTheirSpan(t *testing.T) {
 
 // A run that couldn't go on has ended, with why, and so has what it was at.
 func TestBrokenRunsHaveEnded(t *testing.T) {
-	kept := trace.NewRecording("r")
+	kept := &recording{}
 	tracer := trace.New(t.Context(), kept, trace.Run{Began: time.Unix(100, 0)})
 	tracer.Observe(time.Second, runtime.Command{Kind: runtime.Plan, Tick: 1})
 	tracer.Break(errors.New("the disk is full"))
-	all := read(t, kept)
-	if got := strings.Join(all.lines(), "\n"); got != "run error \"the disk is full\"\nrun/tick" {
+	if got := strings.Join(kept.lines(t), "\n"); got != "run error \"the disk is full\"\nrun/tick" {
 		t.Error(got)
 	}
-	for _, one := range all.all {
-		if ended, _ := one.EndTimeUnixNano.Int64(); ended < int64(200*time.Second) {
-			t.Errorf("%s is open", all.name(one))
+	for _, one := range kept.all {
+		if one.Ended.Before(time.Unix(200, 0)) {
+			t.Errorf("%s is open", name(one))
 		}
 	}
 }
