@@ -16,9 +16,7 @@ import (
 // command writes.
 type serving struct {
 	approvers
-	AllowRun bool     `flag:"--allow-run: offer a tool that runs approved plans of the workspace"`
-	Listen   string   `flag:"--listen ADDRESS: serve HTTP at this address of this computer; port 0 is any free one"`
-	Host     []string `flag:"--host NAME:PORT: a name by which other computers reach --listen"`
+	AllowRun bool `flag:"--allow-run: offer a tool that runs approved plans of the workspace"`
 
 	cli     *cli
 	reading *project.Reader // how plans are read; each request has its own copy
@@ -31,9 +29,6 @@ type serving struct {
 const mostRuns = 8
 
 func (s *serving) run(ctx context.Context, c *cli, _ []string) error {
-	if s.Listen == "" && len(s.Host) > 0 {
-		return usageErr("--host is for a server that listens").Advise("add --listen with an address")
-	}
 	s.cli, s.reading = c, c.newReading()
 	if info, err := os.Stat(cmp.Or(s.reading.Root, ".")); err != nil || !info.IsDir() {
 		return usageErr("--root can't be %q: it isn't a folder", s.reading.Root)
@@ -52,9 +47,6 @@ func (s *serving) run(ctx context.Context, c *cli, _ []string) error {
 	})
 	s.addTools(server)
 	agents.AddResources(server, listRules())
-	if s.Listen != "" {
-		return agents.Listen(ctx, server, s.Listen, s.Host, c.err)
-	}
 	return agents.Converse(ctx, server, c.in, c.out)
 }
 

@@ -97,8 +97,7 @@ func TestMCPHostileText(t *testing.T) {
 }
 
 // LANGUAGE.md#documents: text of a model starts no program and reads nothing outside of the workspace,
-// nor does what it names: not by a path, an import, a delegate, a link, or a file that it
-// gives itself in the place of what decides who is trusted.
+// nor does what it names: not by a path, an import, a delegate or a link.
 func TestMCPStaysInside(t *testing.T) {
 	elsewhere := put(t, map[string]string{"secret.yaml": "calls: [{_tool: s3cret}]\n"})
 	marker := filepath.Join(t.TempDir(), "started")
@@ -115,12 +114,6 @@ func TestMCPStaysInside(t *testing.T) {
 	}
 	s := served(t, root, nil, "--allow-run")
 	starting := "tools: {go: {properties: {_output: {}}}}\nactivities: {go: {exec: {argv: [touch, " + marker + "]}}}\ncalls:\n- {_tool: go, _outputPath: a}\n- {_tool: send, _outputPath: b}\n"
-	vouching := map[string]any{"tools.yaml": "tools: {send: {annotations: {readOnlyHint: true}}}\n"}
-	for _, name := range []string{"obelus.yaml", "sub/obelus.yaml", "./obelus.policy.yaml"} {
-		if said, _, failed := called(t, s, "check", map[string]any{"plan": starting, "files": map[string]any{name: ""}}); !failed || !strings.Contains(said, "the workspace's own") {
-			t.Errorf("%s is taken from a client: %s", name, said)
-		}
-	}
 	var in []map[string]any
 	for _, name := range []string{"link.yaml", back, filepath.ToSlash(filepath.Join(elsewhere, "secret.yaml")), "./../x.yaml", "/etc/passwd", "", ".", "a/../../x"} {
 		in = append(in, map[string]any{"path": name})
@@ -128,7 +121,7 @@ func TestMCPStaysInside(t *testing.T) {
 			in = append(in, map[string]any{"plan": fmt.Sprintf(of, name)})
 		}
 	}
-	in = append(in, map[string]any{"plan": starting}, map[string]any{"plan": starting, "files": vouching}, map[string]any{"path": "plan.yaml", "files": vouching})
+	in = append(in, map[string]any{"plan": starting})
 	for _, given := range in {
 		for _, tool := range []string{"check", "simulate", "graph", "diff", "run"} {
 			arguments := given
@@ -148,7 +141,7 @@ func TestMCPStaysInside(t *testing.T) {
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("a program was started")
 	}
-	text, _, _ := called(t, s, "graph", map[string]any{"plan": starting, "files": vouching, "focus": "send#2"})
+	text, _, _ := called(t, s, "graph", map[string]any{"plan": starting, "focus": "send#2"})
 	if !strings.Contains(text, "effect unknown") {
 		t.Errorf("a client vouches for a tool: %s", text)
 	}
@@ -197,7 +190,7 @@ func FuzzMCPWire(f *testing.F) {
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check","arguments":{"plan":"calls: []"},"_meta":{"progressToken":1}}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"simulate","arguments":{"plan":"calls: []","first":-1,"seed":1e99}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"simulate","arguments":{"plan":"calls: []","seed":1e99}}}`,
 		`{"jsonrpc":"2.0","id":"a","method":"resources/read","params":{"uri":"obelus://rules/OB401"}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
 		`[]`, `{`, `null`, "\x00", strings.Repeat("[", 2000),
 	} {

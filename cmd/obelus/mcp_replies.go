@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,10 +15,9 @@ import (
 
 // What one answer contains.
 const (
-	usualEntries = 20
-	mostEntries  = 200
-	mostAnswer   = 64 << 10 // bytes of entries
-	mostText     = 4 << 10  // bytes of a value of an entry that is too long
+	mostAnswer = 64 << 10 // bytes of entries
+	mostItems  = 20       // of a list, and
+	mostText   = 4 << 10  // bytes of a value, of an entry that is too long
 )
 
 // An object is a line that a command writes for programs, or an answer.
@@ -65,11 +63,15 @@ func (r *request) reply(err error) (answer object, text string, failed bool) {
 		}
 		answer[fields[1]], entries = reduced(entries[n]), entries[:n]
 	}
-	if len(entries) == 1 && entries[0]["kind"] == "scenario" {
-		r.putCalls(answer, fields[0], entries[0])
-	} else {
-		r.put(answer, fields[0], entries)
+	fit := 0
+	for size := 0; fit < len(entries); fit++ {
+		entries[fit] = reduced(entries[fit])
+		if size += len(terminal.JSON(entries[fit], "")); size > mostAnswer && fit > 0 {
+			answer["leftOut"] = len(entries) - fit
+			break
+		}
 	}
+	answer[fields[0]] = diag.Listed(entries[:fit])
 	text = notes + inWords(answer, fields[0])
 	if failed {
 		answer = nil
@@ -88,46 +90,15 @@ func (r *request) fromRoot(text, before string) string {
 	return strings.ReplaceAll(text, before+root+separator, before)
 }
 
-// putCalls puts the only scenario into an answer, with the requested part of its calls.
-func (r *request) putCalls(answer object, key string, scenario object) {
-	var calls []object
-	list, _ := scenario["calls"].([]any)
-	for _, one := range list {
-		calls = append(calls, one.(object))
-	}
-	delete(scenario, "calls")
-	r.put(answer, "calls", calls)
-	scenario = reduced(scenario)
-	scenario["calls"], answer[key] = answer["calls"], []object{scenario}
-	delete(answer, "calls")
-}
-
-// put puts the requested part of a list into an answer, as much as an answer contains.
-func (r *request) put(answer object, key string, all []object) {
-	from := min(max(0, r.First), len(all))
-	most := min(mostEntries, cmp.Or(max(0, r.Most), usualEntries))
-	to := from
-	for size := 0; to < len(all) && to-from < most; to++ {
-		all[to] = reduced(all[to])
-		if size += len(terminal.JSON(all[to], "")); size > mostAnswer && to > from {
-			break
-		}
-	}
-	answer[key] = diag.Listed(all[from:to])
-	if to < len(all) {
-		answer["leftOut"], answer["next"] = len(all)-to, to
-	}
-}
-
 // reduced is an object, or if it is long the beginnings of its texts and lists.
 func reduced(one object) object {
 	if len(terminal.JSON(one, "")) <= mostAnswer/4 {
 		return one
 	}
 	for key, value := range one {
-		if list, ok := value.([]any); ok && len(list) > usualEntries {
-			value = list[:usualEntries]
-			one[key], one["more "+key] = value, len(list)-usualEntries
+		if list, ok := value.([]any); ok && len(list) > mostItems {
+			value = list[:mostItems]
+			one[key], one["more "+key] = value, len(list)-mostItems
 		}
 		if text := terminal.JSON(value, ""); len(text) > mostText {
 			one[key] = wording.Cut(text, mostText)
@@ -153,7 +124,7 @@ func inWords(answer object, list string) (text string) {
 		}
 	}
 	if answer["leftOut"] != nil {
-		text += fmt.Sprintf("… and %d more: ask again with first: %d\n", answer["leftOut"], answer["next"])
+		text += fmt.Sprintf("… and %d more\n", answer["leftOut"])
 	}
 	return text + diag.Escape(terminal.JSON(rest, ""))
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,10 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/spf13/pflag"
 )
 
@@ -139,7 +136,7 @@ func (r *request) invoke(ctx context.Context, arguments string) (err error) {
 		for _, name := range []string{"old", "new"} {
 			var given map[string]json.RawMessage
 			_ = json.Unmarshal(r.named[name], &given) // it is read as a plan, too
-			err = cmp.Or(err, unknownArgument(name, given, []string{"plan", "path", "files"}))
+			err = cmp.Or(err, unknownArgument(name, given, []string{"plan", "path"}))
 		}
 		for _, given := range []planArgument{r.Old, r.New} {
 			if err == nil {
@@ -172,19 +169,7 @@ func (r *request) values(name string, value json.RawMessage) (map[string]any, er
 // document adds how the documents of a plan are read, and the plan's name among them.
 func (r *request) document(given planArgument, args *[]string) (err error) {
 	own, name := *r.server.reading, "-"
-	own.Stdin, own.Texts, own.Passed = strings.NewReader(given.Plan), map[string]string{}, r.passed
-	for _, named := range slices.Sorted(maps.Keys(given.Files)) {
-		clean := path.Clean(filepath.ToSlash(named))
-		switch {
-		case !filepath.IsLocal(clean) || clean == ".":
-			return usageErr("\"files\" has %q, which isn't a path below the workspace's root", named).
-				Advise("name it as the plan does, from the root")
-		case slices.Contains([]string{workspace.Settings, policy.File}, path.Base(clean)):
-			return usageErr("\"files\" can't have %q: what says who is trusted is the workspace's own", named).
-				Advise("leave it out; the workspace's is read")
-		}
-		own.Texts[clean] = given.Files[named]
-	}
+	own.Stdin, own.Passed = strings.NewReader(given.Plan), r.passed
 	switch {
 	case given.Path != "" && given.Plan != "":
 		return usageErr("\"plan\" and \"path\" can't be given together: the one is a text, the other names a file")

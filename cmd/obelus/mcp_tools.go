@@ -23,21 +23,18 @@ type tool struct {
 
 // planArgument is a plan, as text or as a file.
 type planArgument struct {
-	Plan  string            `json:"plan" about:"the text of the plan, in YAML or JSON"`
-	Path  string            `json:"path" about:"a file of the workspace, by its path from the root"`
-	Files map[string]string `json:"files" about:"texts of files that the plan imports, by their paths from the root"`
+	Plan string `json:"plan" about:"the text of the plan, in YAML or JSON"`
+	Path string `json:"path" about:"a file of the workspace, by its path from the root"`
 }
 
 // toolArguments are the arguments that aren't flags, with descriptions that a model reads.
 type toolArguments struct {
 	planArgument
-	First int             `json:"first" about:"how many entries to skip, to see what was left out before"`
-	Most  int             `json:"most" about:"how many entries to show, 20 unless given, 200 at most"`
 	Code  string          `json:"code" about:"a finding's code or name, such as OB401; without it, all are listed"`
 	Input json.RawMessage `json:"input" about:"an object of input values, over the plan's own"`
 	State json.RawMessage `json:"state" about:"an object: a state to start from, over the plan's own"`
-	Old   planArgument    `json:"old" about:"the plan as it was: plan or path, and files"`
-	New   planArgument    `json:"new" about:"the plan as it is now: plan or path, and files"`
+	Old   planArgument    `json:"old" about:"the plan as it was: plan or path"`
+	New   planArgument    `json:"new" about:"the plan as it is now: plan or path"`
 }
 
 // What agents are offered.
@@ -45,7 +42,7 @@ var (
 	checkTool = &tool{
 		about: "Find faults in a plan before it runs: what it can't mean, reads that nobody writes, values that " +
 			"don't fit, calls that write over each other. Nothing is run.",
-		arguments: "plan path files first most", fixed: "--format=json",
+		arguments: "plan path", fixed: "--format=json",
 		fields: "findings summary",
 	}
 	explainTool = &tool{
@@ -55,25 +52,25 @@ var (
 	graphTool = &tool{
 		about: "Draw which call of a plan waits for which, and the paths that data takes, as text, Mermaid or " +
 			"another format. Plans with errors are drawn, too.",
-		arguments: "plan path files", flags: "format focus between depth detail", fixed: "--format=text",
+		arguments: "plan path", flags: "format focus between depth detail", fixed: "--format=text",
 		fields: "drawing",
 	}
 	diffTool = &tool{
 		about: "Compare what two plans do, whatever their layout: calls, where values come from, what waits for " +
 			"what, what leaves the machine, and worst cases.",
-		arguments: "old new first most", fixed: "--format=json", fields: "differences summary",
+		arguments: "old new", fixed: "--format=json", fields: "differences summary",
 	}
 	simulateTool = &tool{
 		about: "Simulate a plan on a virtual clock, with results made up from what its tools declare: the order, " +
 			"what runs in parallel, the time and the cost, the final state, what is skipped and why. Nothing is run " +
 			"but expressions.",
-		arguments: "plan path files first most input state", flags: "concurrency fail branches schedules seed",
+		arguments: "plan path input state", flags: "concurrency fail branches schedules seed",
 		fixed: "--format=json", fields: "scenarios summary",
 	}
 	runTool = &tool{
 		about: "Run a plan of the workspace that people have approved, exactly as it was approved. Anything else " +
 			"stops it, and nobody is asked.",
-		arguments: "path first most input state", flags: "concurrency digest",
+		arguments: "path input state", flags: "concurrency digest",
 		fixed:  "--format=json --require-approval",
 		fields: "events end",
 	}

@@ -19,9 +19,6 @@ import (
 // program is started, and that from this one; either may be absolute. Of a link in the
 // folder that leads out of it the digest is over where it leads as well.
 func (f Folder) Sum(from, name string) (string, error) {
-	if text, given := f.Texts[path.Join(filepath.ToSlash(from), filepath.ToSlash(name))]; given {
-		return SumOf([]byte(text)), nil
-	}
 	top, err := filepath.Abs(f.Dir)
 	if err != nil {
 		return "", err
@@ -131,11 +128,6 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 		return names, err
 	}
 	matches := Pattern(pattern)
-	for name := range f.Texts {
-		if matches.MatchString(name) {
-			names = append(names, name)
-		}
-	}
 	root, err := os.OpenRoot(f.Dir)
 	if err != nil {
 		return nil, errors.New(Reason(err))

@@ -44,9 +44,6 @@ type Reader struct {
 	// Confined reads a file that is named from the workspace that Root is, and refuses those
 	// outside of it and links that lead there, as is done with what documents name.
 	Confined bool
-	// Texts are files of the workspace, by path from its root, that documents import from
-	// here and not from the disk. None of them is a configuration or a policy.
-	Texts    map[string]string
 	Excluded int // files that [Reader.Gather] left out because the configuration says so
 	// Passed, if given, is called once for each configuration that isn't read because others may have written it.
 	Passed func(workspace.Refused)
@@ -260,8 +257,8 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 	o = compiler.Options{
 		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances, Override: r.Override,
 		Functions: r.Functions, Hints: r.Hints,
-		Open:  workspace.Folder{Dir: root, Limit: limits.Bytes, Texts: r.Texts}.Open,
-		Files: workspace.Folder{Dir: root, Texts: r.Texts},
+		Open:  workspace.Folder{Dir: root, Limit: limits.Bytes}.Open,
+		Files: workspace.Folder{Dir: root},
 		Show:  func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) },
 	}
 	for _, extra := range r.Activities {

@@ -98,7 +98,7 @@ func TestConfined(t *testing.T) {
 	root, elsewhere := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
 		filepath.Join(root, "plan.yaml"):        "import: [tools.yaml]\ncalls: [{_tool: a, _outputPath: x}]\n",
-		filepath.Join(root, "tools.yaml"):       "activities: {b: {expr: \"1\"}}\n",
+		filepath.Join(root, "tools.yaml"):       "activities: {a: {expr: \"1\"}}\n",
 		filepath.Join(root, "obelus.yaml"):      "rules: {OB408: warning}\n",
 		filepath.Join(elsewhere, "secret.yaml"): "calls: []\n",
 	} {
@@ -113,7 +113,7 @@ func TestConfined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &project.Reader{Root: root, Confined: true, Texts: map[string]string{"tools.yaml": "activities: {a: {expr: \"1\"}}\n", "obelus.yaml": "nothing of the kind"}}
+	r := &project.Reader{Root: root, Confined: true}
 	d, err := r.One(filepath.Join(root, "plan.yaml"))
 	if err != nil {
 		t.Fatal(err)

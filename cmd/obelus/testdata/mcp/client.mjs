@@ -1,6 +1,5 @@
 // A client of "obelus mcp" by the protocol's SDK for TypeScript: it lists, calls, reads,
-// follows progress and cancels, over both transports. What is to be done comes on standard
-// input; argv names the folder with the SDK.
+// follows progress and cancels. What is to be done comes on standard input; argv names the folder with the SDK.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -11,46 +10,39 @@ const require = createRequire(join(process.argv[2], "x.js"));
 const load = (name) => import(pathToFileURL(require.resolve("@modelcontextprotocol/sdk/" + name)));
 const { Client } = await load("client/index.js");
 const { StdioClientTransport } = await load("client/stdio.js");
-const { StreamableHTTPClientTransport } = await load("client/streamableHttp.js");
 const job = JSON.parse(readFileSync(0, "utf8"));
 
-const transports = {
-	stdio: () => new StdioClientTransport({ command: job.command, args: job.args, env: { ...process.env, [job.env]: "1" } }),
-	http: () => new StreamableHTTPClientTransport(new URL(job.address)),
-};
-for (const [name, transport] of Object.entries(transports)) {
-	const client = new Client({ name: "test", version: "1" });
-	await client.connect(transport());
-	const { tools } = await client.listTools(); // by which the client holds answers to their schemas
-	assert.deepEqual(tools.map((t) => t.name).sort(), ["check", "diff", "explain", "graph", "simulate"]);
-	const call = (name, args) => client.callTool({ name, arguments: args });
-	const bad = await call("check", { plan: job.bad });
-	assert.ok(bad.structuredContent.findings.some((f) => f.code === "OB203"));
-	assert.ok(!bad.isError);
-	for (const [tool, args] of [
-		["check", { path: "plan.yaml" }],
-		["explain", { code: "OB203" }],
-		["graph", { plan: job.good, format: "mermaid" }],
-		["simulate", { plan: job.good, branches: true }],
-		["diff", { old: { plan: job.good }, new: { plan: job.bad } }],
-	]) {
-		const answer = await call(tool, args);
-		assert.ok(!answer.isError && answer.structuredContent && answer.content[0].text, tool);
-	}
-	const refused = await call("simulate", { plan: job.bad });
-	assert.ok(refused.isError && refused.content[0].text.includes("OB203"));
-	assert.ok((await client.listResources()).resources.length > 20);
-	assert.ok((await client.readResource({ uri: "obelus://rules/OB401" })).contents[0].text.startsWith("# OB401"));
-
-	const stop = new AbortController();
-	let steps = 0;
-	const onprogress = () => {
-		steps++;
-		stop.abort();
-	};
-	await assert.rejects(client.callTool({ name: "simulate", arguments: { plan: job.long, schedules: 100 } }, undefined, { onprogress, signal: stop.signal }));
-	assert.ok(steps > 0);
-	assert.ok(!(await call("check", { plan: job.good })).isError);
-	await client.close();
-	console.log(name + ": all is well");
+const client = new Client({ name: "test", version: "1" });
+await client.connect(new StdioClientTransport({ command: job.command, args: job.args, env: { ...process.env, [job.env]: "1" } }));
+const { tools } = await client.listTools(); // by which the client holds answers to their schemas
+assert.deepEqual(tools.map((t) => t.name).sort(), ["check", "diff", "explain", "graph", "simulate"]);
+const call = (name, args) => client.callTool({ name, arguments: args });
+const bad = await call("check", { plan: job.bad });
+assert.ok(bad.structuredContent.findings.some((f) => f.code === "OB203"));
+assert.ok(!bad.isError);
+for (const [tool, args] of [
+	["check", { path: "plan.yaml" }],
+	["explain", { code: "OB203" }],
+	["graph", { plan: job.good, format: "mermaid" }],
+	["simulate", { plan: job.good, branches: true }],
+	["diff", { old: { plan: job.good }, new: { plan: job.bad } }],
+]) {
+	const answer = await call(tool, args);
+	assert.ok(!answer.isError && answer.structuredContent && answer.content[0].text, tool);
 }
+const refused = await call("simulate", { plan: job.bad });
+assert.ok(refused.isError && refused.content[0].text.includes("OB203"));
+assert.ok((await client.listResources()).resources.length > 20);
+assert.ok((await client.readResource({ uri: "obelus://rules/OB401" })).contents[0].text.startsWith("# OB401"));
+
+const stop = new AbortController();
+let steps = 0;
+const onprogress = () => {
+	steps++;
+	stop.abort();
+};
+await assert.rejects(client.callTool({ name: "simulate", arguments: { plan: job.long, schedules: 100 } }, undefined, { onprogress, signal: stop.signal }));
+assert.ok(steps > 0);
+assert.ok(!(await call("check", { plan: job.good })).isError);
+await client.close();
+console.log("all is well");
