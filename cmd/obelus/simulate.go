@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"strconv"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/simulation"
@@ -22,7 +21,7 @@ type simulating struct {
 	Digest demanded `flag:"--digest sha256:…: simulate only the plan with this digest"`
 	given
 	concurrencyFlag
-	Schedule string `flag:"--schedule N|FILE: replay one of --schedules, or the orders or witness in FILE"`
+	Schedule int `least:"0" flag:"--schedule N: repeat one of --schedules"`
 
 	reading *project.Reader
 }
@@ -70,19 +69,10 @@ func (c *cli) simulate(o *simulating, name string) error {
 	}
 	s.Options = simulate.Options{
 		Options: runtime.Options{Input: input, State: state, Parallel: o.Concurrency},
-		Seed:    o.Seed, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan), Watch: c.watch,
+		Seed:    o.Seed, Schedule: o.Schedule, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan), Watch: c.watch,
 	}
 	if o.Unbounded {
 		s.Options.Steps, s.Options.Unbounded = 0, true
-	}
-	if s.Options.Schedule, err = strconv.Atoi(o.Schedule); o.Schedule != "" && (err != nil || s.Options.Schedule < 0) {
-		var orders map[string]any
-		if orders, err = c.mapping(o.reading, "--schedule", o.Schedule); err == nil {
-			s.Orders, err = simulation.ReadOrders(o.Schedule, orders)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	if isFine, err := s.Run(); err != nil || isFine {
 		return err

@@ -49,8 +49,8 @@ func (s *Simulation) head(style terminal.Style, title string) {
 func (s *Simulation) report(one *simulate.Scenario) {
 	style := terminal.StyleFor(s.Screen)
 	title := s.title("simulation", one.Seed) + ", " + wording.Count(len(one.Calls), "call")
-	if one.Schedule > 0 || s.Orders != nil {
-		title += fmt.Sprintf(", schedule %d", s.number(one))
+	if one.Schedule > 0 {
+		title += fmt.Sprintf(", schedule %d", one.Schedule)
 	}
 	s.head(style, title)
 	s.Print("\n")
@@ -161,7 +161,7 @@ func (s *Simulation) conclude(all *comparison) {
 		s.Print("\nover %s: %s\n", wording.Count(all.played, "seed"), terminal.Ends(all.ends))
 		left("more seed")
 	case all.different != nil:
-		s.Print("\n%s schedule %d ends differently:\n%s", style.Red("✗"), s.number(all.different),
+		s.Print("\n%s schedule %d ends differently:\n%s", style.Red("✗"), all.different.Schedule,
 			s.difference(all))
 	case all.played > 1:
 		s.Print("\n%s %s in the same state\n", style.Green("✓"),
@@ -185,7 +185,7 @@ type different struct {
 
 // diverge finds in what two simulations end differently; nil for nothing.
 func (s *Simulation) diverge(a, b *simulate.Scenario) *divergence {
-	d := &divergence{Schedules: [2]int{s.number(a), s.number(b)}}
+	d := &divergence{Schedules: [2]int{a.Schedule, b.Schedule}}
 	x, y := session.ResultsOf(a.Outcome), session.ResultsOf(b.Outcome)
 	if x == nil {
 		x = map[string]session.InstanceResult{"": {State: a.Outcome.State, Output: a.Outcome.Output}}
@@ -221,17 +221,6 @@ func (s *Simulation) difference(all *comparison) string {
 		text = fmt.Sprintf("  %s is %s\n      and then %s\n", at,
 			terminal.Cut(terminal.Brief(d.First.Values[0]), 200), terminal.Cut(terminal.Brief(d.First.Values[1]), 200))
 	}
-	if s.Orders == nil {
-		text += fmt.Sprintf("  again: --seed %d --schedule %d, and --schedule %d\n", all.first.Seed, d.Schedules[0],
-			d.Schedules[1])
-	}
-	return text
-}
-
-// number counts schedules for people: those of a file from 1, others from 1 after the first.
-func (s *Simulation) number(one *simulate.Scenario) int {
-	if s.Orders != nil {
-		return one.Schedule + 1
-	}
-	return one.Schedule
+	return text + fmt.Sprintf("  again: --seed %d --schedule %d, and --schedule %d\n", all.first.Seed, d.Schedules[0],
+		d.Schedules[1])
 }

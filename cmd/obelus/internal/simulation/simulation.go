@@ -5,7 +5,6 @@ package simulation
 import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
@@ -30,7 +29,6 @@ type Simulation struct {
 	Simulated *analyzer.Simulation
 	Options   simulate.Options
 	Made      simulate.MadeUp
-	Orders    []analyzer.Schedule // of a file
 }
 
 // Run simulates and reports. It isn't fine if a run isn't done, or if two orders end differently.
@@ -42,22 +40,14 @@ func (s *Simulation) Run() (isFine bool, err error) {
 }
 
 // scenario simulates the plan for the nth time.
-func (s *Simulation) scenario(n int) (*simulate.Scenario, error) {
+func (s *Simulation) scenario(n int) *simulate.Scenario {
 	options := s.Options
-	switch {
-	case s.Orders != nil:
-		options.Schedule = n
-		one, err := simulate.Replay(s.Simulated, s.Orders[n], options)
-		if err != nil {
-			err = diag.NewError(nil, "--schedule: %v", err)
-		}
-		return one, err
-	case s.Seeds > 0:
+	if s.Seeds > 0 {
 		options.Seed += uint64(n)
-	default:
+	} else {
 		options.Schedule += n
 	}
-	return simulate.Run(s.Simulated, options), nil
+	return simulate.Run(s.Simulated, options)
 }
 
 // A comparison is what several simulations show together.
@@ -71,16 +61,13 @@ type comparison struct {
 func (s *Simulation) play() (isFine bool, err error) {
 	all := comparison{ends: map[runtime.RunStatus]int{}}
 	steps := 0
-	for total := max(1, s.Schedules+1, s.Seeds, len(s.Orders)); all.played < total; all.played++ {
+	for total := max(1, s.Schedules+1, s.Seeds); all.played < total; all.played++ {
 		if all.played > 0 && !s.Unbounded &&
 			(all.first.Outcome.Reason == simulate.TooLong || steps+all.first.Steps > 2*s.Options.Steps) {
 			all.left = total - all.played
 			break
 		}
-		one, err := s.scenario(all.played)
-		if err != nil {
-			return false, err
-		}
+		one := s.scenario(all.played)
 		if all.first == nil {
 			all.first = one
 			if err := s.hasFailing(one); err != nil {
@@ -93,7 +80,7 @@ func (s *Simulation) play() (isFine bool, err error) {
 		}
 		steps += one.Steps
 		all.ends[one.Outcome.Status]++
-		if one == all.first || s.Format == "json" || s.Orders != nil {
+		if one == all.first || s.Format == "json" {
 			s.show(one)
 		}
 	}
@@ -102,12 +89,9 @@ func (s *Simulation) play() (isFine bool, err error) {
 }
 
 func (s *Simulation) show(one *simulate.Scenario) {
-	switch {
-	case s.Format == "json":
+	if s.Format == "json" {
 		s.JSON(scenarioEventOf(one, s.Made))
 		return
-	case one.Schedule > 0 && s.Orders != nil:
-		s.Print("\n")
 	}
 	s.report(one)
 }

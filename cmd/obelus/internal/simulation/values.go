@@ -1,14 +1,11 @@
 package simulation
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -56,30 +53,6 @@ func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ m
 	return input, initial, made
 }
 
-// ReadOrders reads the schedules that a file holds.
-func ReadOrders(name string, values map[string]any) (all []analyzer.Schedule, err error) {
-	if witness, ok := values["witness"].(map[string]any); ok {
-		values = witness
-	}
-	list, many := values["schedules"].([]any)
-	if !many {
-		list = []any{values}
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
-	strict := json.NewDecoder(bytes.NewReader(text))
-	strict.DisallowUnknownFields()
-	isEmpty := func(one analyzer.Schedule) bool { return len(one.Events) == 0 }
-	if err := strict.Decode(&all); err != nil || len(all) == 0 || slices.ContainsFunc(all, isEmpty) {
-		return nil, diag.NewError(nil, "--schedule: %q doesn't hold a schedule", name).
-			Advise("it is {events: [{call, output, path?, fails?}, …]}, or the \"witness\" of an OB401, " +
-				"with two of them under \"schedules\"")
-	}
-	return all, nil
-}
-
 // itemOf is the end of the name of a call for one item.
 var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
 
@@ -110,7 +83,7 @@ func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 		note(one.Calls[i].Call, pathOf(&one.Calls[i]))
 	}
 	for _, name := range s.Fail {
-		hadNoItems := s.Orders != nil || one.Outcome.Reason == simulate.TooLong
+		hadNoItems := one.Outcome.Reason == simulate.TooLong
 		if may, is := known[name]; is && !may {
 			return diag.NewError(nil, "%q runs a plan, and fails with a call of that plan: name that call", name)
 		} else if !is && !(hadNoItems && known[itemOf.ReplaceAllString(name, "")]) {
