@@ -103,7 +103,17 @@ differential: oracle
 # A new rule, its page and its case together; the tests fail until they are filled in.
 SEVERITY ?= warning
 rule:
-	$(GO) run ./analyzer/internal/newrule -name "$(NAME)" -code "$(CODE)" -severity "$(SEVERITY)"
+	@printf '%s %s %s\n' "$(CODE)" "$(NAME)" "$(SEVERITY)" | \
+		grep -Eqx 'OB[1-9][0-9]{2} [a-z]+(-[a-z]+)* (error|warning|info)' || \
+		{ echo "write: make rule CODE=OB215 NAME=bad-thing SEVERITY=warning"; exit 2; }
+	@! ls analyzer/rules | grep -E '^$(CODE)-|-$(NAME)\.md$$' # one of that code or name exists
+	@level=$$(printf %s $(SEVERITY) | cut -c1 | tr a-z A-Z)$$(printf %s $(SEVERITY) | cut -c2-); \
+	lower=$$(printf %s $(CODE) | tr A-Z a-z)_$$(printf %s $(NAME) | tr - _); \
+	for pair in rule.go=rules/$$lower.go page.md=rules/$(CODE)-$(NAME).md case.txtar=testdata/$(NAME).txtar; do \
+		sed "s/CODE/$(CODE)/g; s/NAME/$(NAME)/g; s/SEVERITY/$(SEVERITY)/g; s/LEVEL/$$level/g" \
+			analyzer/internal/newrule/$${pair%%=*}.tmpl > analyzer/$${pair#*=} && echo analyzer/$${pair#*=}; \
+	done
+	@echo "now fill in what says TODO; go test ./analyzer tells what is missing, and make update writes the reference"
 
 clean:
 	rm -rf obelus

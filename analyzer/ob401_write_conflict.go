@@ -24,15 +24,11 @@ func writeConflicts(p *Pass) {
 	if len(p.Plan.Unordered) == 0 {
 		return
 	}
-	astray := analysis.Astray(p)
+	if p.Barred == nil && analysis.IsAstray(p) {
+		p.Strayed = true
+		return
+	}
 	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u plan.Unordered) bool {
-		if astray != nil && (astray[u.A] || astray[u.B]) {
-			p.Strayed = true
-			if p.View != nil {
-				p.View.First.Strayed = true
-			}
-			return true
-		}
 		return u.B < p.From || p.Barred != nil && (p.Barred(u.A) || p.Barred(u.B))
 	})
 	if len(pairs) == 0 {

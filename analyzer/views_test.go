@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -51,8 +52,8 @@ func judgedText(t testing.TB, text string) []diag.Diagnostic {
 // the plan of one of them. A reference that dangles in some is a warning there.
 func TestViewsJudgeLikePlans(t *testing.T) {
 	const seed = 12_001
-	// By call, whatever the words; a cycle is reported at one of its calls, and so is
-	// a conflict.
+	// By call, whatever the words; a cycle is reported at one of its calls. Conflicts aren't
+	// looked for beside a reference that dangles.
 	topics := func(found []diag.Diagnostic, into map[string]bool) {
 		for _, d := range found {
 			if d.Severity == diag.Error && d.Rule != diag.DanglingReference {
@@ -97,6 +98,11 @@ func TestViewsJudgeLikePlans(t *testing.T) {
 		}
 		got, found := map[string]bool{}, judgedText(t, full)
 		topics(found, got)
+		if len(dangling) > 0 {
+			for _, topic := range []map[string]bool{got, want} {
+				maps.DeleteFunc(topic, func(what string, _ bool) bool { return strings.HasPrefix(what, writeConflict.Code) })
+			}
+		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("seed %d/%d:\n%s\nhas %v\nand the plans of its instances %v", seed, i, full, got, want)
 		}

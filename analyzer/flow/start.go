@@ -67,6 +67,17 @@ func (s *Start) MayBeThere(r *plan.Read) bool {
 	return true // errors come with a run
 }
 
+// NeverThere reports whether a read that an expression can do without is never there. Of one that it can't do
+// without OB203 speaks, but in some instances only such a call is skipped.
+func (s *Start) NeverThere(r *plan.Read) bool {
+	if s.MayBeThere(r) {
+		return false
+	}
+	kind := s.Plan.Paths.Kind(r.Path)
+	return s.Lacks != nil && r.Ref.Required && s.Plan.Graph.Acyclic() ||
+		!r.Ref.Required && (kind == "state" || kind == "data") && s.Plan.Form != plan.Solution
+}
+
 // mayBeCalled reports whether a tool of some name may exist.
 func (s *Start) mayBeCalled(tool string) bool {
 	p := s.Plan

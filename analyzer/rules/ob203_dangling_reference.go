@@ -98,9 +98,6 @@ func dangling(p *Pass, r *plan.Read) *diag.Diagnostic {
 		}
 		return f
 	}
-	if kind == "state" || kind == "data" {
-		analysis.Misreads(p, r.Call)
-	}
 	analysis.ExplainNever(p, f, r, call)
 	noteMissing(p, r, nil)
 	return f

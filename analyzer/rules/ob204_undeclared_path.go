@@ -37,17 +37,9 @@ func undeclaredPaths(p *Pass) {
 			if node == call.ToolNode { // the tool itself fixes the path
 				node = nil
 			}
-			p.Suggested.Paths[path.ID] = true // that nothing reads it follows from it
 			of := expression.Reference{
 				Kind: "state", Path: p.Plan.Paths.Segments(path.ID)[1:], Start: path.Start, End: path.End}
-			if _, suggested, ok := undeclaredPath(p, call, path.Span(), "written", node, of); ok {
-				for i := range p.Plan.Reads {
-					if r := &p.Plan.Reads[i]; len(r.Writers) == 0 && r.Ref.Kind == "state" &&
-						r.Ref.String() == suggested.String() {
-						analysis.Misreads(p, r.Call)
-					}
-				}
-			}
+			undeclaredPath(p, call, path.Span(), "written", node, of)
 		}
 	}
 	for i := p.FromRead; i < len(p.Plan.Reads); i++ {
@@ -55,7 +47,6 @@ func undeclaredPaths(p *Pass) {
 			if f, suggested, ok := undeclaredPath(p, p.Flow.Caller(r), r.Span(), "read", r.Node, r.Ref); ok {
 				analysis.NoteSuggestion(p, f, suggested)
 			}
-			analysis.Misreads(p, r.Call)
 		}
 	}
 }

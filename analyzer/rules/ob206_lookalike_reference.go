@@ -104,7 +104,7 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 		if isPart {
 			name = ref.Kind
 		}
-		p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: name}] = true
+		p.Suggested[analysis.SuggestedParameter{Activity: a, Name: name}] = true
 		f := p.Report(n.Within(start, end), "this is passed as text, but %q looks like a value", n.Text[start:end])
 		switch place := "{" + name + "}"; {
 		case isReference:

@@ -13,7 +13,7 @@ var _ = Register(Rule{Scope: idle, Needs: diag.Reads, Run: unusedOutputs}.As("OB
 // unusedOutputs reports results that nothing reads, where the plan has an output and the state itself is therefore not
 // the result. An alternative that nothing reads is another matter.
 func unusedOutputs(p *Pass) {
-	if p.Plan.Output == nil {
+	if p.Plan.Output == nil || analysis.IsAstray(p) {
 		return
 	}
 	bound := analysis.Bound(p)
@@ -30,7 +30,7 @@ func unusedOutputs(p *Pass) {
 				continue
 			}
 			for _, path := range route {
-				if !read(plan.Route{path}) && !p.Suggested.Paths[path.ID] {
+				if !read(plan.Route{path}) {
 					p.ReportCall(call, path.Span(), "nothing reads %q, and it isn't part of the plan's output",
 						p.Path(path.ID)).
 						Advise(

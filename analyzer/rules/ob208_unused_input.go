@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -13,7 +14,7 @@ var _ = Register(Rule{Scope: idle, Needs: diag.Reads | diag.Input, Run: unusedIn
 // In the other forms the input is there for a model to see as well.
 func unusedInputs(p *Pass) {
 	compiled := p.Plan
-	if compiled.Form != plan.PlanFile || len(compiled.Calls) == 0 {
+	if compiled.Form != plan.PlanFile || len(compiled.Calls) == 0 || analysis.IsAstray(p) {
 		return
 	}
 	used := map[string]bool{}
@@ -33,7 +34,7 @@ func unusedInputs(p *Pass) {
 			return
 		}
 		for _, f := range n.Fields {
-			if name := f.Key.Text; !used[name] && !reported[name] && !p.Suggested.Inputs[name] {
+			if name := f.Key.Text; !used[name] && !reported[name] {
 				reported[name] = true
 				p.Report(f.Key.Span(), "nothing reads the input %q", name).
 					Advise("read it as †input.%s, or remove it", name)

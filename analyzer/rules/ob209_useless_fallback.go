@@ -130,7 +130,7 @@ func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expre
 	span := func(i int) source.Span { return t.Node.Within(fallback.Args[i].Start, fallback.Args[i].End) }
 	useless := func(i int) {
 		if a := fallback.Args[i]; a.Op == expression.OpRef {
-			if r := &p.Plan.Reads[t.Reads[a.Index]]; e.NeverThere(r) || onlyDeadWrite(p, e, r) {
+			if r := &p.Plan.Reads[t.Reads[a.Index]]; p.Flow.NeverThere(r) || onlyDeadWrite(p, e, r) {
 				return // a finding of its own
 			}
 		}

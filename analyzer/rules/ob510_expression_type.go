@@ -150,7 +150,7 @@ func strayName(p *Pass, name string, known *analysis.Parameters, activity *plan.
 	message := fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.Tool.Name)
 	f := samples.CodeFault(p, known.Tool, code.Within(node.Start, node.End), message).As(diag.Warning)
 	if near, ok := known.Names().Nearest(first); ok {
-		p.Suggested.Parameters[analysis.SuggestedParameter{Activity: activity, Name: near}] = true
+		p.Suggested[analysis.SuggestedParameter{Activity: activity, Name: near}] = true
 		f.Advise("did you mean %q?", near)
 	} else if list := known.Names().List; list != "" {
 		f.Advise("the parameters are %s; write a text in quotes", list)

@@ -21,20 +21,15 @@ func unusedDefinitions(p *Pass) {
 		return
 	}
 	shadowed(p)
-	if compiled.Form != plan.PlanFile || len(compiled.Calls) == 0 || p.Unknown(diag.Tools|diag.Writes) {
+	if compiled.Form != plan.PlanFile || len(compiled.Calls) == 0 || p.Unknown(diag.Tools|diag.Writes) ||
+		analysis.IsAstray(p) {
 		return
 	}
 	tools, activities := map[string]bool{}, map[string]bool{}
 	for _, call := range compiled.Calls {
 		tools[call.ToolName] = true
 		activities[call.Activity] = true
-		tool := call.Tool
-		if UsesUnknownTool(p, call) {
-			if closest, ok := analysis.ToolSuggester(p).Nearest(call.ToolName); ok { // OB501 suggests it
-				tool, tools[closest] = compiled.Tool(closest), true
-			}
-		}
-		if tool != nil {
+		if tool := call.Tool; tool != nil {
 			activities[tool.Activity] = true
 			for _, choice := range tool.Activities {
 				activities[choice] = true

@@ -116,7 +116,7 @@ func strayParameter(p *Pass, known *parameters, a *plan.Activity, taken plan.Var
 		taken.Name, known.Tool.Name)
 	ref, err := reference.Parse(taken.Node.Text)
 	if near, ok := known.Names().Nearest(taken.Name); ok {
-		p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: near}] = true
+		p.Suggested[analysis.SuggestedParameter{Activity: a, Name: near}] = true
 		f.Advise("did you mean %q?", near)
 	} else if err == nil && isKnownKind(ref) {
 		f.Advise("%s", parametersAlone)
@@ -145,7 +145,7 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 	for _, name := range names {
 		if kinds.Ignores(a, name) && a.NameNode != nil && !known.Unknown(name) &&
 			!slices.Contains(known.Ignored, name) &&
-			!p.Suggested.Parameters[analysis.SuggestedParameter{Activity: a, Name: name}] {
+			!p.Suggested[analysis.SuggestedParameter{Activity: a, Name: name}] {
 			droppedParameter(p, known, a, name, passed[name])
 		}
 	}

@@ -230,7 +230,9 @@ type openQuestion struct {
 	What string
 }
 
-// Unanswered notes something that the budget didn't last for.
+// Unanswered notes something that the budget didn't last for, if it is the first.
 func Unanswered(p *Pass, at source.Span, call *plan.Call, what string) {
-	p.OpenQuestions = append(p.OpenQuestions, openQuestion{at, call, what})
+	if p.OpenQuestion == nil {
+		p.OpenQuestion = &openQuestion{at, call, what}
+	}
 }

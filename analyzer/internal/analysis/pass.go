@@ -21,8 +21,10 @@ type Pass struct {
 	Surroundings
 	arrival
 	reports
-	Suggested
-	View *ViewData // of this view of the plan; nil where there is but one
+	// Suggested are parameters that texts of activities most likely refer to: that they aren't used is no finding
+	// of its own.
+	Suggested map[SuggestedParameter]bool
+	View      *ViewData // of this view of the plan; nil where there is but one
 }
 
 // Surroundings are what the analysis takes from outside the plan.
@@ -49,20 +51,11 @@ type arrival struct {
 
 // reports are the findings so far, and what else the rules couldn't judge.
 type reports struct {
-	Rule          *diag.Rule // the rule that is running
-	Found         diag.Findings
-	OpenQuestions []openQuestion // questions about branches for which the budget didn't last
-	Unread        int            // the instances whose initial state wasn't looked at
-	// whether conflicts depend on references that mean something else, in this view or another
-	Strayed bool
-}
-
-// Suggested is what dangling references were most likely meant to read: that it isn't read is no finding of its own.
-type Suggested struct {
-	Inputs     map[string]bool
-	Parameters map[SuggestedParameter]bool // that texts of activities most likely refer to
-	Paths      map[pathtree.ID]bool
-	misread    map[int]bool // the calls that read what is never there, and must have been meant to read something else
+	Rule         *diag.Rule // the rule that is running
+	Found        diag.Findings
+	OpenQuestion *openQuestion // the first question about branches for which the budget didn't last
+	Unread       int           // the instances whose initial state wasn't looked at
+	Strayed      bool          // conflicts weren't looked for, see [IsAstray]
 }
 
 // A SuggestedParameter is one that a text of an activity most likely refers to.
@@ -94,7 +87,7 @@ func NewPass(p *plan.Plan, unknown diag.Facts) *Pass {
 	one := AsOne(p)
 	pass := &Pass{Plan: one, Flow: flow.New(one, unknown, flow.NewSchemas()), Store: Store{}}
 	pass.Shared, pass.Asks = Store{}, func(*Rule) bool { return true }
-	pass.Suggested = Suggested{map[string]bool{}, map[SuggestedParameter]bool{}, map[pathtree.ID]bool{}, map[int]bool{}}
+	pass.Suggested = map[SuggestedParameter]bool{}
 	return pass
 }
 

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -63,48 +64,20 @@ func PastEnd(s *schema.Schema, path []expression.Segment) string {
 	return ""
 }
 
-// NoteSuggestion notes where the suggested reference is written. Nothing else is reported about it.
+// NoteSuggestion notes where the suggested reference is written.
 func NoteSuggestion(p *Pass, f *diag.Diagnostic, suggested expression.Reference) {
-	if suggested.Kind == "input" && len(suggested.Path) > 0 {
-		p.Suggested.Inputs[suggested.Path[0].Key] = true
-	}
 	if at, ok := writtenAt(p, suggested); ok {
-		p.Suggested.Paths[at.ID] = true
 		f.Note(at.Span(), "%q is written here", p.Path(at.ID))
 	}
 }
 
-// Misreads notes that a call can't have been meant to read what it reads, so that
-// nobody knows what it should wait for; below 0 it is the plan's output.
-func Misreads(p *Pass, call int) {
-	if call >= 0 {
-		p.misread[call] = true
-	}
-}
-
-// Astray are the calls whose order isn't known, by index: those that were meant to read what they don't, and what waits
-// for these. It is nil where there are none, and where the other calls run all the same.
-func Astray(p *Pass) []bool {
-	if len(p.misread) == 0 || p.Barred != nil {
-		return nil
-	}
-	astray := make([]bool, len(p.Plan.Calls))
-	var queue []int32
-	for call := range p.misread {
-		astray[call] = true
-		queue = append(queue, int32(call))
-	}
-	for len(queue) > 0 {
-		at := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		for _, user := range p.Plan.Graph.Users(int(at)) {
-			if !astray[user] {
-				astray[user] = true
-				queue = append(queue, user)
-			}
-		}
-	}
-	return astray
+// IsAstray reports whether an error is about something that isn't there, most likely a misspelt name: nobody
+// knows then what the calls wait for, or what is used. One instance may lack what others have.
+func IsAstray(p *Pass) bool {
+	return p.View == nil && slices.ContainsFunc(p.Found, func(f diag.Diagnostic) bool {
+		return f.Severity == diag.Error &&
+			(f.Rule == diag.DanglingReference || f.Rule == diag.UndeclaredPath || f.Rule.Code == "OB501")
+	})
 }
 
 var (

@@ -19,8 +19,8 @@ import (
 type Facts interface {
 	// Unknown reports whether some of certain facts aren't known.
 	Unknown(diag.Facts) bool
-	// MayBeThere reports whether something may put a value where a read looks.
-	MayBeThere(*plan.Read) bool
+	// NeverThere reports whether nothing puts a value where a read looks, and no finding says so.
+	NeverThere(*plan.Read) bool
 	// Begins reports whether the input or the state begins with something at a path, be it in one instance only.
 	Begins(kind string, path []expression.Segment) bool
 	// At is what a schema says of a path.

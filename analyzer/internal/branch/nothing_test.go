@@ -13,7 +13,7 @@ type Nothing struct{}
 // The methods are those of [Facts].
 func (Nothing) Domain(*plan.Read) Domain                 { return Domain{} }
 func (Nothing) Unknown(diag.Facts) bool                  { return false }
-func (Nothing) MayBeThere(*plan.Read) bool               { return true }
+func (Nothing) NeverThere(*plan.Read) bool               { return false }
 func (Nothing) Begins(string, []expression.Segment) bool { return false }
 func (Nothing) NotNull(s *schema.Schema) *schema.Schema  { return s }
 func (Nothing) At(*schema.Schema, []expression.Segment) schema.Place {

@@ -39,7 +39,7 @@ func (e *Conditions) read(r int) valued {
 		return e.reads[r]
 	}
 	read := &e.plan.Reads[r]
-	if e.NeverThere(read) {
+	if e.facts.NeverThere(read) {
 		e.reads[r] = valued{logic.False, logic.False}
 		return e.reads[r]
 	}
@@ -51,14 +51,6 @@ func (e *Conditions) read(r int) valued {
 	}
 	e.reads[r] = v
 	return v
-}
-
-// NeverThere reports whether a read that an expression can do without is never there. Of
-// one that it can't do without OB203 speaks.
-func (e *Conditions) NeverThere(r *plan.Read) bool {
-	kind := e.plan.Paths.Kind(r.Path)
-	return !r.Ref.Required && (kind == "state" || kind == "data") && e.plan.Form != plan.Solution &&
-		!e.facts.MayBeThere(r)
 }
 
 // resolve folds what a read's writers do over what is there from the start, in the order in which the machine does.
