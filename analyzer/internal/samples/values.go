@@ -42,17 +42,18 @@ type Generator struct {
 	random  *rand.Rand
 	targets Targets
 	left    *int // steps
-	alike   any  // the target of all numbers and sizes; nil for none
+	alike   bool // all targets are one
 }
 
-// NewGenerator is the generator of the nth sample run. In two of six runs most numbers and sizes are equal, which
-// independent values rarely are.
+// NewGenerator is the generator of the nth sample run. In two of six runs there is one target, so that numbers and
+// sizes are equal, which independent values rarely are.
 func NewGenerator(p *analysis.Pass, targets Targets, n int, random *rand.Rand, left *int) Generator {
-	g := Generator{pass: p, random: random, targets: targets, left: left}
-	if at := n%6/2 + n/6*2; (n%6 == 1 || n%6 == 3) && len(targets) > 0 {
-		g.alike = targets[at%len(targets)]
+	alike := (n%6 == 1 || n%6 == 3) && len(targets) > 0
+	if alike {
+		at := (n%6/2 + n/6*2) % len(targets)
+		targets = targets[at : at+1]
 	}
-	return g
+	return Generator{p, random, targets, left, alike}
 }
 
 // Value makes up a value that a schema accepts as it is declared, at times a remarkable one: with an empty list, a
@@ -60,12 +61,9 @@ func NewGenerator(p *analysis.Pass, targets Targets, n int, random *rand.Rand, l
 // to be there. What the schema doesn't describe is a hole.
 func (g *Generator) Value(s *schema.Schema, external bool) (any, bool) {
 	declared := g.pass.Flow.AsDeclared(s, external)
-	odd := g.random.IntN(2) == 0
+	odd := g.random.IntN(2) == 0 || g.alike
 	value, ok := Affordable(g.left, func(steps *int) (v any, ok bool) {
-		switch {
-		case g.alike != nil:
-			v, ok = declared.AlikeWithin(g.random, steps, g.alike)
-		case odd:
+		if odd {
 			v, ok = declared.OddWithin(g.random, steps, g.targets...)
 		}
 		if !ok {
