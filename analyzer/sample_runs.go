@@ -432,10 +432,7 @@ func (w *trial) fails(call *plan.Call) bool {
 	}
 	w.failed = true
 	route := call.Output[call.FailureRoute()]
-	if path, err, _ := w.unfit(call, route, plan.Set, flow.FailureSample); err != nil {
-		if rules.ForFailures(w.pass, call, path) {
-			w.hasNoPlace(call, path, flow.FailureSample, true, err)
-		}
+	if _, err, _ := w.unfit(call, route, plan.Set, flow.FailureSample); err != nil {
 		return true
 	}
 	w.ended[call.Index].fails, w.ended[call.Index].takes = true, call.FailureRoute()
@@ -461,7 +458,7 @@ func (w *trial) write(call *plan.Call, value any) {
 	} else if path, err, unknown := w.unfit(call, route, method, value); err != nil {
 		if !unknown {
 			shown, _ := samples.Clear(value)
-			w.hasNoPlace(call, path, shown, false, err)
+			w.hasNoPlace(call, path, shown, err)
 		}
 		return
 	}

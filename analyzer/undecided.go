@@ -207,8 +207,8 @@ func (w *trial) acceptsTogether(t *analysis.Parameters, call *plan.Call, params 
 	return false
 }
 
-// hasNoPlace reports a write for which there may be no room, of a result or of the record of the call's failure.
-func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure bool, err error) {
+// hasNoPlace reports a result for which there may be no room.
+func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, err error) {
 	known := func(f diag.Diagnostic) bool {
 		return f.Call == call.Label() && f.Severity > diag.Info &&
 			(f.Rule == rules.ShapeConflictRule || f.Rule == rules.StateMismatchRule || f.Rule.Code == "OB511")
@@ -216,7 +216,7 @@ func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure b
 	if !w.first(call, path.ID, path.Node) || slices.ContainsFunc(w.pass.Found, known) {
 		return
 	}
-	rule, name, advice := rules.ShapeConflictRule, w.pass.Path(path.ID),
+	rule, advice := rules.ShapeConflictRule,
 		"let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write "+
 			"to another path"
 	if errors.Is(err, errNoRoom) {
@@ -225,14 +225,6 @@ func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure b
 			advice = "narrow the source's schema, widen the state schema, or write to another path"
 		}
 	}
-	if failure {
-		w.report(rule, diag.Warning, call, path.Span(), "when %q fails, its failure record isn't written to %q: %s",
-			call.Name, name, err).
-			Advise(
-				"allow an object with \"code\", \"message\" and \"details\" there, or use another path for failures").
-			Witness = value
-		return
-	}
-	w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", name, err).
+	w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", w.pass.Path(path.ID), err).
 		Advise("%s", advice).Witness = value
 }
