@@ -262,7 +262,7 @@ func TestEverySettingCounts(t *testing.T) {
 	}
 }
 
-// Every key of a call counts, and how it is written doesn't.
+// Every key of a call counts, and how it is written doesn't, but in expressions.
 func TestEveryKeyOfACallCounts(t *testing.T) {
 	files := map[string]string{"a.yaml": "calls: []", "b.yaml": "calls: []"}
 	for _, c := range []struct{ old, new, want string }{
@@ -279,7 +279,7 @@ func TestEveryKeyOfACallCounts(t *testing.T) {
 		{"_scopes: [state]", "_scopes: [†state]", ""},
 		{"_scopes: [state]", "_scopes: [input]", "context"},
 		{"_outputPath: p, _output: 1", "_outputPath: p, _output: 2", "result"},
-		{"_when: †input.x > 1", "_when: †(†input.x > 1.0)", ""},
+		{"_when: †input.x > 1", "_when: †(†input.x > 1.0)", "condition"},
 		{"_when: †input.x > 1", "_when: †input.x >= 1", "condition"},
 		{"_after: [z]", "_after: {settled: z}", "after"},
 		{"_after: [z]", "_after: z", ""},
@@ -291,7 +291,8 @@ func TestEveryKeyOfACallCounts(t *testing.T) {
 		{"x: {a: 1, b: 2}", "x: {b: 2.0, a: 1}", ""},
 		{"x: [1, 2]", "x: [2, 1]", "value"},
 		{"x: '††state.y'", "x: '†state.y'", "value"},
-		{"x: 'a †{input.x}'", "x: 'a †{ †input.x }'", ""},
+		{"x: †input.x", "x: '†input[\"x\"]'", ""},
+		{"x: 'a †{input.x}'", "x: 'a †{ †input.x }'", "value"},
 	} {
 		compile := func(call string) *facts.Facts {
 			text := "instances: {i: {}, k: {}}\nstate: {y: 1}\nactivities: {one: {exec: {argv: [one]}}, two: {exec: {argv: [two]}}}\ncalls:\n- {_id: z, _tool: z}\n- {_id: c, _tool: t, " + call + "}\n"

@@ -1,9 +1,11 @@
 package expression
 
 import (
+	"fmt"
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // Op is what a node does with its operands.
@@ -103,6 +105,31 @@ func (n *Node) walk(yield func(*Node) bool) bool {
 		return true
 	}
 	return yield(n) && !slices.ContainsFunc(n.Args, func(a *Node) bool { return !a.walk(yield) })
+}
+
+// Shape is a part of the expression as its tree has it: parts that differ only in blanks, quotes, the spelling of numbers
+// or needless parentheses have the same. If named isn't nil it names the references, by their index, so that parts that
+// differ in them alone have the same shape.
+func (e *Expr) Shape(n *Node, named func(ref int) string) string {
+	if n == nil { // a bound of a slice that is left out
+		return "_"
+	}
+	shape := strconv.Itoa(int(n.Op)) + n.Name
+	switch {
+	case n.Op == OpLiteral:
+		return fmt.Sprintf("%#v", n.Value)
+	case n.Op == OpRef && named != nil:
+		shape = named(n.Index)
+	case n.Op == OpRef:
+		shape = e.refs[n.Index].String()
+	}
+	if n.Soft {
+		shape += "?"
+	}
+	for _, a := range n.Args {
+		shape += "(" + e.Shape(a, named) + ")"
+	}
+	return shape
 }
 
 // key is the key of a member that is written out.

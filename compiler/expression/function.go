@@ -7,7 +7,7 @@ import (
 )
 
 // A function is a function, a method or an operator of the expression language. The parser, the checker, the evaluator,
-// the printer and the messages read the same entry of the table.
+// and the messages read the same entry of the table.
 type function struct {
 	// signature is the name, the parameters and the result, as in "split(string, separator string, most integer?)
 	// [string]" (a list of strings). Behind "; " are other parameters and the result for them. A parameter is its
@@ -17,7 +17,6 @@ type function struct {
 	signature string
 	phrase    string // what messages call it; "": its name in quotes
 	op        Op     // of an operator
-	bind      int    // of an operator: how strongly it binds
 
 	// What it costs: bytes of a text, as the first argument, that are a step (0: it is free), bytes of memory for each
 	// byte, item or key of the first argument, and what else the arguments decide.

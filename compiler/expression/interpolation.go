@@ -146,20 +146,3 @@ func textOf(c invocation) any {
 	}
 	return all.String()
 }
-
-// interpolation writes a text with expressions in it.
-func (p *printer) interpolation(n *Node) {
-	for i, a := range n.Args {
-		text, ok := a.plainText()
-		switch {
-		case ok && i == 0 && (text == mark || len(n.Args) == 1 || !strings.HasSuffix(text, mark)):
-			p.text(reference.Escape(text))
-		case ok && (i == len(n.Args)-1 || !strings.HasSuffix(text, mark)):
-			p.text(reference.EscapeBraces(text))
-		default: // right before a brace a † would make it a literal one
-			p.text(reference.Opening)
-			p.print(a, bindLet)
-			p.text("}")
-		}
-	}
-}

@@ -27,9 +27,7 @@ type notation struct {
 var notations = []notation{
 	{open: mark, sure: true}, {open: "{" + mark, closing: "}", sure: true},
 	{"{{{", "}}}", true, true}, {"${{", "}}", true, true}, {"{{", "}}", true, true}, {"${", "}", true, true},
-	{open: "$(", closing: ")"}, {open: "$."}, {open: "$", sure: true},
-	{open: "#{", closing: "}"}, {open: "{", closing: "}"}, {open: "%", closing: "%"}, {open: "<%=", closing: "%>"},
-	{open: "@"}, {open: "‡"}, {open: "&dagger;"},
+	{open: "#{", closing: "}"}, {open: "{", closing: "}"}, {open: "$", sure: true},
 }
 
 // canBegin reports whether the notation can begin at s[at:].
@@ -68,19 +66,14 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 		strings.TrimSpace(s[end:]) == "" && there(ref) {
 		return Misspelt{0, end, ref.String(), false}, true
 	}
-	switch trimmed := strings.TrimSpace(s); {
-	case !strings.Contains(s, mark) || !isExpression(s):
-	case !strings.HasPrefix(trimmed, mark):
-		return Misspelt{0, len(s), mark + "(" + s + ")", false}, true
-	default:
-		if _, err := reference.Parse(trimmed); err != nil {
-			return Misspelt{0, len(s), trimmed, false}, true
-		}
+	trimmed := strings.TrimSpace(s)
+	if _, err := reference.Parse(trimmed); err != nil && strings.Contains(s, mark) && isExpression(s) {
+		return Misspelt{0, len(s), mark + "(" + trimmed + ")", false}, true
 	}
 	var text strings.Builder
 	copied, alone := 0, "" // what is meant where there is nothing else
 	for at := 0; at < len(s); {
-		next := strings.IndexAny(s[at:], mark+"$#{%<@‡&")
+		next := strings.IndexAny(s[at:], mark+"$#{")
 		if next < 0 {
 			break
 		}
@@ -92,7 +85,12 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 		inside, end := parenthesized(s, at)
 		alone = mark + "(" + inside + ")"
 		for i := 0; end == at && i < len(notations); i++ {
-			inside, alone, end = notations[i].read(s, quoted, at, there)
+			var ref Reference
+			ref, end = notations[i].read(s, quoted, at, there)
+			inside, alone = ref.String(), ref.String()
+			if slices.Contains(reference.Kinds, ref.Kind) {
+				inside = strings.TrimPrefix(inside, mark)
+			}
 		}
 		if end == at {
 			_, size := utf8.DecodeRuneInString(s[at:])
@@ -108,10 +106,10 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 		text.WriteString(s[copied:at] + reference.Opening + inside + "}")
 		at, copied = end, end
 	}
-	if strings.Contains(s[copied:], "{{") {
-		m.Sure = false // another template's
-	}
 	m.Intended = text.String() + s[copied:]
+	if strings.Contains(m.Intended, "{{") || strings.Contains(m.Intended, "${") {
+		m.Sure = false // another template's, or an expression in its braces
+	}
 	if ok && strings.TrimSpace(s[:m.Start]+s[m.End:]) == "" {
 		m.Intended = alone
 	}
@@ -139,48 +137,26 @@ func parenthesized(s string, at int) (inside string, end int) {
 	return s[from:end], end + 1
 }
 
-// read reads what is in the notation at s[at:], as it is in braces and as an expression of its own, and where it ends:
-// at, if there is nothing. It is a reference, or what other notations have for more than one: {{upper(input.name)}} or
-// ${input.count + 1}. Quoted is the text with quoted keys in double quotes.
-func (n notation) read(s, quoted string, at int, there func(Reference) bool) (inside, alone string, end int) {
+// read reads a reference in the notation at s[at:], and where it ends: at, if there is none. Quoted is the text with
+// quoted keys in double quotes.
+func (n notation) read(s, quoted string, at int, there func(Reference) bool) (ref Reference, end int) {
 	if !n.canBegin(s, at) {
-		return "", "", at
+		return ref, at
 	}
 	text, from := s[:min(len(s), at+maxPath)], at+len(n.open)
-	length := -1 // of what is between the marks
 	if n.closing == "" {
 		text = trimDot(s, at)
 	} else {
-		length = strings.Index(text[min(from, len(text)):], n.closing)
 		from = behindPrefix(s, reference.SkipBlanks(s, from))
 	}
-	if ref, end, ok := reference.Unmarked(quoted[:len(text)], from); ok {
-		if n.closing != "" {
-			end = reference.SkipBlanks(s, end)
-		}
-		if ref, ok = n.intended(ref, there); ok && strings.HasPrefix(s[end:], n.closing) {
-			inside = ref.String()
-			if slices.Contains(reference.Kinds, ref.Kind) {
-				inside = strings.TrimPrefix(inside, mark)
-			}
-			return inside, ref.String(), end + len(n.closing)
-		}
+	ref, end, ok := reference.Unmarked(quoted[:len(text)], from)
+	if n.closing != "" {
+		end = reference.SkipBlanks(s, end)
 	}
-	if length < 0 {
-		return "", "", at
+	if ref, named := n.intended(ref, there); ok && named && strings.HasPrefix(s[end:], n.closing) {
+		return ref, end + len(n.closing)
 	}
-	from = at + len(n.open)
-	inside = strings.TrimSpace(s[from : from+length])
-	if !strings.ContainsAny(inside, "(+*/|?") || strings.Contains(inside, n.open) {
-		return "", "", at
-	}
-	isKind := func(word string) bool { return slices.Contains(reference.Kinds, word) }
-	e, err := ParseText(reference.Opening+inside+"}", isKind)
-	missing := func(r Reference) bool { return !there(r) }
-	if err != nil || len(e.refs) == 0 || len(e.root.Args) != 1 || slices.ContainsFunc(e.refs, missing) {
-		return "", "", at
-	}
-	return inside, mark + "(" + e.Print(e.root.Args[0], nil) + ")", from + length + len(n.closing)
+	return ref, at
 }
 
 // intended is the reference that a path in the notation is taken for, if it is taken for one.

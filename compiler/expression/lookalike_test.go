@@ -20,7 +20,7 @@ func TestLookalikesKeepTheirMeaning(t *testing.T) {
 		{`"Hi " + †input.s`, `†("Hi " + †input.s)`, false},
 		{"len(†input.s) > 3", "†(len(†input.s) > 3)", false},
 		{"not †input.s", "†(not †input.s)", false},
-		{" †input.n + 1", "†input.n + 1", false},
+		{" †input.n + 1", "†(†input.n + 1)", false},
 		{"Hi †(upper(†input.s))!", "Hi †{upper(†input.s)}!", true},
 		{"Hi †(\")\" + †input.s) and †input.t", "Hi †{\")\" + †input.s} and †{input.t}", true},
 		{"{{{input.s}}}", "†input.s", true},
@@ -31,6 +31,7 @@ func TestLookalikesKeepTheirMeaning(t *testing.T) {
 		{"Price: $†input.n", "Price: $†{input.n}", true},
 		{"Write \"{{input.s}}\" here", "Write \"†{input.s}\" here", false},
 		{"Use {{input.s}} or {{name}}", "Use †{input.s} or {{name}}", false},
+		{"Use {{ †input.n + 1 }}", "Use {{ †{input.n} + 1 }}", false},
 	} {
 		m, ok := Lookalike(c.text, func(Reference) bool { return false })
 		if !ok || m.Intended != c.meant || m.Sure != c.sure {
@@ -61,11 +62,9 @@ func TestLookalikes(t *testing.T) {
 		{"a ††{$state.a} b", "$state.a", `a ††{†{state.a}} b`},
 		{"①😀 $input.a", "$input.a", `①😀 †{input.a}`},
 		{"††: {{state.a}} †state.b", "{{state.a}}", `††: †{state.a} †state.b`},
-		{"†{state.a}: {{order.id}}, #{state.order['id']}, %state.order%", "{{order.id}}", `†{state.a}: †{state.order.id}, †{state.order.id}, †{state.order}`},
+		{"†{state.a}: {{order.id}}, ${state.order['id']}", "{{order.id}}", `†{state.a}: †{state.order.id}, †{state.order.id}`},
 		{"state['order'].id", "state['order'].id", "†state.order.id"},
 		{"{{ $.order }}", "{{ $.order }}", "†state.order"},
-		{"to {{upper(state.order.id)}} and {{len(state.other)}}", "{{upper(state.order.id)}}", `to †{upper(state.order.id)} and {{len(state.other)}}`},
-		{"${{ state.order.n + 1 }}", "${{ state.order.n + 1 }}", "†(†state.order.n + 1)"},
 	} {
 		m, ok := Lookalike(c.text, there)
 		if !ok || c.text[m.Start:m.End] != c.at || m.Intended != c.instead {
@@ -76,7 +75,7 @@ func TestLookalikes(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "plain", "$5", "$5.00 or €4", "costs $state", "US$state.x", "statement.of", "the state.ment", "{{name}}", "{{user.name}}", "${HOME}/x",
-		"$.store.book[0]", "$.input.x", "mail@state.order.id", "{order}", "order", "a † b", "Smith†, Jones‡", "word†note.2", "††state.x", "††: †state.x", "{state.x}", "{{ state.x | upper }}", "{{state}}", "{{upper(name)}}", "{{upper(state.x)}}", "{{state.order.id | upper}}", "${count + 1}",
+		"$.store.book[0]", "$.input.x", "mail@state.order.id", "{order}", "order", "a † b", "Smith†, Jones‡", "word†note.2", "††state.x", "††: †state.x", "{state.x}", "{{ state.x | upper }}", "{{state}}", "{{upper(name)}}", "{{upper(state.x)}}", "{{state.order.id | upper}}", "to {{upper(state.order.id)}}", "%state.order%", "$(state.order)", "${count + 1}",
 		"$inputs.x", "use state.x here", "†", "†state.x", "$data", "data: $", "{{", "${", "{{state.", "${state.x", "†state", "see †2 and †3.", "†{state.a}", "a †{state.b}", "a †$state.x", "a ††state.x", "†{state.a $state.b",
 	} {
 		if m, ok := Lookalike(text, there); ok {
@@ -87,7 +86,7 @@ func TestLookalikes(t *testing.T) {
 
 // LANGUAGE.md#documents: looking for them takes no longer for a hostile text.
 func TestLookalikesAreFoundSoon(t *testing.T) {
-	for _, piece := range []string{"†.", "†a", " †a.", "{{", "${", "$state.", "{{state.a", "${state[\"", "†a[\"", "†a[", "{{ state.x ", "{a[\"", "%a.", "{state.a%", "<%= ", "@a.b", "{{(", "{{upper(state.a)}}", "${1+", "{{(}}", "†(", "†('", strings.Repeat("†(", 160) + strings.Repeat(")", 160), strings.Repeat("†(1+", 100) + strings.Repeat(")", 100)} {
+	for _, piece := range []string{"†.", "†a", " †a.", "{{", "${", "$state.", "{{state.a", "${state[\"", "†a[\"", "†a[", "{{ state.x ", "{a[\"", "†(", "†('", strings.Repeat("†(", 160) + strings.Repeat(")", 160), strings.Repeat("†(1+", 100) + strings.Repeat(")", 100)} {
 		text := "x" + strings.Repeat(piece, maxLookalike/len(piece)-1)
 		if took, ok := cputime.Within(time.Second, func() { Lookalike(text, func(Reference) bool { return false }) }); !ok {
 			t.Errorf("%q, repeated, takes %v", piece, took)

@@ -81,6 +81,14 @@ func (e *Expr) References() []Reference { return e.refs }
 // else. Its value is then what the reference's path holds, null included.
 func (e *Expr) Plain() bool { return e.root == nil || e.root.Op == OpRef && !e.root.Soft }
 
+// String is the expression as people are shown it: as it is written, a required reference alone in its canonical form.
+func (e *Expr) String() string {
+	if e.Plain() {
+		return e.refs[0].String()
+	}
+	return e.Text
+}
+
 // Variables are the names of the parameters that the code of an activity uses,
 // sorted. $env, which is all of them, isn't among them.
 func (e *Expr) Variables() []string { return e.variables }

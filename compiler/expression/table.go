@@ -17,73 +17,57 @@ const inText = "†{ … }"
 
 // operatorTable has what nodes do that have operands.
 var operatorTable = []function{
-	{op: OpFallback, signature: "||(any) any", bind: bindOr, items: someOperand},
-	{op: OpGate, signature: "&&(any) any", bind: bindAnd, items: lastOperand},
-	{op: OpCond, signature: "(boolean, any, any) any", phrase: "a condition", bind: bindCond, items: someOperand,
+	{op: OpFallback, signature: "||(any) any", items: someOperand},
+	{op: OpGate, signature: "&&(any) any", items: lastOperand},
+	{op: OpCond, signature: "(boolean, any, any) any", phrase: "a condition", items: someOperand,
 		results: func(_ *checker, _ *Node, types []*Type) *Type { return either(types[1], types[2], 0) }},
-	{op: OpOr, signature: "or(boolean, boolean) boolean", bind: bindOr},
-	{op: OpAnd, signature: "and(boolean, boolean) boolean", bind: bindAnd},
-	{op: OpNot, signature: "not(boolean) boolean", bind: bindNot,
+	{op: OpOr, signature: "or(boolean, boolean) boolean"},
+	{op: OpAnd, signature: "and(boolean, boolean) boolean"},
+	{op: OpNot, signature: "not(boolean) boolean",
 		run: func(c invocation) any { return !c.args[0].(bool) }},
-	{op: OpNegate, signature: "-(number) number", phrase: "a sign", bind: bindSign,
+	{op: OpNegate, signature: "-(number) number", phrase: "a sign",
 		run: func(c invocation) any { return -c.number(0) }},
-	{op: OpPlus, signature: "+(number) number", phrase: "a sign", bind: bindSign,
+	{op: OpPlus, signature: "+(number) number", phrase: "a sign",
 		run: func(c invocation) any { return c.args[0] }},
 	{op: OpText, signature: "(string|number|boolean|date|duration...) string", phrase: inText, run: textOf},
 	{op: OpMember, signature: "(list, number) any; (object, string) any; (string, number) string", phrase: "an index",
 		partial: true, results: resultOfMember, run: member},
 	{op: OpSlice, signature: "(list|string, integer?, integer?) same", phrase: "a slice", items: sliced, run: slice},
 
-	{op: OpEqual, signature: "==(any, any) boolean", bind: bindCompare, results: equality,
+	{op: OpEqual, signature: "==(any, any) boolean", results: equality,
 		run: func(c invocation) any { return c.m.equal(c.n, c.args[0], c.args[1], 0) }},
-	{op: OpUnequal, signature: "!=(any, any) boolean", bind: bindCompare, results: equality,
+	{op: OpUnequal, signature: "!=(any, any) boolean", results: equality,
 		run: func(c invocation) any { return !c.m.equal(c.n, c.args[0], c.args[1], 0) }},
-	{op: OpLess, signature: "<" + bySize, bind: bindCompare, run: compared(func(order int) bool { return order < 0 })},
-	{op: OpLessEqual, signature: "<=" + bySize, bind: bindCompare,
+	{op: OpLess, signature: "<" + bySize, run: compared(func(order int) bool { return order < 0 })},
+	{op: OpLessEqual, signature: "<=" + bySize,
 		run: compared(func(order int) bool { return order <= 0 })},
-	{op: OpMore, signature: ">" + bySize, bind: bindCompare, run: compared(func(order int) bool { return order > 0 })},
-	{op: OpMoreEqual, signature: ">=" + bySize, bind: bindCompare,
+	{op: OpMore, signature: ">" + bySize, run: compared(func(order int) bool { return order > 0 })},
+	{op: OpMoreEqual, signature: ">=" + bySize,
 		run: compared(func(order int) bool { return order >= 0 })},
-	{op: OpIn, signature: "in(any, list|null) boolean; (string, object) boolean", bind: bindCompare,
+	{op: OpIn, signature: "in(any, list|null) boolean; (string, object) boolean",
 		results: membership, run: isIn},
-	{op: OpMatches, signature: "matches" + ofTexts, bind: bindCompare,
+	{op: OpMatches, signature: "matches" + ofTexts,
 		fails: func(n *Node) bool { return n.pattern == nil }, run: search(matches)},
-	{op: OpContains, signature: "contains" + ofTexts, bind: bindCompare, run: search(inside(strings.Contains))},
-	{op: OpStarts, signature: "startsWith" + ofTexts, bind: bindCompare, run: search(inside(strings.HasPrefix))},
-	{op: OpEnds, signature: "endsWith" + ofTexts, bind: bindCompare, run: search(inside(strings.HasSuffix))},
-	{op: OpRange, signature: "..(integer, integer) [number]", bind: bindRange, fails: unlessShort, items: spanned,
+	{op: OpContains, signature: "contains" + ofTexts, run: search(inside(strings.Contains))},
+	{op: OpStarts, signature: "startsWith" + ofTexts, run: search(inside(strings.HasPrefix))},
+	{op: OpEnds, signature: "endsWith" + ofTexts, run: search(inside(strings.HasSuffix))},
+	{op: OpRange, signature: "..(integer, integer) [number]", fails: unlessShort, items: spanned,
 		run: span},
 
 	{op: OpAdd, signature: "+(number, number) number; (string, string) string; (date, duration) date; " +
-		"(duration, date) date; (duration, duration) duration", bind: bindAdd, run: add},
+		"(duration, date) date; (duration, duration) duration", run: add},
 	{op: OpSubtract, signature: "-(number, number) number; (date, date) duration; (date, duration) date; " +
-		"(duration, duration) duration", bind: bindAdd, run: subtract},
+		"(duration, duration) duration", run: subtract},
 	{op: OpMultiply, signature: "*(number, number) number; (duration, number) duration; (number, duration) duration",
-		bind: bindMul, run: multiply},
-	{op: OpDivide, signature: "/(number, number) number", bind: bindMul, fails: mayBeZero, run: divide},
-	{op: OpModulo, signature: "%(number, number) number", bind: bindMul, partial: true, run: modulo},
-	{op: OpPower, signature: "**(number, number) number", bind: bindPower, partial: true, run: power},
+		run: multiply},
+	{op: OpDivide, signature: "/(number, number) number", fails: mayBeZero, run: divide},
+	{op: OpModulo, signature: "%(number, number) number", partial: true, run: modulo},
+	{op: OpPower, signature: "**(number, number) number", partial: true, run: power},
 }
 
 const (
 	bySize  = "(number, number) boolean; (string, string) boolean; (date, date) boolean; (duration, duration) boolean"
 	ofTexts = "(string|null, string|null) boolean"
-)
-
-// How strongly operators bind, as the grammar has it; 0 is the weakest.
-const (
-	bindLet     = 0
-	bindCond    = 1
-	bindOr      = 10
-	bindAnd     = 15
-	bindCompare = 20
-	bindRange   = 25
-	bindAdd     = 30
-	bindNot     = 50
-	bindMul     = 60
-	bindSign    = 90
-	bindPower   = 100
-	bindPrimary = 1000
 )
 
 // functionTable has the functions. What has no run is computed by the library.

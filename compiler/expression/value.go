@@ -281,6 +281,3 @@ func writeJSON(value any, indent bool) string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
-
-// quoteText writes a text literal.
-func quoteText(s string) string { return writeJSON(s, false) }

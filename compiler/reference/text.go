@@ -25,17 +25,6 @@ func Literal(s string) string {
 	return text
 }
 
-// Escape is the string of a plan for a text, whatever that holds: the inverse of [Literal].
-func Escape(text string) string {
-	text = EscapeBraces(text)
-	if strings.HasPrefix(text, mark) && !strings.HasPrefix(text, mark+Opening) {
-		return mark + text
-	}
-	return text
-}
-
-func EscapeBraces(text string) string { return strings.ReplaceAll(text, Opening, mark+Opening) }
-
 // LiteralText is the text of a string of a plan from a place on, up to the next expression in it, and where that
 // begins: at the string's end if there is none.
 func LiteralText(s string, at int) (text string, next int) {

@@ -99,7 +99,7 @@ func (e *variables) predicate(t *plan.Template, term *expression.Node) *predicat
 		}
 		a.refs[ref] = at
 	})
-	a.shape = t.Expr.Print(term, func(ref int) string { return "{" + strconv.Itoa(a.refs[ref]) + "}" })
+	a.shape = t.Expr.Shape(term, func(ref int) string { return "{" + strconv.Itoa(a.refs[ref]) + "}" })
 	key := a.key(a.shape)
 	if known := e.predicates[key]; known != nil {
 		e.terms[use] = known
@@ -230,17 +230,17 @@ func (e *variables) open(a *predicate) truth {
 	}
 	t := a.term
 	if !t.Op.Compares() {
-		l := e.freely(a, a.expr.Print(t, nil))
+		l := e.freely(a, a.expr.Shape(t, nil), a.written(t))
 		a.free = truth{e.And(counts, l), e.And(counts, l.Not())}
 		return a.free
 	}
-	left, right := a.expr.Print(t.Args[0], nil), a.expr.Print(t.Args[1], nil)
-	op := t.Op
+	x, y, op := t.Args[0], t.Args[1], t.Op
+	left, right := a.expr.Shape(x, nil), a.expr.Shape(y, nil)
 	if left > right {
-		left, right, op = right, left, turned(op)
+		left, right, x, y, op = right, left, y, x, turned(op)
 	}
-	equal := e.freely(a, left+" == "+right)
-	below := e.freely(a, left+" < "+right)
+	equal := e.freely(a, left+" == "+right, a.written(x)+" == "+a.written(y))
+	below := e.freely(a, left+" < "+right, a.written(x)+" < "+a.written(y))
 	less := e.And(equal.Not(), below)
 	more := e.And(equal.Not(), less.Not())
 	holds := map[expression.Op]logic.Literal{
@@ -251,11 +251,14 @@ func (e *variables) open(a *predicate) truth {
 	return a.free
 }
 
-// freely is the variable of what is written some way about the variables of a predicate.
-func (e *variables) freely(a *predicate, text string) logic.Literal {
+// written is a part of the predicate as the plan has it.
+func (a *predicate) written(n *expression.Node) string { return a.expr.Text[n.Start:n.End] }
+
+// freely is the variable of what has some shape about the variables of a predicate.
+func (e *variables) freely(a *predicate, shape, text string) logic.Literal {
 	variables := slices.Clone(a.variables)
 	slices.SortFunc(variables, func(a, b *variable) int { return a.number - b.number })
-	key := (&predicate{variables: variables}).key(text)
+	key := (&predicate{variables: variables}).key(shape)
 	l, ok := e.free[key]
 	if !ok {
 		l = e.Variable(true, true, aboutPredicate{text})
