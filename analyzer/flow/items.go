@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"math"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -24,7 +23,7 @@ func (f *Facts) OfItem(r *plan.Read) []Variant {
 		return unknown()
 	}
 	if r.Ref.Kind == "index" {
-		if len(r.Ref.Path) > 0 {
+		if list := call.Each.List.Expr; len(r.Ref.Path) > 0 || list != nil && list.Root().IsCut() {
 			return unknown()
 		}
 		_, most := f.Lengths(call)
@@ -123,8 +122,8 @@ func (f *Facts) Listing(call *plan.Call) Listing {
 	f.listing++
 	how.least, how.most = f.Lengths(call)
 	unbounded := how.least == 0 && how.most == compiler.MaxItems
-	if unbounded && call.Each.List.Expr != nil {
-		made.Uncounted = slices.ContainsFunc(call.Each.List.Reads, func(read int) bool {
+	if expr := call.Each.List.Expr; expr != nil {
+		made.Uncounted = expr.Root().IsCut() || unbounded && slices.ContainsFunc(call.Each.List.Reads, func(read int) bool {
 			return slices.ContainsFunc(f.Read(read), func(v Variant) bool {
 				return v.Schema == nil || v.Schema.Kinds() == schema.Anything
 			})
@@ -174,29 +173,20 @@ func (f *Facts) Lengths(call *plan.Call) (least, most int) {
 
 // lengthsAmong is how many items lists of some variants may have.
 func lengthsAmong(variants []Variant) expression.Interval {
-	return among(variants, schema.Array, expression.AnyItems, func(s *schema.Schema) expression.Interval {
-		least, most := s.Lengths()
-		if most < 0 {
-			most = expression.AnyLength
-		}
-		return expression.Interval{Least: least, Most: min(most, expression.AnyLength)}
-	})
-}
-
-// among is what is known of a number of those variants that are of a kind.
-func among(
-	variants []Variant, kind schema.Kinds, unknown expression.Interval, of func(*schema.Schema) expression.Interval,
-) expression.Interval {
-	all, some := unknown, false
+	all, some := expression.AnyItems, false
 	for i := range variants {
 		v := &variants[i]
 		if v.Schema == nil || v.Sample || len(variants) > maxVariants {
-			return unknown
+			return expression.AnyItems
 		}
-		if v.Schema.Kinds()&kind == 0 {
+		if v.Schema.Kinds()&schema.Array == 0 {
 			continue
 		}
-		one := of(v.Schema)
+		least, most := v.Schema.Lengths()
+		if most < 0 || most > expression.AnyLength {
+			most = expression.AnyLength
+		}
+		one := expression.Interval{Least: least, Most: most}
 		if some {
 			one = one.With(all)
 		}
@@ -205,35 +195,12 @@ func among(
 	return all
 }
 
-// bounds is what a schema says of a whole number.
-func (f *Facts) bounds(s *schema.Schema) expression.Interval {
-	number := expression.AnyNumber
-	for _, bound := range s.Bounds() {
-		within := func(keyword string) bool {
-			limit := schema.New(map[string]any{keyword: bound}, schema.Options{})
-			return f.Contains(s, limit).Relation == schema.Fits
-		}
-		if least := int(math.Ceil(bound)); least > number.Least && within("minimum") {
-			number.Least = least
-		}
-		if most := int(math.Floor(bound)); most < number.Most && within("maximum") {
-			number.Most = most
-		}
-	}
-	return number
-}
-
 // counted is the schema of what a part of an expression works out, with how many items it has.
 func (f *Facts) counted(like *schema.Schema, t *plan.Template, part *expression.Node) *schema.Schema {
 	if like == nil || like.Kinds()&schema.Array == 0 {
 		return like
 	}
-	items := part.Items(expression.Known{
-		Items: func(i int) expression.Interval { return lengthsAmong(f.Read(t.Reads[i])) },
-		Number: func(i int) expression.Interval {
-			return among(f.Read(t.Reads[i]), schema.Number, expression.AnyNumber, f.bounds)
-		},
-	})
+	items := part.Items(func(i int) expression.Interval { return lengthsAmong(f.Read(t.Reads[i])) })
 	if items == expression.AnyItems {
 		return like
 	}

@@ -1,42 +1,30 @@
 package expression
 
-// AnyLength is the most items of a list with no known bound. Whole numbers without one are between it and its negative.
+import "slices"
+
+// AnyLength is the most items of a list with no known bound.
 const AnyLength = 1<<31 - 1
 
-// An Interval is what is known of a whole number: how small and how large it may be.
+// An Interval is how few and how many items a list may have.
 type Interval struct{ Least, Most int }
 
-// AnyNumber is an unknown number, AnyItems the length of an unknown list.
-var (
-	AnyNumber = Interval{-AnyLength, AnyLength}
-	AnyItems  = Interval{0, AnyLength}
-)
+// AnyItems is the length of an unknown list.
+var AnyItems = Interval{0, AnyLength}
 
 // With is an interval that has all numbers of two.
 func (a Interval) With(b Interval) Interval {
 	return Interval{min(a.Least, b.Least), max(a.Most, b.Most)}
 }
 
-// plus has the sums of the numbers of two intervals.
-func (a Interval) plus(b Interval) Interval {
-	return Interval{max(a.Least+b.Least, -AnyLength), min(a.Most+b.Most, AnyLength)}
-}
-
-func (a Interval) negative() Interval { return Interval{-a.Most, -a.Least} }
-
-// positive has the numbers of an interval, and 0 for those below it.
-func (a Interval) positive() Interval { return Interval{max(0, a.Least), max(0, a.Most)} }
-
-// Known is what is known of the values of an expression's references: how many items a list has, and which number a
-// number is.
-type Known struct{ Items, Number func(ref int) Interval }
+// Lengths is how many items the list of a reference has.
+type Lengths func(ref int) Interval
 
 // Items is how many items the list has that a part of an expression results in. Nothing is known of anything but a
 // list.
-func (n *Node) Items(known Known) Interval {
+func (n *Node) Items(known Lengths) Interval {
 	switch {
 	case n.Op == OpRef:
-		return known.Items(n.Index)
+		return known(n.Index)
 	case n.Op == OpList:
 		return Interval{len(n.Args), len(n.Args)}
 	case n.fn != nil && n.fn.items != nil:
@@ -45,55 +33,84 @@ func (n *Node) Items(known Known) Interval {
 	return AnyItems
 }
 
-// number is what is known of the whole number that a node results in.
-func (n *Node) number(known Known) Interval {
-	v, ok := integer(n.Value)
-	switch {
-	case n.Op == OpRef:
-		return known.Number(n.Index)
-	case n.Op == OpLiteral && ok && v <= AnyLength && v >= -AnyLength:
-		return Interval{v, v}
-	case n.Op == OpNegate:
-		return n.Args[0].number(known).negative()
-	case n.Op == OpAdd:
-		return n.Args[0].number(known).plus(n.Args[1].number(known))
-	case n.Op == OpSubtract:
-		return n.Args[0].number(known).plus(n.Args[1].number(known).negative())
-	case n.Op == OpCall && n.Name == "len":
-		return n.Args[0].Items(known)
+// IsCut reports whether how many items a list has depends on a number that isn't written out: the end of a range, the
+// count of take, a bound of a slice.
+func (n *Node) IsCut() bool {
+	return n.any(func(n *Node) bool {
+		numbers := n.Args
+		switch {
+		case n.Op == OpSlice || n.Op == OpCall && n.Name == "take":
+			numbers = n.Args[1:]
+		case n.Op != OpRange:
+			return false
+		}
+		return slices.ContainsFunc(numbers, func(a *Node) bool { return a != nil && a.Op != OpLiteral })
+	})
+}
+
+// written is the whole number that is written as an operand. One that is left out is the other one given.
+func (n *Node) written(operand, otherwise int) (int, bool) {
+	a := n.Args[operand]
+	if a == nil {
+		return otherwise, true
 	}
-	return AnyNumber
+	v, ok := integer(a.Value)
+	return v, ok && a.Op == OpLiteral
 }
 
 // What is known of the lists that operators and functions result in.
 
-func asMany(n *Node, known Known) Interval { return n.Args[0].Items(known) }
-func atMost(n *Node, known Known) Interval { return Interval{0, n.Args[0].Items(known).Most} }
+func asMany(n *Node, known Lengths) Interval { return n.Args[0].Items(known) }
+func atMost(n *Node, known Lengths) Interval { return Interval{0, n.Args[0].Items(known).Most} }
 
-func distinct(n *Node, known Known) Interval {
+func distinct(n *Node, known Lengths) Interval {
 	list := n.Args[0].Items(known)
 	return Interval{min(list.Least, 1), list.Most}
 }
 
-func taken(n *Node, known Known) Interval {
-	list, count := n.Args[0].Items(known), n.Args[1].number(known)
-	return Interval{min(list.Least, count.Least), min(list.Most, count.Most)}.positive()
+func taken(n *Node, known Lengths) Interval {
+	count, ok := n.written(1, 0)
+	if !ok || count < 0 {
+		return atMost(n, known)
+	}
+	list := n.Args[0].Items(known)
+	return Interval{min(list.Least, count), min(list.Most, count)}
 }
 
-func spanned(n *Node, known Known) Interval {
-	return n.Args[1].number(known).plus(n.Args[0].number(known).negative()).plus(Interval{1, 1}).positive()
+func spanned(n *Node, _ Lengths) Interval {
+	from, ok := n.written(0, 0)
+	to, both := n.written(1, 0)
+	if !ok || !both {
+		return AnyItems
+	}
+	length := min(max(0, to-from+1), AnyLength)
+	return Interval{length, length}
 }
 
-func allOperands(n *Node, known Known) (all Interval) {
+func sliced(n *Node, known Lengths) Interval {
+	from, ok := n.written(1, 0)
+	to, both := n.written(2, AnyLength)
+	list := n.Args[0].Items(known)
+	switch {
+	case ok && from < 0 && n.Args[2] == nil: // the last ones
+		return Interval{min(list.Least, -from), min(list.Most, -from)}
+	case !ok || !both || from < 0 || to < 0:
+		return atMost(n, known)
+	}
+	return Interval{max(0, min(to, list.Least)-from), max(0, min(to, list.Most)-from)}
+}
+
+func allOperands(n *Node, known Lengths) (all Interval) {
 	for _, a := range n.Args {
-		all = all.plus(a.Items(known))
+		list := a.Items(known)
+		all = Interval{all.Least + list.Least, min(all.Most+list.Most, AnyLength)}
 	}
 	return all
 }
 
-func lastOperand(n *Node, known Known) Interval { return n.Args[len(n.Args)-1].Items(known) }
+func lastOperand(n *Node, known Lengths) Interval { return n.Args[len(n.Args)-1].Items(known) }
 
-func someOperand(n *Node, known Known) Interval {
+func someOperand(n *Node, known Lengths) Interval {
 	all := lastOperand(n, known)
 	for i, a := range n.Args {
 		if n.Op == OpFallback || i > 0 {
@@ -101,30 +118,4 @@ func someOperand(n *Node, known Known) Interval {
 		}
 	}
 	return all
-}
-
-// sliced is the length of a slice. A bound below 0 counts from the end.
-func sliced(n *Node, known Known) Interval {
-	list, from, to := n.Args[0].Items(known), Interval{}, Interval{AnyLength, AnyLength}
-	for i, bound := range []*Interval{&from, &to} {
-		if n.Args[i+1] == nil {
-			continue
-		}
-		if *bound = n.Args[i+1].number(known); bound.Least != bound.Most {
-			return Interval{0, list.Most}
-		}
-	}
-	if from.Least < 0 && to.Least >= 0 && to.Least < AnyLength { // longer lists give shorter ones
-		return Interval{0, min(list.Most, to.Least, -from.Least)}
-	}
-	of := func(length int) int {
-		cut := func(at int) int {
-			if at < 0 {
-				at += length
-			}
-			return max(0, min(at, length))
-		}
-		return max(0, cut(to.Least)-cut(from.Least))
-	}
-	return Interval{of(list.Least), of(list.Most)}
 }
