@@ -66,9 +66,7 @@ type checker struct {
 }
 
 func (c *checker) result() (*Type, *Error) {
-	root := c.expr.Root()
-	t := c.from(root)
-	c.constants(root)
+	t := c.from(c.expr.Root())
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -338,28 +336,6 @@ func helpField(name string, fields map[string]*Type) string {
 	return "its fields are " + wording.Names(names, 8)
 }
 
-// resultOfGet is the type of what get finds.
-func resultOfGet(_ *checker, n *Node, types []*Type) *Type {
-	base := types[0]
-	if base == nil {
-		return nil
-	}
-	if base.Kinds&^Null == Array {
-		return base.Elem.with(Null)
-	}
-	name, _ := n.Args[1].Value.(string)
-	if n.Args[1].Op != OpLiteral || base.Kinds&^Null != Object {
-		return nil
-	}
-	if field, known := base.Fields[name]; known {
-		return field.with(Null)
-	}
-	if !base.open() {
-		return &Type{Kinds: Null}
-	}
-	return nil
-}
-
 func listOfResults(_ *checker, _ *Node, arguments []*Type) *Type {
 	return &Type{Kinds: Array, Elem: arguments[1]}
 }
@@ -370,14 +346,6 @@ func objectOfLists(_ *checker, _ *Node, arguments []*Type) *Type {
 
 func objectOfPairs(_ *checker, _ *Node, arguments []*Type) *Type {
 	return &Type{Kinds: Object, Open: true, Rest: arguments[0].elem().elem()}
-}
-
-func resultOfReduce(_ *checker, _ *Node, types []*Type) *Type {
-	start := types[0].elem()
-	if len(types) == 3 {
-		start = types[2]
-	}
-	return either(start, types[1], 0)
 }
 
 func resultOfMember(c *checker, n *Node, types []*Type) (out *Type) {
@@ -411,33 +379,4 @@ func membership(c *checker, n *Node, types []*Type) *Type {
 		c.report(n.wrong(0, x.String()+" is never in a list of which each item is "+items.String(), ""))
 	}
 	return aBool
-}
-
-// What evaluating a part without references may take while an expression is checked.
-const (
-	constantSteps  = 10_000
-	constantMemory = 1 << 20
-)
-
-// constants reports a part without references that fails whenever it is evaluated.
-func (c *checker) constants(n *Node) {
-	switch {
-	case n == nil || c.err != nil || n.Op == OpLiteral:
-	case !n.Open() && !n.varies():
-		m := c.expr.evaluation(nil, &Meter{constantSteps, constantMemory})
-		if _, err := m.attempt(n); err != nil && m.steps <= m.most.Steps && m.memory <= m.most.Memory {
-			c.err, _ = err.(*Error)
-		}
-	default:
-		for _, a := range n.Args {
-			c.constants(a)
-		}
-	}
-}
-
-// varies reports whether a node's value depends on something outside of it.
-func (n *Node) varies() bool {
-	return n.any(func(n *Node) bool {
-		return n.Op == OpRef || n.Op == OpVar || n.Op == OpParams || n.IsPresence()
-	})
 }

@@ -5,39 +5,29 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/file"
-	"github.com/obelus-dev/obelus/compiler/naming"
 )
-
-const noNumber, largestNumber = "isn't a number", "whole numbers go up to 9007199254740991"
 
 // complaints are what the parser's messages mean, by a part of them. %q is the token.
 var complaints = []struct{ part, message, help string }{
-	{"literal", "%q " + noNumber, largestNumber},
-	{"number", "%q " + noNumber, largestNumber},
+	{"literal", "%q isn't a number", "whole numbers go up to 9007199254740991"},
+	{"number", "%q isn't a number", "whole numbers go up to 9007199254740991"},
 	{"escape", "the text has an escape that means no character", "write \\\\ for a backslash"},
-	{"arguments", "an argument is missing", "write list | filter(.price > 10), for example"},
-	{"wrap predicate", "%q isn't allowed here", "put braces around it: filter({ let x = #; x > 1 })"},
 }
 
 const noOperator, onlyItem = "is no operator", "only stands for an item inside a function such as filter"
 
 // signs are what is wrong with operators that don't exist, and with those that are where none can be.
 var signs = map[string]struct{ message, help string }{
-	"=":      {"compares nothing", "did you mean \"==\"?"},
-	"=>":     {noOperator, "the item is # and what it holds .key, without a name: map(list, .key)"},
-	"===":    {noOperator, "did you mean \"==\"?"},
-	"!==":    {noOperator, "did you mean \"!=\"?"},
-	"<>":     {noOperator, "did you mean \"!=\"?"},
-	"->":     {noOperator, "parts are read with a point: †state.a.b"},
-	"&":      {noOperator, "did you mean and?"},
-	";":      {"isn't allowed here", "an expression is one value"},
-	"?":      {"isn't allowed here", "a choice is written condition ? value : other"},
-	"#":      {onlyItem, "write list | map(#.name)"},
-	".":      {onlyItem, "write list | map(#.name)"},
-	"is":     {noOperator, "did you mean \"==\"?"},
-	"equals": {noOperator, "did you mean \"==\"?"},
-	"eq":     {noOperator, "did you mean \"==\"?"},
-	"xor":    {noOperator, "write != between booleans"},
+	"=":   {"compares nothing", "did you mean \"==\"?"},
+	"=>":  {noOperator, "the item is # and what it holds .key, without a name: map(list, .key)"},
+	"===": {noOperator, "did you mean \"==\"?"},
+	"!==": {noOperator, "did you mean \"!=\"?"},
+	"<>":  {noOperator, "did you mean \"!=\"?"},
+	"->":  {noOperator, "parts are read with a point: †state.a.b"},
+	"&":   {noOperator, "did you mean and?"},
+	";":   {"isn't allowed here", "an expression is one value"},
+	"#":   {onlyItem, "write list | map(#.name)"},
+	".":   {onlyItem, "write list | map(#.name)"},
 }
 
 // syntax turns the parser's complaint into ours.
@@ -63,9 +53,6 @@ func (s *scan) fault(i int, message, help string) *Error {
 func (s *scan) explain(i int, complaint string) *Error {
 	t, word := s.tokens[i], s.word(i)
 	its := quote(word) + " "
-	if t.kind == tokenNumber && strings.Count(word, ".") > 1 {
-		return s.fault(i, its+noNumber, "a list of numbers is written [1, 2, 3]")
-	}
 	for _, c := range complaints {
 		if strings.Contains(complaint, c.part) {
 			return s.fault(i, strings.Replace(c.message, "%q", quote(word), 1), c.help)
@@ -78,12 +65,8 @@ func (s *scan) explain(i int, complaint string) *Error {
 	opens := func(brackets string) bool { return bracket > 0 && strings.Contains(brackets, s.word(bracket)) }
 	switch {
 	case (word == "." || word == "#") && opens("(") && s.tokens[bracket-1].kind == tokenWord:
-		name := s.word(bracket - 1)
-		if f := functions[name]; f == nil {
+		if name := s.word(bracket - 1); functions[name] == nil {
 			return s.fault(bracket-1, unknownFunction(name), helpFunction(name))
-		} else if !f.perItem {
-			return s.fault(bracket-1, quote(name)+" takes a value, and no item for item",
-				"write "+name+"(list) for the whole, or list | map("+name+"(#)) for each item")
 		}
 	case word == ":" && opens("{") && strings.Contains("(,", s.word(bracket-1)): // in an argument that begins so
 		return s.fault(i, its+"isn't allowed here",
@@ -104,27 +87,15 @@ func (s *scan) explain(i int, complaint string) *Error {
 		return s.fault(i, "a function must follow \"|\"",
 			"write list | filter(…); did you mean \"||\", the first value that is there?")
 	}
-	if intended := intendedOperator(word); intended != "" && t.kind == tokenWord {
-		return s.fault(i, its+noOperator, "did you mean "+intended+"?")
+	for _, operator := range []string{"or", "and", "not", "in"} {
+		if strings.EqualFold(operator, word) && operator != word {
+			return s.fault(i, its+noOperator, "did you mean "+operator+"?")
+		}
 	}
 	if i > 0 {
 		return s.betweenTokens(i)
 	}
 	return s.fault(i, its+"isn't allowed here", "")
-}
-
-// intendedOperator is the operator in words that a word is taken for; "" if there is none.
-func intendedOperator(word string) string {
-	for _, operator := range []string{"or", "and", "not", "in", "matches", "contains", "startsWith", "endsWith"} {
-		if strings.EqualFold(operator, word) && operator != word {
-			return operator
-		}
-	}
-	if words[word] {
-		return ""
-	}
-	near, _ := naming.Nearest(word, []string{"contains", "matches", "startsWith", "endsWith"})
-	return near
 }
 
 // betweenTokens is what is wrong with a token that can't follow the one before it.

@@ -119,7 +119,7 @@ var functionTable = []function{
 
 	{signature: "first(list|null) item"},
 	{signature: "last(list|null) item"},
-	{signature: "get(object|list|null, number|string) any", partial: true, results: resultOfGet, run: get},
+	{signature: "get(object|list|null, number|string) any", partial: true, run: get},
 	{signature: "take(list, count integer) same", items: taken, run: take},
 	{signature: "keys(object) [string]", grow: 3 * listItem,
 		run: ofFields(func(key string, _ any) any { return key })},
@@ -152,7 +152,7 @@ var functionTable = []function{
 	{signature: "groupBy(list, #string|number|boolean) object", results: objectOfLists, run: groupBy},
 	{signature: "sortBy(list, #number|string|date|duration, order string?) same", partial: true, grow: 3 * listItem,
 		items: asMany, run: sortBy},
-	{signature: "reduce(list, #any, start any?) any", results: resultOfReduce, run: reduce,
+	{signature: "reduce(list, #any, start any?) any", run: reduce,
 		fails: func(n *Node) bool { return len(n.Args) < 3 }},
 
 	// Methods of dates and durations, as in date("2024-02-29").Year().
