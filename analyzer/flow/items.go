@@ -123,11 +123,12 @@ func (f *Facts) Listing(call *plan.Call) Listing {
 	how.least, how.most = f.Lengths(call)
 	unbounded := how.least == 0 && how.most == compiler.MaxItems
 	if expr := call.Each.List.Expr; expr != nil {
-		made.Uncounted = expr.Root().IsCut() || unbounded && slices.ContainsFunc(call.Each.List.Reads, func(read int) bool {
+		isUnknown := func(read int) bool {
 			return slices.ContainsFunc(f.Read(read), func(v Variant) bool {
 				return v.Schema == nil || v.Schema.Kinds() == schema.Anything
 			})
-		})
+		}
+		made.Uncounted = expr.Root().IsCut() || unbounded && slices.ContainsFunc(call.Each.List.Reads, isUnknown)
 	}
 	if one := call.Each.Tool; one != nil && one.Output != nil && how.of.Item().Schema.Kinds()&schema.Null == 0 {
 		how.holes, made.Uncertain = f.mayLack(call)

@@ -53,10 +53,6 @@ var shared = []family{
 		return filled("plan.json", `{"tools":{"t":{"properties":{"p":{}},"_output":{"anyOf":[`+longPatterns(bytes, `{"pattern":"([ab]*c%d){300}$"}`)+`,{"type":"string"}]}}},"activities":{"t":{"expr":"repeat(p, 45000)"}},"calls":[{"_tool":"t","p":"a"}`, `]}`, "",
 			numbered(`,{"_tool":"t","p":"ab","_outputPath":"a%d"}`))(bytes)
 	}},
-	{"shared: results by look-ahead", func(bytes int) map[string]string {
-		return filled("plan.json", `{"tools":{"t":{"properties":{"p":{}},"_output":{"anyOf":[`+longPatterns(bytes, `{"pattern":"(?=([ab]*c%d){300})$"}`)+`,{"type":"string"}]}}},"activities":{"t":{"expr":"repeat(p, 45000)"}},"calls":[{"_tool":"t","p":"a"}`, `]}`, "",
-			numbered(`,{"_tool":"t","p":"ab","_outputPath":"a%d"}`))(bytes)
-	}},
 }
 
 // longPatterns are schemas of patterns with as many states as there may be.

@@ -107,9 +107,9 @@ func (n *Node) walk(yield func(*Node) bool) bool {
 	return yield(n) && !slices.ContainsFunc(n.Args, func(a *Node) bool { return !a.walk(yield) })
 }
 
-// Shape is a part of the expression as its tree has it: parts that differ only in blanks, quotes, the spelling of numbers
-// or needless parentheses have the same. If named isn't nil it names the references, by their index, so that parts that
-// differ in them alone have the same shape.
+// Shape is a part of the expression as its tree has it: parts that differ only in blanks, quotes, the spelling of
+// numbers or needless parentheses have the same. If named isn't nil it names the references, by their index, so that
+// parts that differ in them alone have the same shape.
 func (e *Expr) Shape(n *Node, named func(ref int) string) string {
 	if n == nil { // a bound of a slice that is left out
 		return "_"

@@ -182,6 +182,9 @@ func without(v any, path []string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := maps.Clone(v)
+		if path[0] == "patternProperties" {
+			delete(out, "additionalProperties") // which would refuse the names that the pattern allowed
+		}
 		if inner, known := v[path[0]]; len(path) == 1 || !known {
 			delete(out, path[0])
 		} else {
@@ -196,6 +199,22 @@ func without(v any, path []string) any {
 		return out
 	}
 	return true
+}
+
+// WithoutPatterns is a schema without the patterns that can't be used, and what is wrong with each.
+func WithoutPatterns(v any) (less any, faults []string) {
+	for range maxFaults {
+		fault, _ := schema.New(v, schema.Options{}).Compile().(*schema.SchemaError)
+		if fault == nil || fault.Limit {
+			break
+		}
+		last := fault.Path[max(0, len(fault.Path)-2):]
+		if keywordOf(last) != `"pattern"` && !slices.Contains(last, "patternProperties") {
+			break
+		}
+		v, faults = without(v, fault.Path), append(faults, fault.Message)
+	}
+	return v, faults
 }
 
 // finish gives an operation's tool its schemas.

@@ -3,10 +3,8 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/schema/ast"
 	ordinary "github.com/santhosh-tekuri/jsonschema/v5"
@@ -25,8 +23,8 @@ func (s *Schema) Ordinary() (*ordinary.Schema, error) {
 	return s.compiled, s.broken
 }
 
-// confirms reports whether the ordinary validator, too, gives this answer. What it can't read, look-around and
-// back-references, is ours alone to tell.
+// confirms reports whether the ordinary validator, too, gives this answer. What it can't read is
+// ours alone to tell.
 func (s *Schema) confirms(v any, accepted bool) bool {
 	if s == nil {
 		return accepted
@@ -48,7 +46,6 @@ func newCompiler() *ordinary.Compiler {
 type exporter struct {
 	urls    map[*ast.Node]string
 	pending []*ast.Node // that have a URL and no text yet
-	err     error
 }
 
 // compileOrdinary compiles a node with all that it refers to.
@@ -68,7 +65,7 @@ func compileOrdinary(n *ast.Node) (compiled *ordinary.Schema, err error) {
 		if err == nil {
 			err = c.AddResource(x.urls[next], bytes.NewReader(text))
 		}
-		if err = errors.Join(err, x.err); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -89,10 +86,6 @@ func (x *exporter) text(n *ast.Node) any {
 		return true
 	case n.Verdict == ast.Never || n.Values != nil && len(n.Values) == 0: // the library takes an empty enum for none
 		return false
-	}
-	if n.Strings != nil && n.Strings.Pattern != nil && !n.Strings.Pattern.Regular() || n.Objects != nil &&
-		slices.ContainsFunc(n.Objects.Patterns, func(p ast.PatternRule) bool { return !p.Pattern.Regular() }) {
-		x.err = errors.New("the ordinary validator can't compile look-around or back-references")
 	}
 	return n.Print(x.text, x.url)
 }

@@ -10,9 +10,8 @@
 // open is decided so:
 //
 //   - format is an annotation in later drafts; Options.AssertFormat asserts it everywhere.
-//   - patterns are ECMA-262's, in Unicode mode (package regex). What look-around
-//     and back-references say is matched in a bounded number of steps, and isn't
-//     reasoned about.
+//   - patterns are ECMA-262's, in Unicode mode (package regex), without look-around
+//     and back-references.
 //   - a $ref reaches places inside its own schema ("#/$defs/x", "#anchor", a
 //     $id that the schema itself declares) and the document's named schemas
 //     ("#/schemas/Name", and on into them). Nothing else is ever read, no file and

@@ -9,7 +9,7 @@ const ChecksPerStep = 32
 // Bounded is a checker that takes no more than so many steps.
 func Bounded(steps int) Checker { return Checker{most: max(steps, 1)} }
 
-// What the regular patterns of one validation may cost at most together, besides what
+// What the patterns of one validation may cost at most together, besides what
 // small ones cost on long texts: a second or less.
 const (
 	maxEffort     = 12_000_000
@@ -60,17 +60,13 @@ func textOf(v any) int {
 }
 
 // Matches asks a pattern. What that costs is taken off the steps of a checker that has a
-// bound of its own; else that of patterns that are regular is counted by itself.
+// bound of its own; else it is counted by itself.
 func (c *Checker) Matches(p *regex.Pattern, text string) bool {
-	counted, most := &c.Steps, maxSteps
-	switch {
-	case c.most > 0:
-		most = c.most
-	case p.Regular():
-		counted, most = &c.effort, maxEffort+effortsOfByte*len(text)
-		if c.allowance != nil {
-			most = min(most, max(0, c.allowance.Left)+effortsOfEach)
-		}
+	counted, most := &c.effort, maxEffort+effortsOfByte*len(text)
+	if c.most > 0 {
+		counted, most = &c.Steps, c.most
+	} else if c.allowance != nil {
+		most = min(most, max(0, c.allowance.Left)+effortsOfEach)
 	}
 	left := most - *counted
 	matched, decided := p.MatchWithin(text, &left)

@@ -32,7 +32,7 @@ func (p *parser) pattern(k, key string, v any) *regex.Pattern {
 	}
 	if err != nil {
 		p.reader.fail(p.node, tail, "",
-			"%q isn't a regular expression of ECMA-262, as JSON Schema has them: %s", source, err)
+			"%q isn't a usable regular expression of ECMA-262: %s", source, err)
 		return nil
 	}
 	return re

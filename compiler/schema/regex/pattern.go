@@ -5,8 +5,7 @@
 // spelled out (\s, \c, \u, ., [], [^], \p{Script=…}). As the standard advises, it is
 // read in Unicode mode; what that mode forbids and the older one takes literally
 // (an escaped comma, a brace that closes nothing) is taken literally. Look-ahead,
-// look-behind and back-references, which Go's regexp doesn't have, are matched by
-// backtracking in a counted number of steps, so that one text has one answer.
+// look-behind and back-references, which Go's regexp doesn't have, are refused.
 package regex
 
 import (
@@ -26,7 +25,6 @@ type Pattern struct {
 
 	text string // as Go reads it
 	re   *regexp.Regexp
-	odd  *irregular // in the place of re, where Go has nothing like it
 
 	once        sync.Once
 	size        int // of its program, see Effort
@@ -38,18 +36,11 @@ type Pattern struct {
 // Compile reads a regular expression. The size is that of its program, where the
 // pattern repeats something.
 func Compile(source string) (p *Pattern, size int, err error) {
-	t, err := translate(source)
+	text, err := translate(source)
 	if err != nil {
 		return nil, 0, err
 	}
-	p = &Pattern{Source: source, text: t.text()}
-	if len(t.marks) > 0 {
-		if p.odd, err = t.irregular(); err != nil {
-			return nil, 0, err
-		}
-		p.once.Do(func() { p.size, p.most = p.odd.size(), math.MaxInt })
-		return p, p.size, nil
-	}
+	p = &Pattern{Source: source, text: text}
 	if p.re, size, err = compile(p.text); err != nil {
 		why := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "`", `"`)
 		err = fmt.Errorf("%.100s", why)
@@ -76,50 +67,24 @@ func compile(text string) (re *regexp.Regexp, size int, err error) {
 	return re, size, err
 }
 
-// Regular reports whether the pattern has neither look-around nor back-references.
-func (p *Pattern) Regular() bool { return p.odd == nil }
-
-// Text is the pattern as Go reads it, where it is regular, and else empty.
-func (p *Pattern) Text() string {
-	if p.odd != nil {
-		return ""
-	}
-	return p.re.String()
-}
+// Text is the pattern as Go reads it.
+func (p *Pattern) Text() string { return p.re.String() }
 
 // Same reports whether two patterns were written alike.
 func (p *Pattern) Same(q *Pattern) bool { return p == q || p.Source == q.Source }
 
-// Match reports whether the pattern matches somewhere in a text; of a pattern that isn't
-// regular false also where that takes more than MaxSteps to tell.
-func (p *Pattern) Match(text string) bool {
-	steps := MaxSteps
-	if p.odd == nil {
-		steps = math.MaxInt
-	}
-	matched, _ := p.MatchWithin(text, &steps)
-	return matched
-}
+// Match reports whether the pattern matches somewhere in a text.
+func (p *Pattern) Match(text string) bool { return p.re.MatchString(text) }
 
-// MatchWithin is Match within a number of steps, off which it takes its own: the same
-// for the same text, whatever has been asked before. It is undecided when they don't
-// last.
+// MatchWithin is Match within a number of steps, off which it takes its own. It is undecided when they don't last.
 func (p *Pattern) MatchWithin(text string, steps *int) (matched, decided bool) {
-	if p.odd != nil {
-		most := min(*steps, MaxSteps)
-		left := most
-		matched, decided = p.odd.match(text, &left)
-		*steps -= most - left
-		return matched, decided
-	}
 	if *steps -= p.Effort(text); *steps < 0 {
 		return false, false
 	}
-	return p.re.MatchString(text), true
+	return p.Match(text), true
 }
 
-// parsed is the pattern as a tree and as a program, without what isn't regular.
-// They are large and seldom needed, and so aren't kept.
+// parsed is the pattern as a tree and as a program. They are large and seldom needed, and so aren't kept.
 func (p *Pattern) parsed() (*syntax.Regexp, *syntax.Prog) {
 	tree, _ := syntax.Parse(p.text, syntax.Perl) // as it was read before
 	tree = tree.Simplify()
@@ -131,7 +96,7 @@ func (p *Pattern) parsed() (*syntax.Regexp, *syntax.Prog) {
 // depends on the text around it.
 func FullMatch(source string) (full string, ok bool) {
 	p, _, err := Compile(source)
-	if err != nil || !p.Regular() {
+	if err != nil {
 		return "", false
 	}
 	tree, _ := p.parsed()

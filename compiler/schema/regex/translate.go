@@ -21,58 +21,20 @@ const (
 	nothing  = `[^\x00-\x{10ffff}]`
 )
 
-// A mark is what Go's expressions don't have: a look-around, or a reference back to what a group has matched. In the
-// text an empty group replaces it.
-type mark struct {
-	part             int // of the text, for a look-around
-	behind, negative bool
-	group            int    // for a reference; 0 for none
-	name             string // of that group, until all groups are known
-}
-
-// A part is the text of the pattern, or of one of its look-arounds. Groups holds
-// for each of its groups, in order, the number that it has in the pattern, or, of a
-// mark, minus its place among the marks, counted from 1.
-type part struct {
-	strings.Builder
-	groups []int
-}
-
 // A translator writes an expression of ECMA-262 as Go reads it.
 type translator struct {
+	strings.Builder
 	source string
 	at     int
-	parts  []*part // the first is the whole
-	now    *part
-	marks  []mark
-	groups int
-	names  map[string]int
 	dotAll bool // s of (?s:…)
 	effort int  // of the counts above 1,000 so far: the bytes and the repetitions that they write
 }
 
-func translate(source string) (*translator, error) {
-	t := &translator{source: source, names: map[string]int{}}
-	t.parts = []*part{{}}
-	t.now = t.parts[0]
-	if err := t.group(0); err != nil {
-		return nil, err
-	}
-	for i := range t.marks {
-		m := &t.marks[i]
-		if m.name != "" {
-			if m.group = t.names[m.name]; m.group == 0 {
-				return nil, fmt.Errorf("there is no group %q", m.name)
-			}
-		}
-		if m.group > t.groups {
-			return nil, fmt.Errorf("there is no group %d", m.group)
-		}
-	}
-	return t, nil
+func translate(source string) (string, error) {
+	t := &translator{source: source}
+	err := t.group(0)
+	return t.String(), err
 }
-
-func (t *translator) text() string { return t.parts[0].String() }
 
 // next is the next character, and goes past it.
 func (t *translator) next() rune {
@@ -99,16 +61,15 @@ func (t *translator) group(depth int) error {
 	}
 	dotAll := t.dotAll
 	defer func() { t.dotAll = dotAll }()
-	atom, groups := 0, 0 // where what was read last begins, and how many groups are before it
+	atom := 0 // where what was read last begins
 	for t.at < len(t.source) {
-		begin := t.at
-		start, before := t.now.Len(), len(t.now.groups)
+		begin, start := t.at, t.Len()
 		var err error
 		switch t.next() {
 		case '\\':
 			err = t.escape(false)
 		case '.':
-			t.now.WriteString(map[bool]string{false: notEnds, true: anything}[t.dotAll])
+			t.WriteString(map[bool]string{false: notEnds, true: anything}[t.dotAll])
 		case '[':
 			err = t.class()
 		case '(':
@@ -119,18 +80,14 @@ func (t *translator) group(depth int) error {
 			}
 			return errors.New(`a ")" closes nothing`)
 		case '{':
-			count := "{"
-			if len(t.now.groups) == groups {
-				count = t.count(t.now.String()[atom:])
-			}
-			t.now.WriteString(count)
+			t.WriteString(t.count(t.String()[atom:]))
 		default:
-			t.now.WriteString(t.source[begin:t.at])
+			t.WriteString(t.source[begin:t.at])
 		}
 		if err != nil {
 			return err
 		}
-		atom, groups = start, before
+		atom = start
 	}
 	if depth > 0 {
 		return errors.New(`a "(" isn't closed`)
@@ -172,37 +129,22 @@ func (t *translator) count(atom string) (text string) {
 
 // open reads a group of any kind, whose parenthesis was read.
 func (t *translator) open(depth int) error {
-	for prefix, m := range map[string]mark{"?=": {}, "?!": {negative: true}, "?<=": {behind: true},
-		"?<!": {behind: true, negative: true}} {
-		if t.take(prefix) {
-			return t.lookAround(m, depth)
-		}
-	}
-	name, dotAll := "", t.dotAll
+	dotAll := t.dotAll
 	switch {
+	case t.take("?=") || t.take("?!") || t.take("?<=") || t.take("?<!"):
+		return errors.New("look-ahead and look-behind aren't supported")
 	case t.take("?:"):
-		t.now.WriteString("(?:")
+		t.WriteString("(?:")
 	case t.take("?<") || t.take("?P<"):
 		end := strings.IndexByte(t.source[t.at:], '>')
 		if end < 1 {
 			return errors.New("the name of a group isn't closed")
 		}
-		name = t.source[t.at : t.at+end]
 		t.at += end + 1
-		if t.names[name] != 0 {
-			return fmt.Errorf("two groups have the name %q", name)
-		}
-		fallthrough
+		t.WriteString("(")
+	case !t.take("?"):
+		t.WriteString("(")
 	default:
-		if name != "" || !t.take("?") {
-			t.groups++
-			t.now.groups = append(t.now.groups, t.groups)
-			if name != "" {
-				t.names[name] = t.groups
-			}
-			t.now.WriteString("(")
-			break
-		}
 		flags := t.source[t.at:]
 		end := strings.IndexAny(flags, ":)")
 		if end < 0 || strings.Trim(flags[:end], "ims-") != "" {
@@ -210,50 +152,33 @@ func (t *translator) open(depth int) error {
 		}
 		on, off, _ := strings.Cut(flags[:end], "-")
 		t.dotAll = (t.dotAll || strings.Contains(on, "s")) && !strings.Contains(off, "s")
-		t.now.WriteString("(?" + flags[:end+1])
+		t.WriteString("(?" + flags[:end+1])
 		if t.at += end + 1; flags[end] == ')' {
 			return nil // they hold to the end of the group around
 		}
 	}
 	err := t.group(depth + 1)
-	t.now.WriteString(")")
+	t.WriteString(")")
 	t.dotAll = dotAll
 	return err
-}
-
-func (t *translator) lookAround(m mark, depth int) error {
-	m.part = len(t.parts)
-	t.mark(m)
-	outer := t.now
-	t.now = &part{}
-	t.parts = append(t.parts, t.now)
-	err := t.group(depth + 1)
-	t.now = outer
-	return err
-}
-
-func (t *translator) mark(m mark) {
-	t.marks = append(t.marks, m)
-	t.now.groups = append(t.now.groups, -len(t.marks))
-	t.now.WriteString("()")
 }
 
 // class reads a class of characters, whose bracket was read.
 func (t *translator) class() error {
 	negated := t.take("^")
 	if t.take("]") {
-		t.now.WriteString(map[bool]string{false: nothing, true: anything}[negated])
+		t.WriteString(map[bool]string{false: nothing, true: anything}[negated])
 		return nil
 	}
-	t.now.WriteString(map[bool]string{false: "[", true: "[^"}[negated])
+	t.WriteString(map[bool]string{false: "[", true: "[^"}[negated])
 	for wide := false; t.at < len(t.source); {
 		begin := t.at
 		switch c := t.next(); {
 		case c == ']':
-			t.now.WriteByte(']')
+			t.WriteByte(']')
 			return nil
 		case c == '-' && (wide || t.ahead(t.at)):
-			t.now.WriteString(`\-`) // beside \d it is no range
+			t.WriteString(`\-`) // beside \d it is no range
 			wide = false
 		case c == '\\':
 			wide = t.ahead(begin)
@@ -261,10 +186,10 @@ func (t *translator) class() error {
 				return err
 			}
 		case c == '[':
-			t.now.WriteString(`\[`)
+			t.WriteString(`\[`)
 			wide = false
 		default:
-			t.now.WriteString(t.source[begin:t.at])
+			t.WriteString(t.source[begin:t.at])
 			wide = false
 		}
 	}
@@ -286,45 +211,31 @@ func (t *translator) escape(inClass bool) error {
 	c := t.next()
 	switch {
 	case strings.ContainsRune("dDwWtnvfr", c):
-		t.now.WriteString(t.source[begin-1 : t.at])
+		t.WriteString(t.source[begin-1 : t.at])
 	case c == 's' || c == 'S':
 		body := map[rune]string{'s': spaces, 'S': nonSpaces}[c]
 		if !inClass {
 			body = "[" + body + "]"
 		}
-		t.now.WriteString(body)
+		t.WriteString(body)
 	case c == 'b' && inClass:
-		t.now.WriteString(`\x08`)
+		t.WriteString(`\x08`)
 	case c == 'b' || c == 'B' && !inClass:
-		t.now.WriteString(t.source[begin-1 : t.at])
+		t.WriteString(t.source[begin-1 : t.at])
 	case c == 'p' || c == 'P':
 		return t.property(c)
-	case c == 'k' && !inClass && t.take("<"):
-		name, _, ok := strings.Cut(t.source[t.at:], ">")
-		if !ok || name == "" {
-			return errors.New("the name of a group isn't closed")
-		}
-		t.at += len(name) + 1
-		t.mark(mark{name: name})
-	case '1' <= c && c <= '9' && !inClass:
-		for t.at < len(t.source) && '0' <= t.source[t.at] && t.source[t.at] <= '9' {
-			t.at++
-		}
-		n, err := strconv.Atoi(t.source[begin:t.at])
-		if err != nil {
-			return fmt.Errorf("there is no group %s", t.source[begin:t.at])
-		}
-		t.mark(mark{group: n})
+	case c == 'k' && !inClass && t.take("<") || '1' <= c && c <= '9' && !inClass:
+		return errors.New("references back to groups aren't supported")
 	case c < utf8.RuneSelf && (isLetter(c) || '0' <= c && c <= '9'):
 		r, ok := t.code(c)
 		if !ok {
 			return fmt.Errorf(`"\%c" means nothing here`, c)
 		}
-		fmt.Fprintf(t.now, `\x{%x}`, r)
+		fmt.Fprintf(t, `\x{%x}`, r)
 	case c < utf8.RuneSelf:
-		t.now.WriteString(t.source[begin-1 : t.at])
+		t.WriteString(t.source[begin-1 : t.at])
 	default:
-		t.now.WriteString(t.source[begin:t.at])
+		t.WriteString(t.source[begin:t.at])
 	}
 	return nil
 }
@@ -382,6 +293,6 @@ func (t *translator) property(c rune) error {
 		slices.Contains([]string{"Script", "sc", "Script_Extensions", "scx", "General_Category", "gc"}, kind) {
 		name = value
 	}
-	t.now.WriteString(`\` + string(c) + "{" + name + "}")
+	t.WriteString(`\` + string(c) + "{" + name + "}")
 	return nil
 }

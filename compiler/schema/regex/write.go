@@ -14,7 +14,7 @@ type Writer struct {
 }
 
 // Writer takes the pattern apart, which is worth keeping for several words: the
-// pattern itself keeps a small one. Of one that isn't regular the words are guesses.
+// pattern itself keeps a small one.
 func (p *Pattern) Writer() *Writer {
 	if w := p.writer.Load(); w != nil {
 		return w

@@ -144,8 +144,15 @@ func (o *Import) listed(all *listing) *Result {
 			unless(r.Tool, r.Why)
 		}
 		for _, t := range all.tools[server] {
+			var ofInput, ofOutput []string
+			t.Input, ofInput = openapi.WithoutPatterns(t.Input)
+			t.Output, ofOutput = openapi.WithoutPatterns(t.Output)
 			if !unless(t.Name, Unfit(t)) {
 				continue
+			}
+			for _, fault := range slices.Concat(ofInput, ofOutput) {
+				text := server + " " + wording.Cut(t.Name, mostNamed) + ": a pattern is left out: " + fault
+				result.changed = append(result.changed, remark{text: text})
 			}
 			name := t.Name
 			if owners[name] > 1 { // a number would depend on which other servers there are
