@@ -11,7 +11,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/follow"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -122,12 +121,10 @@ func TestDrivenByAWorkflowEngine(t *testing.T) {
 	}
 }
 
-// followed steps one event of a journal that a follower watches over.
-func followed(f *follow.Follower, m *runtime.Machine, e runtime.Event) ([]runtime.Command, error) {
-	if err := f.Admit(&e); err != nil {
+// followed steps one event of a journal.
+func followed(m *runtime.Machine, e runtime.Event) ([]runtime.Command, error) {
+	if err := m.Check(&e); err != nil {
 		return nil, err
 	}
-	commands := m.Step(e)
-	f.Note(commands)
-	return commands, nil
+	return m.Step(e), nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/follow"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -285,9 +284,8 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 				continue
 			}
 			m, coming = runtime.New(v, o), nil
-			follower := follow.New(m)
 			for _, e := range journal {
-				if _, err := followed(follower, m, e); err != nil {
+				if _, err := followed(m, e); err != nil {
 					t.Fatalf("its journal can't be followed: %v", err)
 				}
 			}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/follow"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -114,9 +113,8 @@ func followsForged(t *testing.T, v *analyzer.Verified, o runtime.Options, journa
 		}
 	}()
 	m := runtime.New(v, o)
-	follower := follow.New(m)
 	for _, e := range events {
-		if _, err := followed(follower, m, e); err != nil {
+		if _, err := followed(m, e); err != nil {
 			return false
 		}
 	}
@@ -135,7 +133,7 @@ func followsForged(t *testing.T, v *analyzer.Verified, o runtime.Options, journa
 		e := coming[0]
 		coming = coming[1:]
 		e.At = now
-		commands, err := followed(follower, m, e)
+		commands, err := followed(m, e)
 		if err != nil {
 			t.Fatalf("%v, going on from %s", err, journal)
 		}

@@ -306,10 +306,16 @@ func (f *frame) produced(i int32) {
 	}
 }
 
+// isAtWork reports whether the attempt that an event is about is at work outside of the machine.
+func (f *frame) isAtWork(e *Event) bool {
+	state := &f.calls[e.Call]
+	return state.status == Running && int(state.attempt) == e.Attempt && f.child(int32(e.Call)) == nil
+}
+
 func (f *frame) ended(e Event) {
 	i, state := int32(e.Call), &f.calls[e.Call]
-	if state.status != Running || int(state.attempt) != e.Attempt || f.child(i) != nil {
-		return // given up meanwhile, or not at work outside of the machine
+	if !f.isAtWork(&e) {
+		return
 	}
 	if more := state.more; e.Text != "" && !f.givenUp && (more == nil || !more.overdue) {
 		f.cutShort(i)

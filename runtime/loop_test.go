@@ -16,7 +16,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/follow"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -265,9 +264,8 @@ func (r *simulator) follow() {
 		r.machine.Reopenable()
 	}
 	r.said = nil
-	follower := follow.New(r.machine)
 	for i, e := range kept {
-		commands, err := followed(follower, r.machine, e)
+		commands, err := followed(r.machine, e)
 		if err != nil {
 			r.t.Fatalf("the journal can't be followed: event %d, %s: %v", i, inJSON(e), err)
 		}

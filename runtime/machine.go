@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -222,10 +223,23 @@ func (m *Machine) Step(e Event) []Command {
 	return m.commands
 }
 
-// CallOf is the call of the current tick that an event is about; nil if it is about none.
-func (m *Machine) CallOf(e Event) *plan.Call {
-	if f := m.frame(e); f != nil {
-		return f.call(int32(e.Call))
+// Check reports why an event of a journal can't be the next one, or nil: a result that no attempt at work can have
+// brought, or a number that nothing has. Other events that answer nothing are ignored.
+func (m *Machine) Check(e *Event) error {
+	f := m.frame(*e)
+	switch {
+	case e.Usage != nil && (min(e.Usage.InputTokens, e.Usage.OutputTokens) < 0 || !(e.Usage.Cost >= 0)):
+		return errors.New("what an answer cost is below nothing")
+	case m.opened && e.Kind == RunBegan:
+		return errors.New("the run begins a second time")
+	case e.Kind == Resumed && e.Resumption != nil && e.Resumption.Confirm != nil:
+		return e.Resumption.Confirm.Check()
+	case m.over || e.Kind != Ended:
+	case f == nil || !f.isAtWork(e):
+		return fmt.Errorf("the event %q of call %d (try %d, frame %d, tick %d) answers nothing", e.Kind, e.Call, e.Attempt,
+			e.Frame, e.Tick)
+	case e.Route < -1 || e.Route >= max(1, len(f.call(int32(e.Call)).Output)):
+		return fmt.Errorf("a result is for alternative %d of %d", e.Route, len(f.call(int32(e.Call)).Output))
 	}
 	return nil
 }

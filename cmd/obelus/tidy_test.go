@@ -69,7 +69,6 @@ var mayImport = map[string][]string{
 	"dot/page":                 {"analyzer/facts", "compiler", "compiler/*", "dot"},
 	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime/dedupe", "runtime/guard", "runtime/request", "runtime/resolve", "runtime/review", "runtime/state"},
 	"runtime/dedupe":           {},
-	"runtime/follow":           {"runtime"},
 	"runtime/guard":            {"analyzer/facts", "analyzer/permit", "compiler", "compiler/*", "runtime/request"},
 	"runtime/state":            {"compiler", "compiler/*"},
 	"runtime/resolve":          {"analyzer/facts", "compiler", "compiler/*", "runtime/dedupe", "runtime/guard", "runtime/state"},
@@ -85,7 +84,7 @@ var mayImport = map[string][]string{
 	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "analyzer/rules", "runtime", "runtime/activity", "runtime/resolve", "runtime/state"},
 	"runtime/project":          {"analyzer/permit", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
-	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/follow", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/resolve", "runtime/review", "runtime/state", "runtime/trace"},
+	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/resolve", "runtime/review", "runtime/state", "runtime/trace"},
 	"":                         {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples":                 {},
 	"examples/embed":           {},
@@ -112,7 +111,7 @@ var mayImport = map[string][]string{
 }
 
 // machine is what runs inside of the machine.
-var machine = []string{"analyzer/permit", "runtime", "runtime/dedupe", "runtime/follow", "runtime/guard", "runtime/request", "runtime/resolve", "runtime/review", "runtime/state"}
+var machine = []string{"analyzer/permit", "runtime", "runtime/dedupe", "runtime/guard", "runtime/request", "runtime/resolve", "runtime/review", "runtime/state"}
 
 const maxLines = 600
 

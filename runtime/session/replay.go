@@ -11,7 +11,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/follow"
 	"github.com/obelus-dev/obelus/runtime/journal"
 )
 
@@ -24,7 +23,6 @@ type Replay struct {
 	Left    []*runtime.InstanceEnd // those that have ended
 	Outcome *runtime.Outcome       // the last that it came to, or nil
 
-	follower *follow.Follower
 	next     func() (Record, error, bool)
 	wrong    func(Record, error) error
 	answered map[string]bool // questions, by their ids
@@ -37,7 +35,7 @@ func (m *Manifest) replay(path string, v *analyzer.Verified, records iter.Seq2[R
 	seen func(time.Duration, runtime.Command)) (*Replay, error) {
 	machine := runtime.New(v, m.Options)
 	machine.Reopenable()
-	r := &Replay{Machine: machine, follower: follow.New(machine), answered: map[string]bool{}, seen: seen}
+	r := &Replay{Machine: machine, answered: map[string]bool{}, seen: seen}
 	var stop func()
 	r.next, stop = iter.Pull2(records)
 	defer stop()
@@ -70,10 +68,10 @@ func (r *Replay) Next() (runtime.Event, error) {
 		if e.Resumption != nil && e.Resumption.RetryFailed {
 			r.reopen()
 		}
-		if err := r.follower.Admit(e); err != nil {
+		if err := r.Machine.Check(e); err != nil {
 			return runtime.Event{}, r.wrong(record, err)
 		}
-		r.At, r.Full = e.At, r.Full || e.Last
+		r.At, r.Full = max(r.At, e.At), r.Full || e.Last
 		if e.Decision != nil && e.Decision.ID != "" {
 			r.answered[e.Decision.ID] = true
 		}
@@ -86,7 +84,6 @@ func (r *Replay) Next() (runtime.Event, error) {
 
 // Do notes what had followed.
 func (r *Replay) Do(commands []runtime.Command) error {
-	r.follower.Note(commands)
 	for _, c := range commands {
 		switch c.Kind {
 		case runtime.Leave:
