@@ -57,22 +57,22 @@ func TestForgedJournal(t *testing.T) {
 		events []string
 		want   string
 	}{
-		"honest":            {same, bodies, "has already ended"},
-		"older":             {func(h map[string]any) { delete(h, "format") }, bodies, "its events are of version 0, and this obelus reads version"},
-		"newer":             {func(h map[string]any) { h["format"] = 1e6 }, bodies, "its events are of version 1000000"},
-		"parallel":          {option("parallel", -1), bodies, "-1 activities can't run at once"},
-		"policy":            {option("confirm", map[string]any{"policy": "nobody"}), bodies, `there is no policy "nobody"`},
-		"no such call":      {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"call":7,"attempt":1}}`}, "line 3: the event \"ended\" of call 7 (try 1, frame 0, tick 0) answers nothing"},
-		"not at work":       {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"call":1,"attempt":1}}`}, "line 3: the event \"ended\" of call 1 (try 1, frame 0, tick 0) answers nothing"},
-		"no such frame":     {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"frame":-3,"call":1}}`}, "line 3: the event \"ended\" of call 1 (try 0, frame -3, tick 0) answers nothing"},
-		"no alternative":    {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"attempt":1,"route":4}}`}, "line 3: a result is for alternative 4 of 1"},
-		"twice":             {same, []string{bodies[0], bodies[0]}, "line 3: the run begins a second time"},
-		"not begun":         {same, bodies[1:], "line 2: the event \"ended\" of call 0 (try 1, frame 0, tick 0) answers nothing"},
-		"unknown event":     {same, []string{bodies[0], `{"event":{"kind":"exploded","at":9999999999}}`}, `line 3: what stands at "/event/kind" isn't what is expected there`},
-		"unknown key":       {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"attempt":1,"approved":true}}`}, `line 3: there is no field "approved"`},
-		"something else":    {same, []string{bodies[0], `{"evnt":{}}`}, `line 3: there is no field "evnt"`},
-		"nothing":           {same, []string{bodies[0], `{}`}, "line 3: a record is either an event or the end of the run"},
-		"ends too early":    {same, []string{bodies[0], bodies[len(bodies)-1]}, `line 3: the run is said to be "done", but it is going on`},
+		"honest":         {same, bodies, "has already ended"},
+		"older":          {func(h map[string]any) { delete(h, "format") }, bodies, "its events are of version 0, and this obelus reads version"},
+		"newer":          {func(h map[string]any) { h["format"] = 1e6 }, bodies, "its events are of version 1000000"},
+		"parallel":       {option("parallel", -1), bodies, "-1 activities can't run at once"},
+		"policy":         {option("confirm", map[string]any{"policy": "nobody"}), bodies, `there is no policy "nobody"`},
+		"no such call":   {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"call":7,"attempt":1}}`}, "line 3: the event \"ended\" of call 7 (try 1, frame 0, tick 0) answers nothing"},
+		"not at work":    {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"call":1,"attempt":1}}`}, "line 3: the event \"ended\" of call 1 (try 1, frame 0, tick 0) answers nothing"},
+		"no such frame":  {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"frame":-3,"call":1}}`}, "line 3: the event \"ended\" of call 1 (try 0, frame -3, tick 0) answers nothing"},
+		"no alternative": {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"attempt":1,"route":4}}`}, "line 3: a result is for alternative 4 of 1"},
+		"twice":          {same, []string{bodies[0], bodies[0]}, "line 3: the run begins a second time"},
+		"not begun":      {same, bodies[1:], "line 2: the event \"ended\" of call 0 (try 1, frame 0, tick 0) answers nothing"},
+		"unknown event":  {same, []string{bodies[0], `{"event":{"kind":"exploded","at":9999999999}}`}, `line 3: what stands at "/event/kind" isn't what is expected there`},
+		"unknown key":    {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"attempt":1,"approved":true}}`}, `line 3: there is no field "approved"`},
+		"something else": {same, []string{bodies[0], `{"evnt":{}}`}, `line 3: there is no field "evnt"`},
+		"nothing":        {same, []string{bodies[0], `{}`}, "line 3: a record is either an event or the end of the run"},
+		"ends too early": {same, []string{bodies[0], bodies[len(bodies)-1]}, `line 3: the run is said to be "done", but it is going on`},
 	} {
 		path := filepath.Join("forged", strings.ReplaceAll(name, " ", "-")+".jsonl")
 		w, err := journal.Create(path, head(test.head))

@@ -12,14 +12,11 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/runtime/activity"
-	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 func main() {
 	log.SetOutput(io.Discard) // to which net/http tells what servers say unasked
-	// Who started us may have told of a span, within which whatever we start stands then.
-	ctx := trace.WithHeaders(context.Background(), os.Getenv("TRACEPARENT"), os.Getenv("TRACESTATE"))
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // interruptible gives a context that ends with Ctrl-C, a request to terminate, a closed terminal, or

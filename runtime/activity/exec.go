@@ -64,7 +64,7 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	var output bytes.Buffer
 	full := make(chan struct{})
 	form := r.form(x.def.Stdout)
-	p, err := launch(&start{x, ctx, argv, input, func(stdout io.Reader) {
+	p, err := launch(&start{x, argv, input, func(stdout io.Reader) {
 		if form == plan.StreamNone {
 			io.Copy(io.Discard, stdout)
 		} else if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {

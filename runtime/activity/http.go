@@ -18,7 +18,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
-	"github.com/obelus-dev/obelus/runtime/trace"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
@@ -139,11 +138,6 @@ func (x *caller) request(ctx context.Context, r *Request) (*http.Request, error)
 	}
 	for _, h := range sent.Headers {
 		request.Header.Add(h[0], h[1])
-	}
-	for name, value := range trace.Headers(ctx) {
-		if request.Header.Values(name) == nil {
-			request.Header.Set(name, value)
-		}
 	}
 	for name, usual := range map[string]string{"User-Agent": "obelus", "Accept": accepted[r.form(x.def.HTTP.Response)],
 		"Content-Type": contentTypes[sent.Sends]} {

@@ -2,17 +2,12 @@ package activity
 
 import (
 	"cmp"
-	"context"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
-
-	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 func launch(s *start) (p *process, err error) {
@@ -40,7 +35,6 @@ var launcher = sync.OnceValue(func() chan<- func() {
 
 type start struct {
 	*program
-	ctx   context.Context // of who waits for it
 	argv  []string
 	input []byte          // all that it reads; nil is a pipe, process.stdin
 	read  func(io.Reader) // is given its stdout, in a goroutine of its own, and may leave some of it
@@ -49,10 +43,6 @@ type start struct {
 func begin(s *start) (p *process, err error) {
 	p = &process{cmd: exec.Command(s.argv[0], s.argv[1:]...), done: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = s.def.Dir, slices.Clip(s.environ)
-	headers := trace.Headers(s.ctx)
-	for _, name := range slices.Sorted(maps.Keys(headers)) { // in capitals, as programs that know them expect
-		p.cmd.Env = append(p.cmd.Env, strings.ToUpper(name)+"="+headers[name])
-	}
 	ownGroup(p.cmd)
 	p.stderr.keep = quotedStderr + 64 + 2*s.hide.Longest() // more than is quoted: a quote may begin within a secret
 	if s.unchanged != nil {

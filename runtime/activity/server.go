@@ -20,7 +20,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
-	"github.com/obelus-dev/obelus/runtime/trace"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
@@ -156,7 +155,7 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 	if err := t.held(ctx, c); err != nil {
 		return none, err
 	}
-	call := mcp.Call{Tool: t.def.Remote, Params: json.RawMessage(params), Meta: trace.Headers(ctx), Sent: sent}
+	call := mcp.Call{Tool: t.def.Remote, Params: json.RawMessage(params), Sent: sent}
 	answer, err := c.session.Call(ctx, call)
 	if err != nil {
 		return none, t.failure(ctx, c, err)
@@ -323,7 +322,7 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	c.lines = mcp.NewLines(maxOutput + envelope)
 	argv, _ := kinds.Arguments(s.def, nil, s.env.get) // it takes no parameters
-	p, err := launch(&start{&s.program, s.over, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }})
+	p, err := launch(&start{&s.program, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }})
 	if err != nil {
 		f := cannotStart(s.name, argv[0], err)
 		f.Message = fmt.Sprintf("the MCP server %q can't be started: ", s.of.Name) +

@@ -25,7 +25,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // serveTools is an MCP server as others write them, by the protocol's library.
@@ -49,15 +48,8 @@ func serveTools() {
 		text, _ := args["text"].(string)
 		return text, nil
 	})
-	says("trace", func(_ context.Context, r *sdk.CallToolRequest, _ map[string]any) (string, error) {
-		return fmt.Sprint(r.Params.Meta["traceparent"]), nil
-	})
 	says("fail", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
 		return "there is no such city: " + os.Getenv("TEST_API_KEY"), errors.New("")
-	})
-	says("span", func(_ context.Context, r *sdk.CallToolRequest, _ map[string]any) (string, error) {
-		parent, _ := r.Params.Meta["traceparent"].(string)
-		return parent, nil
 	})
 	says("whoami", func(context.Context, *sdk.CallToolRequest, map[string]any) (string, error) {
 		return fmt.Sprintf(`{"pid": %d}`, os.Getpid()), nil
@@ -258,7 +250,7 @@ func TestServerResults(t *testing.T) {
 		def := soundTool(tool)
 		def.Inherit = []string{"TEST_API_KEY"}
 		return def
-	}, "add", "say", "fail", "nothing", "asks", "trace")
+	}, "add", "say", "fail", "nothing", "asks")
 	object := schema.New(map[string]any{"type": "object"}, schema.Options{})
 	for _, c := range []struct {
 		tool   string
@@ -277,26 +269,12 @@ func TestServerResults(t *testing.T) {
 			t.Errorf("%s %v: %v, %v; want %v", c.tool, c.params, r.Value, err, c.want)
 		}
 	}
-	const span = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	if r, err := s.Run(trace.WithHeaders(t.Context(), span, ""), "trace", Request{}); err != nil || r.Value != span {
-		t.Errorf("the span of the call: %v, %v", r.Value, err)
-	}
 	_, err := s.Run(t.Context(), "say", Request{Params: map[string]any{"text": "words"}, Output: object})
 	failure(t, err, CodeBadOutput, `the tool "say" of the MCP server "docs" must answer with structured content, or with text that is one JSON value`, `it begins "words"`)
 	_, err = s.Run(t.Context(), "fail", Request{})
 	failure(t, err, CodeError, "there is no such city: [hidden TEST_API_KEY]")
 	_, err = s.Run(t.Context(), "nothing", Request{})
 	failure(t, err, CodeError, `the tool "nothing" of the MCP server "docs" was refused: unknown tool "nothing"`)
-}
-
-// The span of a try goes with its call.
-func TestServerIsToldOfTheSpan(t *testing.T) {
-	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	s := openTools(t, Options{Environ: os.Environ()}, soundTool, "span")
-	r, err := s.Run(trace.WithHeaders(t.Context(), parent, ""), "span", Request{})
-	if err != nil || r.Value != parent {
-		t.Errorf("the server was told of %v: %v", r.Value, err)
-	}
 }
 
 // One session serves all calls of a set, whichever of its tools they are of; it is started

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/kinds"
-	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // A worker is an activity whose calls share one process: a request a line on its stdin, each with an id, and an answer
@@ -99,12 +98,11 @@ func (w *worker) await(ctx context.Context, req *request) (Result, error) {
 // put gives a request to the process that takes them, or has one started.
 func (w *worker) put(ctx context.Context, r Request) (*request, error) {
 	asked := struct {
-		ID      int               `json:"id"`
-		Tool    string            `json:"tool"`
-		Params  map[string]any    `json:"params"`
-		Context map[string]any    `json:"context,omitzero"`
-		Trace   map[string]string `json:"trace,omitempty"` // see [trace.Headers]
-	}{0, r.Tool, r.Params, r.Context, trace.Headers(ctx)}
+		ID      int            `json:"id"`
+		Tool    string         `json:"tool"`
+		Params  map[string]any `json:"params"`
+		Context map[string]any `json:"context,omitzero"`
+	}{0, r.Tool, r.Params, r.Context}
 	if asked.Params == nil {
 		asked.Params = map[string]any{}
 	}
@@ -143,7 +141,7 @@ func (s *shift) open(dying *process) {
 	ready := make(chan struct{})
 	defer close(ready)
 	argv, _ := kinds.Arguments(w.def, nil, w.env.get) // it takes no parameters
-	p, err := launch(&start{&w.program, w.over, argv, nil, func(stdout io.Reader) {
+	p, err := launch(&start{&w.program, argv, nil, func(stdout io.Reader) {
 		<-ready
 		s.read(stdout)
 	}})

@@ -37,9 +37,6 @@ type Options struct {
 	// before it is carried out. It is called from one goroutine and must not keep what it is given longer than it has
 	// to.
 	Observe func(at time.Duration, c runtime.Command)
-	// Within, if given, is the context in which a try or a request for a plan is carried
-	// out, made from the run's; it is called after Observe, from the same goroutine.
-	Within func(ctx context.Context, c runtime.Command) context.Context
 }
 
 // A Runner begins one try of an activity and returns at once with a function that cancels it. When the try has ended,
@@ -414,9 +411,9 @@ func (w *world) carryOut(commands []runtime.Command) {
 		case runtime.Settle:
 			w.stopTimer(timed{c.Tick, c.Frame, c.Call})
 		case runtime.Start:
-			w.start(w.within(c), c)
+			w.start(c)
 		case runtime.Plan:
-			w.plan(w.within(c), c)
+			w.plan(c)
 		case runtime.Ask:
 			w.ask(c)
 		case runtime.Join:
@@ -430,13 +427,6 @@ func (w *world) carryOut(commands []runtime.Command) {
 		}
 	}
 	w.awaitAnswers()
-}
-
-func (w *world) within(c runtime.Command) context.Context {
-	if w.options.Within != nil {
-		return w.options.Within(w.ctx, c)
-	}
-	return w.ctx
 }
 
 // post has the run's goroutine do something.
@@ -464,13 +454,13 @@ func (w *world) began(c runtime.Command, cancel context.CancelCauseFunc) *undert
 	return one
 }
 
-func (w *world) begin(ctx context.Context, c runtime.Command) context.Context {
-	own, cancel := context.WithCancelCause(ctx)
+func (w *world) begin(c runtime.Command) context.Context {
+	own, cancel := context.WithCancelCause(w.ctx)
 	w.began(c, cancel)
 	return own
 }
 
-func (w *world) start(ctx context.Context, c runtime.Command) {
+func (w *world) start(c runtime.Command) {
 	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
 	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params,
 		Paths: compiler.Offered(c.Plan, c.Of),
@@ -480,7 +470,7 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 		request.Output = c.Of.Tool.Output
 	}
 	if c.Request != nil {
-		own := w.begin(ctx, c)
+		own := w.begin(c)
 		go func() { w.send(w.produce(own, c.Request, request, e)) }()
 		return
 	}
@@ -488,7 +478,7 @@ func (w *world) start(ctx context.Context, c runtime.Command) {
 	if a := c.Plan.Activities[name]; a != nil && a.Kind != "go" { // those that the program registers are everyone's
 		name = activity.Of(c.Delegate, name)
 	}
-	cancel := w.options.Activities.Start(ctx, name, request, func(result activity.Result, err error) {
+	cancel := w.options.Activities.Start(w.ctx, name, request, func(result activity.Result, err error) {
 		take(&e, result, err)
 		w.send(e)
 	})
@@ -505,8 +495,8 @@ func take(e *runtime.Event, result activity.Result, err error) {
 	}
 }
 
-func (w *world) plan(ctx context.Context, c runtime.Command) {
-	own := w.begin(ctx, c)
+func (w *world) plan(c runtime.Command) {
+	own := w.begin(c)
 	go func() {
 		closed := runtime.Event{Kind: runtime.Closed, Tick: c.Tick, Usage: &runtime.Usage{}}
 		var rest string

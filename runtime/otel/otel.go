@@ -27,7 +27,6 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/metric"
 	nomeasures "go.opentelemetry.io/otel/metric/noop"
-	"go.opentelemetry.io/otel/propagation"
 	measuring "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	tracing "go.opentelemetry.io/otel/sdk/trace"
@@ -96,8 +95,6 @@ func of(s *spans.Span) context.Context { return s.Own.(context.Context) }
 func (o *observer) Begin(ctx context.Context, s *spans.Span) {
 	if s.Above != nil {
 		ctx = of(s.Above)
-	} else if !trace.SpanContextFromContext(ctx).IsValid() { // perhaps somebody handed one on to this program
-		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier(spans.Headers(ctx)))
 	}
 	kind := trace.SpanKindInternal
 	if s.Client {
@@ -146,14 +143,6 @@ func (o *observer) measure(s *spans.Span) {
 			o.tokens.Add(of(s), int64(n), metric.WithAttributes(attribute.String("gen_ai.token.type", kind)))
 		}
 	}
-}
-
-// Within puts the span into a context, and into the headers that hand it on.
-func (o *observer) Within(ctx context.Context, s *spans.Span) context.Context {
-	headers := propagation.MapCarrier{}
-	propagation.TraceContext{}.Inject(of(s), headers)
-	return spans.WithHeaders(trace.ContextWithSpan(ctx, trace.SpanFromContext(of(s))), headers["traceparent"],
-		headers["tracestate"])
 }
 
 func listed(s *spans.Span) []attribute.KeyValue {

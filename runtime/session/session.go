@@ -72,8 +72,7 @@ type Host struct {
 	Confirmer local.Confirmer
 	// Observer, if given, sees the run.
 	Observer Observer
-	// Telemetry, if given, receives the spans of the run. Activities are carried out within
-	// the spans of their attempts, and hand these on.
+	// Telemetry, if given, receives the spans of the run.
 	Telemetry trace.Observer
 	// Notice, if given, receives a sentence on what was met that needs no decision.
 	Notice func(text string)
@@ -441,7 +440,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	desk := newDesk(s.Confirmer, s)
 	world := local.Options{Options: s.Options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered,
-		Planner: s.planner, Observe: s.observe, Within: s.tracer.Within}
+		Planner: s.planner, Observe: s.observe}
 	if s.source != nil {
 		world.Instances = s.source
 	}

@@ -29,9 +29,6 @@ type Observer interface {
 	Begin(ctx context.Context, s *Span)
 	// End tells that a span has ended. It doesn't change any more.
 	End(s *Span)
-	// Within is ctx for the work of a span: with it for Go functions, and with the headers
-	// that hand it on ([WithHeaders]).
-	Within(ctx context.Context, s *Span) context.Context
 }
 
 // A Span is one thing that takes time in a run.
@@ -117,23 +114,6 @@ func (t *Tracer) begin(s *Span) *Span {
 func (t *Tracer) end(s *Span, now time.Time) {
 	s.Ended = now
 	t.observer.End(s)
-}
-
-// Within is the context in which a command is carried out, once the command was observed: an
-// attempt in that of its span, a request for a plan in that of its tick.
-func (t *Tracer) Within(ctx context.Context, c runtime.Command) context.Context {
-	if t == nil {
-		return ctx
-	}
-	inner := t.above(c)
-	if c.Kind == runtime.Start {
-		one := t.instance(c).at[positionOf(c)]
-		if one == nil || one.part == nil {
-			return ctx // an expression, which asks nobody
-		}
-		inner = one.part
-	}
-	return t.observer.Within(ctx, inner)
 }
 
 // Observe takes a command, with the time since the run began.

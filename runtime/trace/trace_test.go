@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,15 +25,6 @@ func (r *recording) Begin(_ context.Context, s *trace.Span) {
 }
 
 func (*recording) End(*trace.Span) {}
-
-func (r *recording) Within(ctx context.Context, s *trace.Span) context.Context {
-	return trace.WithHeaders(ctx, header(s), "")
-}
-
-// header is the traceparent of what is done within a span.
-func header(s *trace.Span) string {
-	return fmt.Sprintf("00-0af7651916cd43dd8448eb211c80319c-%s-01", s.Own)
-}
 
 func attribute(s *trace.Span, key string) string {
 	for _, a := range s.Attributes {
@@ -136,9 +125,6 @@ func TestSpans(t *testing.T) {
 	tries := 0
 	functions := map[string]obelus.Function{
 		"flaky": func(ctx context.Context, r obelus.Request) (any, error) {
-			if trace.Headers(ctx)["traceparent"] == "" {
-				t.Error("a function doesn't run within a span")
-			}
 			if tries++; tries < 3 {
 				return nil, &obelus.Failure{Code: "busy", Message: "come again"}
 			}
@@ -180,88 +166,6 @@ run/call part part#7/call double part#7/double#1 status=done tries=1
 	}
 }
 
-// The span of a try is handed on to the programs that carry it out.
-func TestProgramsAreToldOfTheirSpan(t *testing.T) {
-	folder := t.TempDir()
-	text := `
-calls:
-- {_tool: once, _id: first, _outputPath: †state.a}
-- {_tool: worker, _after: [first], _outputPath: †state.b}
-output: '†{state.a} †{state.b}'
-tools: {once: {_output: {type: string}}, worker: {_output: {type: string}}}
-activities:
-  once: {exec: {argv: [sh, -c, 'printf \"%s\" "$TRACEPARENT"'], stdout: text}}
-  worker: {exec: {argv: [sh, -c, 'while read -r line; do p=${line#*traceparent\":\"}; printf "{\"id\":1,\"result\":\"%s\"}\n" "${p%%\"*}"; done'], worker: true}}
-`
-	if err := os.WriteFile(filepath.Join(folder, "plan.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run := func(ctx context.Context, o obelus.Telemetry) []string {
-		p, err := obelus.Load(filepath.Join(folder, "plan.yaml"), obelus.LoadOptions{Root: folder})
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, err := p.Run(ctx, obelus.RunOptions{Telemetry: o, Ask: "never"})
-		if err != nil || result.Status != obelus.Done {
-			t.Fatalf("%+v %v", result, err)
-		}
-		return strings.Fields(strings.ReplaceAll(result.Output.(string), `"`, ""))
-	}
-	kept := &recording{}
-	got := run(t.Context(), kept)
-	var want []string
-	for _, one := range kept.all {
-		if one.Name == "try" {
-			want = append(want, header(one))
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("programs were told of %v, want %v", got, want)
-	}
-	const ours = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	if got := run(trace.WithHeaders(t.Context(), ours, ""), nil); !slices.Equal(got, []string{ours, ours}) {
-		t.Errorf("without a provider they were told of %v", got)
-	}
-	if got := run(t.Context(), nil); len(got) > 1 || len(got) == 1 && !strings.HasPrefix(got[0], "{") {
-		t.Errorf("without a span they were told of %v", got)
-	}
-}
-
-// The span of a try is handed on with its request.
-func TestRequestsCarryTheirSpan(t *testing.T) {
-	got := make(chan string, 1)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got <- r.Header.Get("traceparent")
-		fmt.Fprint(w, "1")
-	}))
-	defer server.Close()
-	folder := t.TempDir()
-	for name, text := range map[string]string{
-		"obelus.yaml": "hosts: [" + strings.TrimPrefix(server.URL, "http://") + "]\n",
-		"plan.yaml":   "calls: [{_tool: ask, _outputPath: †state.a}]\ntools: {ask: {}}\nactivities: {ask: {http: {url: \"" + server.URL + "/\"}}}\n",
-	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p, err := obelus.Load(filepath.Join(folder, "plan.yaml"), obelus.LoadOptions{Root: folder, Trust: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := &recording{}
-	result, err := p.Run(t.Context(), obelus.RunOptions{Telemetry: kept, Ask: "never"})
-	if err != nil || result.Status != obelus.Done {
-		t.Fatalf("%+v %v", result, err)
-	}
-	for _, one := range kept.all {
-		if one.Name == "try" {
-			if want := header(one); <-got != want || !one.Client {
-				t.Errorf("the request didn't come from the span %s, a client's", want)
-			}
-		}
-	}
-}
-
 // A run that couldn't go on has ended, with why, and so has what it was at.
 func TestBrokenRunsHaveEnded(t *testing.T) {
 	kept := &recording{}
@@ -285,8 +189,6 @@ func (*used) Begin(context.Context, *trace.Span) {}
 
 func (u *used) End(s *trace.Span) { u.tokens += s.Used.InputTokens + s.Used.OutputTokens }
 
-func (*used) Within(ctx context.Context, _ *trace.Span) context.Context { return ctx }
-
 // What models used before a run was resumed isn't counted a second time.
 func TestTokensAreCountedOnce(t *testing.T) {
 	all, before := &used{}, runtime.Usage{}
@@ -297,22 +199,5 @@ func TestTokensAreCountedOnce(t *testing.T) {
 	}
 	if all.tokens != 12 {
 		t.Errorf("%d tokens are counted, want 12", all.tokens)
-	}
-}
-
-// A context takes headers only from a span that W3C's Trace Context allows.
-func TestHeadersNameSpans(t *testing.T) {
-	const ours = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	for parent, is := range map[string]bool{
-		ours: true, "": false, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331": false,
-		"ff" + ours[2:]: false, strings.ToUpper(ours): false, ours + "\n": false,
-		"00-00000000000000000000000000000000-b7ad6b7169203331-01": false, "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01": false,
-	} {
-		if got := trace.Headers(trace.WithHeaders(t.Context(), parent, "a=b")); (got != nil) != is {
-			t.Errorf("%q: %v", parent, got)
-		}
-	}
-	if got := trace.Headers(trace.WithHeaders(t.Context(), ours, "a=b\r\nx: y")); len(got) != 1 {
-		t.Errorf("a state with a line end is handed on: %q", got)
 	}
 }

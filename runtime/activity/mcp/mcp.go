@@ -241,8 +241,6 @@ func (s *Session) toolOf(entry json.RawMessage) (t catalogue.Tool, why string) {
 type Call struct {
 	Tool   string
 	Params json.RawMessage
-	// Meta is sent besides, such as the span that the call is a part of.
-	Meta map[string]string
 	// Sent is called once the call is on its way, or never will be.
 	Sent func()
 }
@@ -259,12 +257,6 @@ type Answer struct {
 // ctx is done the server is notified, and nobody waits for what it does then.
 func (s *Session) Call(ctx context.Context, c Call) (*Answer, error) {
 	params := &sdk.CallToolParams{Name: c.Tool, Arguments: c.Params}
-	for key, value := range c.Meta {
-		if params.Meta == nil {
-			params.Meta = sdk.Meta{}
-		}
-		params.Meta[key] = value
-	}
 	result, err := s.ask(ctx, &exchange{sent: c.Sent}, func(ctx context.Context) error {
 		_, err := s.inner.CallTool(ctx, params)
 		return err
