@@ -97,11 +97,7 @@ func (t *Transport) dial(ctx context.Context, network, address string) (net.Conn
 			return nil
 		}
 	}
-	conn, err := d.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return &counted{Conn: conn}, nil
+	return d.DialContext(ctx, network, address)
 }
 
 // resolver looks names up; nil is the system's.
