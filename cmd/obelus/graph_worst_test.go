@@ -25,8 +25,8 @@ func TestWorstIsNoLessThanUsual(t *testing.T) {
 			continue
 		}
 		bounded++
-		found, _ := pages.Explored(p.Plan, r)
-		found.Alternatives(1, func(usual *simulate.Alternative) (more bool) {
+		o, made := pages.Explored(p.Plan)
+		simulate.Begin(r, o, made).Alternatives(1, func(usual *simulate.Alternative) (more bool) {
 			if took := usual.Scenario.Makespan.Seconds(); took > *worst.Time.Most {
 				t.Errorf("%s usually takes %g s, and at worst %g", file, took, *worst.Time.Most)
 			}

@@ -76,7 +76,7 @@ func TestAlternativesTogether(t *testing.T) {
 			t.Fatalf("plan %d: %d combinations and %d left of %d\n%s", n, len(all), left, whole.Played, text)
 		}
 		told += len(all)
-		choices := of.Choices()
+		choices := of.Choices
 		for range 20 {
 			set := make([]int, len(choices))
 			for i := range set {

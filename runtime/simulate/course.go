@@ -23,7 +23,7 @@ import (
 // A course is one way through a plan: which of its options was taken of every choice that
 // it came by. What it isn't told it takes the first of.
 type course struct {
-	*explorer
+	*Explorer
 	forced   map[int]int // that it is told, by choice
 	picks    []pick      // in the order in which they were met
 	taken    map[int]int // the same by choice
@@ -40,9 +40,9 @@ func (c *course) choose(key string, options []analyzer.BranchChoice) int {
 	}
 	at, known := c.known[key]
 	if !known {
-		at = len(c.choices)
+		at = len(c.Choices)
 		c.known[key] = at
-		c.choices = append(c.choices, options)
+		c.Choices = append(c.Choices, options)
 	}
 	if option, ok := c.taken[at]; ok {
 		return option
@@ -148,7 +148,7 @@ func planted(value any, steps []expression.Segment, part any) any {
 }
 
 // fork works out how a call may end: an alternative each, with the values on which conditions hang, and failing.
-func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *fork {
+func (x *Explorer) fork(w *world, command runtime.Command, call *plan.Call) *fork {
 	mustFail := w.options.mustFail(command.Of, command.Under)
 	if mustFail && command.Of.ItemOf != nil {
 		call = command.Of // not every item need be told to
@@ -201,9 +201,9 @@ func (x *explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 }
 
 // made makes up a result of a call that takes an alternative, by the tool's own examples if one fits.
-func (x *explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (e ending, ok bool) {
+func (x *Explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (e ending, ok bool) {
 	if x.making -= stepsOfCall; x.making <= 0 {
-		x.out.Cut = true // it isn't known how the call may end
+		x.cut = true // it isn't known how the call may end
 		return e, false
 	}
 	e.route = route
@@ -262,8 +262,8 @@ func schemas(p *plan.Plan, call *plan.Call, route int) (known []*schema.Schema) 
 
 // places are the parts of a call's result on which conditions hang and lists that calls run
 // for, and those that are read and may be there or not, the deepest first. Of a call that gives items all go alike.
-func (x *explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route int, e *ending) []part {
-	g, paths, known := &gathering{explorer: x, of: e, plan: compiled}, compiled.Paths, x.turns(compiled)
+func (x *Explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route int, e *ending) []part {
+	g, paths, known := &gathering{Explorer: x, of: e, plan: compiled}, compiled.Paths, x.turns(compiled)
 	entire := call.Each == nil && call.Method != plan.Push // else it gives items
 	target := func(read *plan.Read) (plan.Path, bool) {
 		_, sees := slices.BinarySearch(read.Writers, int32(call.Index))
@@ -304,7 +304,7 @@ func (x *explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route 
 }
 
 // begins is the input or the state of a run, with the keys that were generated.
-func (x *explorer) begins(kind string, given map[string]any, made []string) *ending {
+func (x *Explorer) begins(kind string, given map[string]any, made []string) *ending {
 	e := &ending{value: any(given), prefix: "\x00", made: made}
 	own, against := x.plan.Input, x.plan.InputSchema
 	if kind == "state" {
@@ -325,7 +325,7 @@ func (x *explorer) begins(kind string, given map[string]any, made []string) *end
 	if len(made) == 0 {
 		return e
 	}
-	g, known := &gathering{explorer: x, of: e, plan: x.plan}, x.turns(x.plan)
+	g, known := &gathering{Explorer: x, of: e, plan: x.plan}, x.turns(x.plan)
 	var reads []*plan.Read
 	for i := range x.plan.Reads {
 		reads = append(reads, &x.plan.Reads[i])

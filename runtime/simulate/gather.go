@@ -67,7 +67,7 @@ type list struct {
 }
 
 // turns are the values on which conditions of a plan turn, and the lists that its calls run for.
-func (x *explorer) turns(plan *plan.Plan) *turned {
+func (x *Explorer) turns(plan *plan.Plan) *turned {
 	if known := x.turned[plan]; known != nil {
 		return known
 	}
@@ -106,7 +106,7 @@ const (
 
 // A gathering collects what is tried of the parts of a value.
 type gathering struct {
-	*explorer
+	*Explorer
 	of   *ending
 	plan *plan.Plan
 	all  []*part
@@ -193,7 +193,7 @@ func (g *gathering) lists(p *part, l *list) (all []any) {
 	}
 	one.value = items[0]
 	kinds, long := []any{items[0]}, 2
-	item := &gathering{explorer: g.explorer, of: one, plan: g.plan}
+	item := &gathering{Explorer: g.Explorer, of: one, plan: g.plan}
 	for _, p := range item.vary(l.turns, nil, l.reads, func(read *plan.Read) *part {
 		if read.Ref.Kind == "index" {
 			return nil
@@ -237,7 +237,7 @@ func (g *gathering) admit(p *part, v any, most int) {
 
 func (g *gathering) take(p *part, v any, most int) {
 	if g.varying -= stepsOfCall; len(p.values) >= most || g.varying <= 0 {
-		g.out.ValuesLeft = true
+		g.valuesLeft = true
 		return
 	}
 	p.add(v)
@@ -272,7 +272,7 @@ func (e *ending) alternatives(steps []expression.Segment) (all []any) {
 // with is a part of a value with which all of it fits and has v at some steps, or there
 // has nothing ([missing]) or anything ([present]): what is so many steps in has to be that
 // part. Of what a run is given other keys stay as they are.
-func (x *explorer) with(e *ending, steps []expression.Segment, v any) (depth int, part any, ok bool) {
+func (x *Explorer) with(e *ending, steps []expression.Segment, v any) (depth int, part any, ok bool) {
 	if v != present && e.accepts(planted(e.value, steps, v)) {
 		return len(steps), v, true
 	}

@@ -52,7 +52,6 @@ func (w *world) enter(c runtime.Command) {
 	if report := w.report(c.Frame, c.Call); !report.Started {
 		report.Started, report.From = true, w.now
 	}
-	w.moment(c.Frame, c.Call, runtime.Running)
 }
 
 type entry struct {
@@ -67,11 +66,11 @@ func (w *world) report(frame, call int) *CallReport {
 // arrange puts the reports in plan order, instance by instance, the calls of a delegate behind the call that they are
 // done for. Which frame came first depends on the schedule.
 func (w *world) arrange() {
-	all, now := make([]CallReport, 0, len(w.out.Calls)), make([]int, len(w.out.Calls))
+	all := make([]CallReport, 0, len(w.out.Calls))
 	var take func(p *played)
 	take = func(p *played) {
 		for i, at := range p.calls {
-			p.calls[i], now[at] = len(all), len(all)
+			p.calls[i] = len(all)
 			all = append(all, w.out.Calls[at])
 			for _, child := range p.children[i] {
 				take(child)
@@ -82,9 +81,6 @@ func (w *world) arrange() {
 		take(p)
 	}
 	w.out.Calls = all
-	for i := range w.out.Moments {
-		w.out.Moments[i].Call = now[w.out.Moments[i].Call]
-	}
 }
 
 func (w *world) analyse() {

@@ -69,15 +69,6 @@ type Scenario struct {
 	Peak         int // activities at work at once, at most
 	Steps        int // what it has cost; see [Options]
 	Left         int // instances that weren't simulated: there was no room for them
-	Moments      []Moment
-}
-
-// A Moment is a change of what a call is doing, in the order in which a simulation came by them: that a try began
-// ([runtime.Running]), that one ended without settling the call ([runtime.Waiting]), or how the call settled.
-type Moment struct {
-	At     time.Duration
-	Call   int // index of Scenario.Calls
-	Status runtime.Status
 }
 
 // A CallReport is what became of one call.
@@ -303,7 +294,6 @@ func (w *world) start(c runtime.Command) {
 	}
 	report.Attempts, report.Paused, report.pause = c.Attempt, report.Paused+report.pause, 0
 	report.since = w.now
-	w.moment(c.Frame, c.Call, runtime.Running)
 	if w.running++; w.running > w.out.Peak {
 		w.out.Peak = w.running
 	}
@@ -405,16 +395,6 @@ func (w *world) stopped(frame, call int) {
 	w.running--
 	report := w.report(frame, call)
 	report.Busy += w.now - report.since
-	w.moment(frame, call, runtime.Waiting)
-}
-
-func (w *world) moment(frame, call int, status runtime.Status) {
-	at := w.frames[frame].calls[call]
-	if n := len(w.out.Moments); n > 0 && status.Settled() &&
-		w.out.Moments[n-1] == (Moment{w.now, at, runtime.Waiting}) {
-		w.out.Moments = w.out.Moments[:n-1] // the try that ended settled it
-	}
-	w.out.Moments = append(w.out.Moments, Moment{w.now, at, status})
 }
 
 func (w *world) settled(c runtime.Command) {
@@ -424,7 +404,6 @@ func (w *world) settled(c runtime.Command) {
 	if !report.Started {
 		report.From = w.now
 	}
-	w.moment(c.Frame, c.Call, report.Status)
 }
 
 // chance is the source of randomness for one try of a call: it depends on the

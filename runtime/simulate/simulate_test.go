@@ -193,28 +193,6 @@ calls:
 	}
 }
 
-// EXECUTION.md#simulation: the moments of a simulation tell, in order, when each call began, was tried
-// again and settled.
-func TestMoments(t *testing.T) {
-	s := simulate.Run(verified(t, `
-tools:
-  try: {type: object, properties: {_output: {type: integer}}, x-simulate: {duration: 1s}}
-  use: {type: object, properties: {of: {}}, x-simulate: {duration: 2s}}
-calls:
-- {_tool: use, of: †state.got}
-- {_tool: use, of: †state.fault}
-- {_tool: try, _outputPath: got || fault, _retry: {attempts: 2, backoff: 3s}}
-`), simulate.Options{Seed: 1, Fail: []string{"try"}})
-	var told []string
-	for _, m := range s.Moments {
-		told = append(told, fmt.Sprintf("%v %s %s", m.At, s.Calls[m.Call].Call.Name, m.Status))
-	}
-	want := "0s try#3 running, 1s try#3 waiting, 4s try#3 running, 5s try#3 failed, 5s use#1 skipped, 5s use#2 running, 7s use#2 done"
-	if got := strings.Join(told, ", "); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
-}
-
 // EXECUTION.md#simulation: of calls one after the other all is the critical path, tries that fail and the pauses
 // between them included.
 func TestPausesAreOnTheCriticalPath(t *testing.T) {

@@ -37,13 +37,13 @@ func TestCoursesAreToldApart(t *testing.T) {
 		for _, p := range x.Problems {
 			once("the problems", fmt.Sprint(p.Kind, p.Call, p.Message, words(p.Path)))
 		}
-		for n, options := range x.Choices() {
+		for n, options := range x.Choices {
 			once("the choices", words(options[1:]))
 			for _, option := range options {
 				once(fmt.Sprint("the options of choice ", n), analyzer.InWords(option))
 			}
 		}
-		x.Alternatives(60, func(a *simulate.Alternative) bool {
+		simulate.Begin(r, simulate.Options{Seed: 1}, simulate.MadeUp{}).Alternatives(60, func(a *simulate.Alternative) bool {
 			once("the courses", words(a.Path))
 			return true
 		})

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -86,20 +85,34 @@ func OfPlan(p *project.Program, view dot.View) (*page.Page, error) {
 	if r == nil {
 		return one, nil
 	}
-	found, input := Explored(p.Plan, r)
-	if session.Fits(p.Plan, input, nil) != nil {
+	o, made := Explored(p.Plan)
+	if session.Fits(p.Plan, o.Input, nil) != nil {
 		return one, nil // nobody can say what it would be given
 	}
-	return one, simulated(one, found)
+	return one, simulated(one, r, o, made)
 }
 
-// simulated adds the simulated runs of an exploration to a page: the usual one, and those in
-// which a call fails or a condition changes.
-func simulated(one *page.Page, found *simulate.Exploration) (err error) {
+// simulated adds the simulated runs of an exploration to a page: the usual one, with its results, and those in which a
+// call fails or a condition changes.
+func simulated(one *page.Page, r *analyzer.Simulation, o simulate.Options, made simulate.MadeUp) (err error) {
+	happened, isOver := newExecution(), false
+	o.Observe = func(at time.Duration, c runtime.Command) {
+		if isOver {
+			happened, isOver = newExecution(), false
+		}
+		if isOver = c.Kind == runtime.Finish; c.Kind == runtime.Settle && len(one.Scenarios) > 0 {
+			settled := *c.Settlement
+			settled.Output, c.Settlement = nil, &settled
+		}
+		if !isOver && c.Kind != runtime.Ask { // the answer is in how the call ends
+			happened.Observe(at, c)
+		}
+	}
+	found := simulate.Begin(r, o, made)
 	events, crowded := 0, 0
 	left := found.Alternatives(pageSimulations, func(a *simulate.Alternative) bool {
 		s, n := a.Scenario, len(a.Path)
-		if events += len(s.Moments); n > 0 && events > pageEvents {
+		if events += len(happened.lines); n > 0 && events > pageEvents {
 			if !a.Together {
 				crowded++
 			}
@@ -115,45 +128,25 @@ func simulated(one *page.Page, found *simulate.Exploration) (err error) {
 		if n > 0 && a.Path[n-1].Fails {
 			of.Fails = a.Path[n-1].Call
 		}
-		of.Events, err = eventsOf(s, n == 0)
+		end := runtime.Outcome{Status: s.Outcome.Status, Reason: s.Outcome.Reason, Instances: []runtime.InstanceEnd{}}
+		err = happened.End(&end)
+		of.Events = happened.lines
 		one.Scenarios = append(one.Scenarios, of)
 		return err == nil
 	})
 	one.Left = left + crowded
-	for _, options := range found.Choices() {
+	for _, options := range found.Choices {
 		one.Choices = append(one.Choices, simulation.InWords(options))
 	}
 	return err
 }
 
-// eventsOf are the events of a simulation as a run has them.
-func eventsOf(s *simulate.Scenario, hasResults bool) ([]json.RawMessage, error) {
-	happened := newExecution()
-	for _, m := range s.Moments {
-		call := &s.Calls[m.Call]
-		c := runtime.Command{
-			Kind: runtime.Start, Of: call.Call, Site: &runtime.Site{Under: call.Under, Instance: call.Instance},
-		}
-		if m.Status.Settled() {
-			c.Kind, c.Settlement, c.Attempt = runtime.Settle, simulation.SettlementOf(call), call.Attempts
-			if !hasResults {
-				c.Settlement.Output = nil
-			}
-		}
-		if m.Status == runtime.Running || m.Status.Settled() {
-			happened.Observe(m.At, c)
-		}
-	}
-	end := runtime.Outcome{Status: s.Outcome.Status, Reason: s.Outcome.Reason, Instances: []runtime.InstanceEnd{}}
-	return happened.lines, happened.End(&end)
-}
-
-// Explored are the simulations of a plan that drawings and pages show, and what input they
-// are given.
-func Explored(plan *plan.Plan, r *analyzer.Simulation) (found *simulate.Exploration, input map[string]any) {
+// Explored says what simulations of a plan drawings and pages show: with what they are given, and which of that is made
+// up.
+func Explored(plan *plan.Plan) (simulate.Options, simulate.MadeUp) {
 	input, state, made := simulation.Generated(plan, nil, nil, 1)
-	return simulate.Begin(r, simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1,
-		Steps: simulate.DefaultSteps(plan)}, made), input
+	return simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1,
+		Steps: simulate.DefaultSteps(plan)}, made
 }
 
 // KnownCall refuses the name of a call that the plan doesn't have.

@@ -23,18 +23,14 @@ type (
 		Message string               `json:"message"`
 	}
 	branchSummary struct {
-		Choices   int            `json:"choices"`
-		Played    int            `json:"played"` // combinations
-		Most      float64        `json:"most"`   // that there may be
-		Complete  bool           `json:"complete"`
-		Problems  map[string]int `json:"problems"`
-		LeftOut   int            `json:"leftOut,omitzero"` // causes that there was no room to follow
-		Idle      []string       `json:"idle,omitempty"`   // calls that ran in none of them
-		Unreached []unreached    `json:"unreached,omitempty"`
-		Open      bool           `json:"vague,omitzero"` // there were too many values to use all
-	}
-	unreached struct {
-		Branch []analyzer.BranchChoice `json:"branch"` // one outcome of a condition that none of them had
+		Choices  int            `json:"choices"`
+		Played   int            `json:"played"` // combinations
+		Most     float64        `json:"most"`   // that there may be
+		Complete bool           `json:"complete"`
+		Problems map[string]int `json:"problems"`
+		LeftOut  int            `json:"leftOut,omitzero"` // causes that there was no room to follow
+		Idle     []string       `json:"idle,omitempty"`   // calls that ran in none of them
+		Open     bool           `json:"vague,omitzero"`   // there were too many values to use all
 	}
 )
 
@@ -60,11 +56,8 @@ func (s *Simulation) explore() (isFine bool, err error) {
 func (s *Simulation) writeBranches(found *simulate.Exploration) {
 	s.show(found.Usual)
 	branches := &branchSummary{
-		Choices: len(found.Choices()), Played: found.Played, Most: found.Most, Complete: found.Complete,
+		Choices: len(found.Choices), Played: found.Played, Most: found.Most, Complete: found.Complete,
 		LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}, Open: found.ValuesLeft,
-	}
-	for _, choice := range found.Unreached {
-		branches.Unreached = append(branches.Unreached, unreached{[]analyzer.BranchChoice{choice}})
 	}
 	for _, p := range found.Problems {
 		e := scenarioEventOf(p.Scenario, s.Made)
@@ -91,7 +84,7 @@ var problemTitles = []struct {
 // reportBranches prints what was found.
 func (s *Simulation) reportBranches(found *simulate.Exploration) {
 	style := terminal.StyleFor(s.Screen)
-	title := s.title("branches", found.Usual.Seed) + ", " + wording.Count(len(found.Choices()), "choice")
+	title := s.title("branches", found.Usual.Seed) + ", " + wording.Count(len(found.Choices), "choice")
 	s.head(style, title)
 	fixed := state.Over(s.Plan.Input, s.Options.Input)
 	maps.DeleteFunc(fixed, func(key string, _ any) bool { return slices.Contains(s.Made.Input, key) })
@@ -113,12 +106,6 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 	}
 	if found.ValuesLeft {
 		s.Print("not every value that may change a condition was simulated\n")
-	}
-	for i, choice := range found.Unreached {
-		if i == 0 {
-			s.Print("\n%s %s\n", style.Yellow("!"), style.Bold("not reached"))
-		}
-		s.Print("  %s\n", diag.Escape(fmt.Sprintf("%q: %s", choice.Call, analyzer.InWords(choice))))
 	}
 	for _, kind := range problemTitles {
 		n := 0
