@@ -236,8 +236,8 @@ func (m *Machine) Check(e *Event) error {
 		return e.Resumption.Confirm.Check()
 	case m.over || e.Kind != Ended:
 	case f == nil || !f.isAtWork(e):
-		return fmt.Errorf("the event %q of call %d (try %d, frame %d, tick %d) answers nothing", e.Kind, e.Call, e.Attempt,
-			e.Frame, e.Tick)
+		return fmt.Errorf("the event %q of call %d (try %d, frame %d, tick %d) answers nothing", e.Kind,
+			e.Call, e.Attempt, e.Frame, e.Tick)
 	case e.Route < -1 || e.Route >= max(1, len(f.call(int32(e.Call)).Output)):
 		return fmt.Errorf("a result is for alternative %d of %d", e.Route, len(f.call(int32(e.Call)).Output))
 	}
