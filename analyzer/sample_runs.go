@@ -387,11 +387,6 @@ func (w *trial) carriedOut(call *plan.Call, marked map[string]any) any {
 	if tool == nil || tool.Output == nil {
 		return samples.Hole()
 	}
-	if own := tool.Mocks; len(own) > 0 && w.random.IntN(4) == 0 {
-		if v := own[w.random.IntN(len(own))]; tool.Output.Accepts(v) {
-			return v
-		}
-	}
 	if v, made := w.generator.Value(tool.Output, false); made {
 		return v
 	}

@@ -70,20 +70,17 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool)
 	if t.Expr.Plain() {
 		return w.read(&w.pass.Plan.Reads[t.Reads[0]])
 	}
-	var seen []looked
 	open := false // an undescribed object may hold something
 	blind := flow.Once(w.blind, t, func() bool { _, blind := rules.EvaluationRisk(w.pass, t); return blind })
 	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
 		v, there := w.read(&w.pass.Plan.Reads[t.Reads[i]])
 		if !there {
-			seen = append(seen, looked{i, nil, expression.Absent})
 			return nil, expression.Absent
 		}
 		v, how := samples.Clear(v)
 		if open = open || how != samples.Described; blind || how == samples.Unknown {
 			return nil, expression.Pending
 		}
-		seen = append(seen, looked{i, v, expression.There})
 		return v, expression.There
 	}, &w.budget.Worked)
 	if wrong := new(expression.Error); w.budget.Worked.Passed() ||
@@ -92,7 +89,7 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool)
 	}
 	switch {
 	case err != nil:
-		w.goesWrong(call, t, err, seen)
+		w.goesWrong(call, t, err)
 		return nil, false
 	case presence == expression.Pending:
 		return samples.Hole(), true

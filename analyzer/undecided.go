@@ -107,15 +107,8 @@ func (t *sampler) report(rule *diag.Rule, severity diag.Severity, call *plan.Cal
 	return t.pass.Found.Report(rule, at, format, args...).About(call.Label()).As(severity)
 }
 
-// A looked is what was found where an expression looked, by the index of the reference.
-type looked struct {
-	ref      int
-	value    any
-	presence expression.Presence
-}
-
-// goesWrong reports an expression that fails with values that may come, as they were seen.
-func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error, seen []looked) {
+// goesWrong reports an expression that fails with values that may come.
+func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error) {
 	wrong := new(expression.Error)
 	if !errors.As(err, &wrong) || !w.first(call, t, t.Node) {
 		return
@@ -123,13 +116,15 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error, seen []l
 	refs := t.Expr.References()
 	var with, lacking []string
 	values := map[string]any{}
-	for _, of := range seen {
-		name := refs[of.ref].String()
-		if _, known := values[name]; known {
+	for i, at := range t.Reads {
+		name := refs[i].String()
+		v, there := w.read(&w.pass.Plan.Reads[at])
+		v, how := samples.Clear(v)
+		if _, known := values[name]; known || how == samples.Unknown {
 			continue
 		}
-		if values[name] = of.value; of.presence == expression.There {
-			with = append(with, fmt.Sprintf("%q is %s", name, analysis.Brief(of.value)))
+		if values[name] = v; there {
+			with = append(with, fmt.Sprintf("%q is %s", name, analysis.Brief(v)))
 		} else {
 			lacking = append(lacking, fmt.Sprintf("%q has no value", name))
 		}
