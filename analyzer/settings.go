@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // Settings are what an obelus.yaml says.
@@ -184,18 +185,18 @@ const (
 	maxPattern = 1000 // characters
 )
 
-// pattern reads a pattern of paths; nil is one that isn't any.
+// pattern matches the paths that a pattern means, nil where it is too long. One without a slash means files of that
+// name in any folder, and one that names a folder all files below it.
 func (r *settingsReader) pattern(n *source.Node) *regexp.Regexp {
 	if len(n.Text) > maxPattern {
 		r.Report(diag.Limit, n.Span(), "the path is longer than %d characters", maxPattern).Advise("shorten it")
 		return nil
 	}
-	paths, err := regexp.Compile(globbed(n.Text))
-	if err != nil {
-		r.Report(diag.WrongType, n.Span(), "%q is no pattern of paths", n.Text).
-			Advise("? is a character, * any within a name, ** any folders, [a-z] one of some, {a,b} either")
+	text := strings.TrimSuffix(strings.TrimPrefix(n.Text, "./"), "/")
+	if !strings.Contains(text, "/") {
+		text = "**/" + text
 	}
-	return paths
+	return workspace.Pattern(strings.TrimPrefix(text, "/") + "{,/**}")
 }
 
 func (r *settingsReader) exclude(f source.Field) {
@@ -213,32 +214,6 @@ func (r *settingsReader) exclude(f source.Field) {
 			r.settings.excluded = append(r.settings.excluded, paths)
 		}
 	}
-}
-
-// In a pattern as a regular expression in which nothing has a meaning yet: {a,b} and [a-z].
-var (
-	alternatives = regexp.MustCompile(`\\\{([^{}]*)\\\}`)
-	classes      = regexp.MustCompile(`\\\[(!?)([^\[\]]+)\\\]`)
-)
-
-// globbed is a pattern of paths as a regular expression: ? is one character, [a-z] one of some, and * any number of
-// them within a name; ** is any number of folders, and {a,b} either of the two. A pattern without a slash speaks of
-// files of that name in any folder, and one that names a folder of all files below it.
-func globbed(pattern string) string {
-	pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/")
-	anywhere := ""
-	if !strings.Contains(pattern, "/") {
-		anywhere = "(.*/)?"
-	}
-	text := regexp.QuoteMeta(strings.TrimPrefix(pattern, "/"))
-	text = strings.NewReplacer(`\*\*/`, "(.*/)?", `\*\*`, ".*", `\*`, "[^/]*", `\?`, "[^/]").Replace(text)
-	text = alternatives.ReplaceAllStringFunc(text, func(of string) string {
-		return "(?:" + strings.ReplaceAll(of[2:len(of)-2], ",", "|") + ")"
-	})
-	text = classes.ReplaceAllStringFunc(text, func(of string) string {
-		return strings.Replace("["+of[2:len(of)-2]+"]", "[!", "[^", 1)
-	})
-	return "^" + anywhere + text + "(/.*)?$"
 }
 
 func (r *settingsReader) hosts(f source.Field) {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
-	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -67,10 +66,10 @@ func judgeOutput(p *Pass) []judgement {
 	return found
 }
 
-// outputLiterals judges what of the plan's output holds no expression: literals, properties that are missing or not
-// allowed, and required ones that are left out on some branch.
+// outputLiterals judges what of the plan's output holds no expression: literals, and properties that are missing or not
+// allowed.
 func outputLiterals(p *Pass, s *schema.Schema) {
-	wrong := func(at source.Span, below, why string) *diag.Diagnostic {
+	wrong := func(at source.Span, below, why string) {
 		where := "the output"
 		if below != "" {
 			where = quote(strings.TrimPrefix(below, "."))
@@ -80,33 +79,9 @@ func outputLiterals(p *Pass, s *schema.Schema) {
 		if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
 			f.Note(n.Span().Head(), "the output's schema is here")
 		}
-		return f
 	}
-	l := analysis.Literals{
-		Refused: func(at source.Span, below, why string) { wrong(at, below, why) },
-		Given: func(f plan.TemplateField, of string) {
-			if when := leftOut(p, f.Value); when != "" {
-				wrong(analysis.PlaceAt(f.Node, f.Value.Node, nil), of,
-					"the property "+quote(f.Key)+" is missing when "+when).As(diag.Warning)
-			}
-		},
-	}
+	l := analysis.Literals{Refused: wrong}
 	l.Judge(p.Plan.Output, nil, s, "")
-}
-
-// leftOut is a branch, in words, on which an expression of the output has no
-// value; "" when there is none, or it isn't known.
-func leftOut(p *Pass, t *plan.Template) string {
-	if t.Expr == nil || p.Unknown(branch.Needed) || !p.Flow.HasBranches() {
-		return ""
-	}
-	e := p.Flow.Conditions()
-	lacks := e.There(t).Not()
-	found := e.SolveOne(lacks, true)
-	if !found.Possible {
-		return ""
-	}
-	return analysis.DescribeBranch(e.Decisions(lacks, found.Assignment))
 }
 
 // partOf is what to call the part of the output that is judged.

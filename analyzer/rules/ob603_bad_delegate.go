@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -87,99 +86,35 @@ func delegateNode(p *Pass, path string) (*plan.Call, *source.Node) {
 // delegateOutput holds what a delegate gives against what the tool says that it
 // gives: both hold for the result of the call.
 func delegateOutput(p *Pass, call *plan.Call) {
-	d := p.Plan.Delegates[call.Plan()]
-	face, tool := compiler.Interface(d), call.Single()
-	if face == nil || tool.Output == nil || face.Output == tool.Output {
+	face, tool := compiler.Interface(p.Plan.Delegates[call.Plan()]), call.Single()
+	if face == nil || face.Output == nil || tool.Output == nil || face.Output == tool.Output {
 		return
 	}
-	j := &judgement{To: target{Call: call, Schema: tool.Output}}
-	node := face.OutputNode
-	switch judged := p.Delegates.Judge(d); {
-	case face.Output != nil:
-		j = analysis.Compare(p, call, face.Output, tool.Output)
-	case judged.Sound && d.Output != nil: // samples show what may not fit
-		inner := flow.New(judged.Plan, 0, p.Flow.Schemas)
-		if j.Fit = inner.Accepts(nil, inner.Eval(nil, d.Output), tool.Output); j.Relation != schema.Never {
-			return
-		}
-		node = d.Output.Node
-	}
+	j := analysis.Compare(p, call, face.Output, tool.Output)
 	if j.Relation != schema.MayNotFit && j.Relation != schema.Never {
 		return
 	}
 	analysis.Mismatch(p, p.Rule, call.ToolNode.Span(), "the output of the delegate "+quote(face.Name), j,
 		"the \"_output\" of "+quote(tool.Name)).
 		Advise("make the two schemas agree, or remove the tool's \"_output\" to use the delegate's \"outputSchema\"").
-		Show(node.Span().Head(), "the delegate's output is described here").
+		Show(face.OutputNode.Span().Head(), "the delegate's output is described here").
 		Show(tool.OutputNode.Span().Head(), "the tool's output is described here")
 }
 
-// handsOver reports a delegate that doesn't receive a required part of its state, or has no output without it.
+// handsOver reports a delegate that doesn't receive a required part of its state.
 func handsOver(p *Pass, call *plan.Call) {
-	d, missing := p.Plan.Delegates[call.Plan()], analysis.MissingState(p, call)
+	d := p.Plan.Delegates[call.Plan()]
 	if d == nil || len(p.Delegates.Judge(d).Errors) > 0 {
 		return
 	}
-	misfitScopes(p, call, d.StateSchema)
-	if len(missing) == 0 {
-		return
-	}
-	const help = "pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\""
-	for _, r := range missing {
+	for _, r := range analysis.MissingState(p, call) {
 		if s := d.StateSchema; s != nil && s.At(d.Paths.Segments(r.Path)[1:]).Required {
 			p.ReportCall(call, call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass",
 				call.Plan(), r.Ref.String()).
-				Advise(help).Note(r.Span(), "it is read here").
+				Advise("pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\"").
+				Note(r.Span(), "it is read here").
 				Show(d.StateSchemaNode.Span().Head(), "it is required here")
 			return
 		}
 	}
-	if !comesToNothing(d, missing) {
-		return
-	}
-	p.ReportCall(call, call.ToolNode.Span(), "the delegate %q has no output without %q, which this call doesn't pass",
-		call.Plan(), missing[0].Ref.String()).As(diag.Warning).
-		Advise(help).Note(missing[0].Span(), "it is read here")
-}
-
-// misfitScopes reports scopes with values that the "stateSchema" of a call's delegate doesn't accept.
-func misfitScopes(p *Pass, call *plan.Call, accepts *schema.Schema) {
-	for _, s := range call.Scopes {
-		if accepts == nil || s.Kind != "state" || len(s.Ref.Path) == 0 {
-			continue
-		}
-		at := accepts.At(s.Ref.Path).Schema
-		to := target{Call: call, Taker: &parameters{}, Schema: at, Node: p.Plan.Reads[s.Read].Node}
-		j := judgement{Fit: p.Flow.Accepts(nil, p.Flow.Read(s.Read), at), To: to}
-		if j.Relation != schema.Never && j.Relation != schema.MayNotFit {
-			continue
-		}
-		into := "the \"stateSchema\" of the delegate " + quote(call.Plan())
-		analysis.Misfit(p, p.Rule, &j, into).Advise("%s", help(&j))
-	}
-}
-
-// comesToNothing reports whether a plan's output is never there without some of what it reads.
-func comesToNothing(d *plan.Plan, missing []*plan.Read) bool {
-	if d.Output == nil || !d.Output.Live() || !d.Graph.Acyclic() {
-		return false
-	}
-	skipped := make([]bool, len(d.Calls))
-	gone := func(r *plan.Read) bool {
-		return slices.Contains(missing, r) || r.Ref.Required && !r.Start && len(r.Writers) > 0 &&
-			!slices.ContainsFunc(r.Writers, func(w int32) bool { return !skipped[w] })
-	}
-	for _, i := range d.Graph.Order() {
-		call := d.Calls[i]
-		for t := range call.Expressions() {
-			skipped[i] = skipped[i] ||
-				!t.PerItem() && slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
-		}
-	}
-	for t := range d.Output.Expressions() {
-		if !slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) }) {
-			return false
-		}
-	}
-	return !HasLiterals(d.Output)
 }
