@@ -67,8 +67,8 @@ func (w *schemaWalk) add(at schemaPlace) {
 				inner.Node = one
 				w.add(inner)
 			}
-		case "items", "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "unevaluatedItems",
-			"unevaluatedProperties", "additionalItems":
+		case "items", "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties",
+			"unevaluatedItems", "unevaluatedProperties", "additionalItems":
 			w.add(inner)
 		}
 	}
