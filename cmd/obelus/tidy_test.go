@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"compiler/schema":            {"compiler/schema/*"},
 	"compiler/schema/ast":        {"compiler/reference", "compiler/naming", "compiler/schema/regex", "compiler/wording"},
 	"compiler/schema/sample":     {"compiler/schema/ast", "compiler/schema/regex"},
-	"compiler/schema/subset":     {"compiler/schema/ast", "compiler/schema/regex"},
+	"compiler/schema/subset":     {"compiler/schema/ast", "compiler/schema/regex", "compiler/schema/sample"},
 	"compiler/pathtree":          {"compiler/reference", "compiler/naming"},
 	"compiler/dag":               {"compiler/heap"},
 	"compiler/heap":              {},

@@ -79,7 +79,11 @@ func (m *sampler) matching(patterns []*regex.Pattern, low, high int) any {
 	}
 	for try := range 16 {
 		m.budget += 500
-		s, steps := writer.Word(m.r, try%4, min(m.budget, m.left/2))
+		extra := try % 4
+		if try >= 8 { // as long as is asked, where the pattern repeats something
+			extra = max(extra, low)
+		}
+		s, steps := writer.Word(m.r, extra, min(m.budget, m.left/2))
 		m.budget -= steps
 		// What isn't anchored may be longer than the pattern.
 		if !m.affords(2*steps + max(len(s), low)/8) {
