@@ -15,8 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// choose finds the questions about a call: open ones, or else the last with an answer that the run hasn't used.
-// Without a call they are all open ones.
+// choose finds the open questions about a call. Without a call they are all of them.
 func (o *deciding) choose(
 	questions *session.Questions, call string, isAnswered bool,
 ) (chosen []*runtime.Question, err error) {
@@ -34,14 +33,6 @@ func (o *deciding) choose(
 		}
 		if matches(q) {
 			chosen = append(chosen, q)
-		}
-	}
-	if len(chosen) == 0 && call != "" {
-		for _, one := range questions.Kept {
-			if matches(one.Question) {
-				isSame := func(q *runtime.Question) bool { return q.Path() == one.Path() && q.Instance == one.Instance }
-				chosen = append(slices.DeleteFunc(chosen, isSame), one.Question)
-			}
 		}
 	}
 	switch {

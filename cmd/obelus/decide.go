@@ -109,17 +109,12 @@ func (o *deciding) stored(
 	c.note("stored: %s", text)
 }
 
-// show prints questions, one in full, and the answers that are stored for a run.
+// show prints questions, one in full.
 func (o *deciding) show(c *cli, questions *session.Questions, chosen []*runtime.Question, inFull bool) {
 	c.showQuestions(chosen, questions.Program, o.Format, inFull)
-	for _, one := range questions.Kept {
-		if inFull && !slices.Contains(chosen, one.Question) {
-			continue
+	for _, q := range chosen {
+		if questions.Signed(q) {
+			c.note("a signed approval is stored for %s; the run judges it, and other people may sign it, too", named(q))
 		}
-		if o.Format == "json" && !inFull {
-			c.out.JSON(one)
-		}
-		c.note("the answer %s, by %s, is stored for %s; the run hasn't used it, and another answer replaces it",
-			one.Answer.Verdict, diag.Escape(one.Answer.By), named(one.Question))
 	}
 }

@@ -113,8 +113,10 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 			lines = append(lines, line)
 		}
 	}
-	for _, q := range result.Refused {
-		c.err.Print("obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
+	for _, q := range result.Asked {
+		if q.Problem != "" {
+			c.err.Print("obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
+		}
 	}
 	lines = append(lines, c.commandLine("resume", run)+"  # continues with the answers")
 	if way := strings.Join(ways, " "); len(ways) > 0 && !slices.Contains(ways, "") {

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -32,7 +30,6 @@ type Answer struct {
 	Under    string `json:"under,omitzero"` // the path of the calls above one of a delegate
 	runtime.Decision
 
-	line  int  // of its file
 	given bool // for this run alone, and not in the box
 }
 
@@ -47,40 +44,13 @@ func AnswerTo(q *runtime.Question, d runtime.Decision) Answer {
 }
 
 // ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line of a ".jsonl"
-// file. Two that contradict each other are refused. The error is of the kind [ErrAnswers].
+// file. The error is of the kind [ErrAnswers].
 func ReadAnswers(name string, text []byte) ([]Answer, error) {
 	full := [][]byte{text}
 	if strings.HasSuffix(name, extension) {
 		full = bytes.SplitAfter(text, []byte("\n"))
 	}
-	all, err := readAnswers(name, full)
-	before := map[[2]string][]*Answer{} // that may be to the same question
-	for i := range all {
-		a := &all[i]
-		key := [2]string{a.name(), a.Instance}
-		for _, b := range before[key] {
-			if (a.ID == "" || b.ID == "" || a.ID == b.ID) && !a.agrees(b) {
-				return nil, diag.NewError(ErrAnswers, "%q, lines %d and %d: the call %q is answered in two ways", name,
-					b.line, a.line, a.name()).
-					Advise("leave one out; answers to different questions about a call each have the \"id\" of theirs")
-			}
-		}
-		if a.Verdict == runtime.Replace { // what replaces the call is asked about in turn
-			delete(before, key)
-			continue
-		}
-		before[key] = append(before[key], a)
-	}
-	return all, err
-}
-
-// agrees reports whether two answers decide the same, or may be given one after the other:
-// a call that was at work is to be approved once it may run again.
-func (a *Answer) agrees(b *Answer) bool {
-	if b.Verdict == runtime.Retry && a.Verdict != runtime.Fail {
-		return true
-	}
-	return a.Verdict == b.Verdict && reflect.DeepEqual(a.Params, b.Params)
+	return readAnswers(name, full)
 }
 
 func readAnswers(name string, full [][]byte) (all []Answer, err error) {
@@ -102,7 +72,6 @@ func readAnswers(name string, full [][]byte) (all []Answer, err error) {
 			if err != nil {
 				return nil, wrong(max(1, item.Span().From().Line), "%v", err)
 			}
-			answer.line = i + max(1, item.Span().From().Line)
 			all = append(all, answer)
 		}
 	}
@@ -201,15 +170,13 @@ type desk struct {
 	notice func(string)
 
 	mu     sync.Mutex
-	stored []Answer                       // and not taken yet; first those given
-	asked  map[string][]*runtime.Question // by the names of calls
-	size   int64                          // of the box that were read
-	looked time.Time                      // when that was
+	stored []Answer  // and not taken yet; first those given
+	size   int64     // of the box that were read
+	looked time.Time // when that was
 }
 
 func newDesk(person local.Confirmer, s *Session) *desk {
-	d := &desk{person: person, asked: map[string][]*runtime.Question{},
-		notice: s.Options.Notice}
+	d := &desk{person: person, notice: s.Options.Notice}
 	if d.within = s.Options.Options.Confirm.Timeout; s.vouching != nil {
 		s.vouching.run = s.ID()
 		d.signed = s.vouching
@@ -230,35 +197,23 @@ func newDesk(person local.Confirmer, s *Session) *desk {
 	return d
 }
 
-// close ends what the desk does, and tells what was answered and wasn't taken. Of a run that
-// stopped, an answer in the box waits for its question, and is reported only where the run asks another one.
+// close ends what the desk does, and tells which answers weren't used. Of a run that stopped, an answer in the box waits for its question, and is reported only where the run asks another one.
 func (d *desk) close(o *runtime.Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.notice == nil {
 		return
 	}
-	var left []Answer
+	var left []string
 	for _, a := range d.stored {
 		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
 		if a.given || o != nil && (o.Status != runtime.RunStopped || slices.ContainsFunc(o.Asked, asks)) {
-			left = append(left, a)
+			left = append(left, strings.TrimPrefix(a.Instance+" "+a.name(), " "))
 		}
 	}
-	const most = 10
-	if more := len(left) - most; more > 0 {
-		d.notice(wording.Counted(more, "earlier answer wasn't taken", "earlier answers weren't taken"))
-		left = left[more:]
-	}
-	for _, a := range left {
-		which, name := "", strconv.Quote(a.name())
-		if a.ID != "" {
-			which = strconv.Quote(a.ID) + " "
-		}
-		if a.Instance != "" {
-			name += fmt.Sprintf(" of %q", a.Instance)
-		}
-		d.notice(fmt.Sprintf("the answer %sfor the call %s wasn't taken: %s", which, name, d.untaken(&a)))
+	if len(left) > 0 {
+		d.notice(wording.Counted(len(left), "answer wasn't used", "answers weren't used") + ": " +
+			wording.Names(left, 10) + "; what was asked is something else, or has changed since")
 	}
 }
 
@@ -269,8 +224,6 @@ const glance = 200 * time.Millisecond
 func (d *desk) answered(q *runtime.Question) *runtime.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	name := q.Path()
-	d.asked[name] = append(d.asked[name], q)
 	d.look()
 	if a := d.take(q); a != nil {
 		return &a.Decision
@@ -412,35 +365,4 @@ func (d *desk) look() {
 			d.stored = append(d.stored, a)
 		}
 	}
-}
-
-// refused are the questions that were asked once more because of an answer.
-func (d *desk) refused(open []*runtime.Question) (refused []*runtime.Question) {
-	for _, q := range open {
-		asked := d.asked[q.Path()]
-		if first := slices.Index(asked, q); q.Problem != "" && first >= 0 && slices.Contains(asked[first+1:], q) {
-			refused = append(refused, q)
-		}
-	}
-	return refused
-}
-
-// untaken says why an answer wasn't taken.
-func (d *desk) untaken(a *Answer) string {
-	asked := d.asked[a.name()]
-	for _, q := range asked {
-		if err := d.vouched(&a.Decision, q); err != nil && q.Instance == a.Instance && (a.ID == "" || a.ID == q.ID) {
-			return "it isn't approved: " + err.Error()
-		}
-		if q.Instance == a.Instance && a.ID != q.ID && review.SameQuestion(a.ID, q.ID) {
-			return "a file that the activity names has changed since"
-		}
-	}
-	switch {
-	case len(asked) == 0:
-		return "nothing was asked about it"
-	case a.Instance == "" && asked[0].Instance != "":
-		return `it is asked about for instances, and an answer names one ("instance")`
-	}
-	return "what was asked is another question, or has another answer"
 }

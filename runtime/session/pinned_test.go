@@ -80,7 +80,7 @@ output: †state.r
 			if !c.again {
 				return
 			}
-			if len(told) != 2 || !strings.Contains(told[0], "has changed since") || got.Asked[0].ID == id || !review.SameQuestion(got.Asked[0].ID, id) {
+			if len(told) != 1 || !strings.Contains(told[0], "has changed since") || got.Asked[0].ID == id || !review.SameQuestion(got.Asked[0].ID, id) {
 				t.Errorf("it asks %s after %s, and told %q", got.Asked[0].ID, id, told)
 			}
 			o.Answers = []session.Answer{session.AnswerTo(got.Asked[0], approve.Decision)}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
@@ -14,31 +13,18 @@ import (
 type Questions struct {
 	Program *project.Program
 	Running bool // the run is active in another process
-	// Kept are answers that the run hasn't taken up. As long as it hasn't, a further
-	// decision takes the place of one.
-	Kept []Kept
 
 	machine  *runtime.Machine
 	vouching *vouching
 	box      box
-	without  func(ids map[string]bool) (*Questions, error) // the same without some answers
-}
-
-// A Kept answer is a question with what was decided about it.
-type Kept struct {
-	*runtime.Question
-	Answer runtime.Decision `json:"answer"`
+	begun    map[string]string // signed approvals by the question's id, which more people may sign
 }
 
 // OpenQuestions reads the questions of a run. What was decided already, and the run
 // hasn't taken up yet, isn't asked any more; of a run that doesn't go on, what is asked
 // when it is resumed. Of the options it needs Activities and what the host registers.
 func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
-	return openQuestions(path, &o, nil)
-}
-
-func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Questions, error) {
-	l, err := look(path, o, nil)
+	l, err := look(path, &o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +32,11 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 		return nil, diag.NewError(ErrEnded, "the run has ended, and asks nothing any more")
 	}
 	m := l.Manifest
-	q := &Questions{Program: l.Program, machine: l.Replay.Machine, box: boxOf(path), Running: journal.Running(path)}
+	q := &Questions{Program: l.Program, machine: l.Replay.Machine, box: boxOf(path), Running: journal.Running(path),
+		begun: map[string]string{}}
 	if m.Approval != nil && m.Options.Signed {
 		q.vouching = &vouching{run: idOf(path), plan: m.file(), under: m.Approval}
 	}
-	q.without = func(ids map[string]bool) (*Questions, error) { return openQuestions(path, o, ids) }
 	if !q.Running || q.machine.Stopped() { // or is about to go on
 		how := runtime.Resumption{InFlight: o.InFlight}
 		for _, open := range q.machine.Questions() { // whatever --confirm said last, an answer is taken
@@ -64,21 +50,19 @@ func openQuestions(path string, o *ResumeOptions, without map[string]bool) (*Que
 	}
 	last := map[string]runtime.Decision{}
 	for _, a := range decided {
-		if !without[a.ID] {
-			last[a.ID] = a.Decision
-		}
+		last[a.ID] = a.Decision
 	}
 	for more := q.Open(); len(more) > 0; {
 		var next []*runtime.Question
 		for _, one := range more {
-			if d, ok := last[one.ID]; ok {
-				delete(last, one.ID)
-				again := q.try(one, d)
-				if again != nil {
+			d, ok := last[one.ID]
+			delete(last, one.ID)
+			switch {
+			case d.Signed != "" && q.ToSign(one):
+				q.begun[one.ID] = d.Signed
+			case ok:
+				if again := q.try(one, d); again != nil {
 					next = append(next, again)
-				}
-				if again != one { // else it can't be taken
-					q.Kept = append(q.Kept, Kept{one, d})
 				}
 			}
 		}
@@ -109,23 +93,9 @@ func (q *Questions) try(about *runtime.Question, d runtime.Decision) (again *run
 	return again
 }
 
-// Decide keeps a decision about open questions, or those of Kept, for the run. It gives the questions
-// that follow: what replaces a call is asked about as it would run. An error means that nothing is kept.
+// Decide keeps a decision about open questions for the run. It gives the questions that follow: what replaces a call is asked about as it would run. An error means that nothing is kept.
 func (q *Questions) Decide(about []*runtime.Question, d runtime.Decision) (again []*runtime.Question, err error) {
 	var all []Answer
-	anew := map[string]bool{}
-	for _, one := range q.Kept {
-		if slices.Contains(about, one.Question) {
-			anew[one.ID] = true
-		}
-	}
-	if len(anew) > 0 {
-		before, err := q.without(anew)
-		if err != nil {
-			return nil, err
-		}
-		*q = *before
-	}
 	for _, one := range about {
 		all = append(all, AnswerTo(one, d))
 		if next := q.try(one, d); next != nil {

@@ -125,9 +125,6 @@ type Result struct {
 	*runtime.Outcome
 	Run     string // its id; "" without a journal
 	Journal string // its file; "" without one
-	// Refused are those of Asked whose answer couldn't be taken, since the run began or
-	// was resumed.
-	Refused []*runtime.Question
 	// Incomplete is what couldn't be written to its end, although the run could go on:
 	// the last record of the journal, or the file of results.
 	Incomplete []error
@@ -465,7 +462,6 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		return nil, unrunnable(err)
 	}
 	result := s.result(outcome, s.keeper.end(outcome), s.results.end())
-	result.Refused = desk.refused(outcome.Asked)
 	if s.keeper != nil && result.Status != runtime.RunStopped {
 		os.Remove(string(boxOf(s.keeper.file))) // the journal describes what was decided
 	}

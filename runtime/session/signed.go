@@ -41,6 +41,9 @@ func (v *vouching) holds(signed string, q *runtime.Question, id string) error {
 	return file.Verify(judge, v.parts(q, id)).Err
 }
 
+// Signed reports whether somebody has signed what a question is about. The run judges whether that is enough.
+func (q *Questions) Signed(about *runtime.Question) bool { return q.begun[about.ID] != "" }
+
 // ToSign reports whether who approves what a question is about signs that.
 func (q *Questions) ToSign(about *runtime.Question) bool {
 	return q.vouching != nil && len(about.Outside) > 0
@@ -60,10 +63,8 @@ func (q *Questions) Sign(about *runtime.Question, d *runtime.Decision, named boo
 	parts := q.vouching.parts(about, about.ID)
 	counts := func(a *approval.Approval) bool { return len(a.Verify(judge, parts).Signers()) > 0 }
 	var statement *approval.Approval
-	for _, one := range q.Kept {
-		if before, err := approval.Read([]byte(one.Answer.Signed)); one.ID == about.ID && err == nil && counts(before) {
-			statement = before
-		}
+	if before, err := approval.Read([]byte(q.begun[about.ID])); err == nil && counts(before) {
+		statement = before
 	}
 	if statement == nil {
 		shown, err := json.Marshal(about.Outside)
