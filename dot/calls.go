@@ -2,19 +2,14 @@ package dot
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
-	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 func (d *drawing) drawCalls(l level) {
@@ -60,11 +55,6 @@ func (d *drawing) callNode(c *plan.Call) Node {
 	case fact.Runs.Plan != "" || fact.Runs.URL != "" || fact.Runs.Kind == "mcp" || len(fact.Runs.Program) > 0:
 		detail = append(detail, "runs "+diag.Escape(shorten(fact.Runs.Destination(), maxTip)))
 	}
-	if a := d.plan.Activities[c.Activity]; a != nil && a.HTTP != nil {
-		for _, sent := range kinds.SentVariables(a.HTTP) {
-			detail = append(detail, "sends "+diag.Escape(shorten(sent, maxTip)))
-		}
-	}
 	harmless, marks := d.effect(c, fact)
 	detail, n.Marks = append(detail, harmless...), marks
 	if c.Each != nil {
@@ -73,7 +63,6 @@ func (d *drawing) callNode(c *plan.Call) Node {
 	if c.When != nil && c.When.Node != nil {
 		detail = append(detail, "when "+diag.Escape(compiler.Redact(d.plan, c.When.Node.Text)))
 	}
-	detail = append(detail, d.limits(c)...)
 	if c.Tool != nil && c.Tool.Description != "" {
 		tooltip = append(tooltip, diag.Escape(c.Tool.Description))
 	}
@@ -206,43 +195,4 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 		marks = addMark(marks, m)
 	}
 	return words, marks
-}
-
-// limits are how many attempts a call has, how long it may take, and the time and cost that its tool declares.
-func (d *drawing) limits(c *plan.Call) []string {
-	var out []string
-	if c.Retry.Attempts > 1 {
-		out = append(out, fmt.Sprintf("up to %d attempts", c.Retry.Attempts))
-	}
-	if c.Timeout > 0 {
-		out = append(out, "at most "+wording.Duration(c.Timeout))
-	}
-	if c.Tool != nil && c.Tool.Simulate != nil && c.Produced == nil { // else nothing runs
-		var declared []string
-		text := func(n *source.Node) string {
-			if n == nil {
-				return ""
-			}
-			text := compiler.Redact(d.plan, shorten(n.Text, 20))
-			if length, err := time.ParseDuration(text); err == nil && length > 0 {
-				text = wording.Duration(length)
-			}
-			return diag.Escape(text)
-		}
-		for _, one := range []struct{ of, text string }{{"duration", "about "}, {"cost", "costs "}} {
-			n := c.Tool.Simulate.Get(one.of)
-			usual, seldom := cmp.Or(text(n.Get("p50")), text(n)), text(n.Get("p95"))
-			if usual == "" {
-				continue
-			}
-			if seldom != "" {
-				seldom = " (p95 " + seldom + ")"
-			}
-			declared = append(declared, one.text+usual+seldom)
-		}
-		if len(declared) > 0 {
-			out = append(out, strings.Join(declared, ", "))
-		}
-	}
-	return out
 }

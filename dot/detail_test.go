@@ -6,22 +6,22 @@ import (
 )
 
 // LANGUAGE.md#documents: a box holds what a yes depends on, whole: the program with all of its words,
-// the address, the condition, what is computed, time and cost, who says that something leaves,
+// the address, the condition, what is computed, who says that something leaves,
 // and the parameters, in the order of the text. Formats that break lines lose none of it.
 func TestDetailIsWhole(t *testing.T) {
 	p, _ := compile(t, "detail.yaml", `
 input: {deployment: cart, namespace: shop, limit: 2}
 calls:
-  - {_id: undo, _tool: undo, z: 1, namespace: †input.namespace, deployment: †input.deployment, _outputPath: a, _retry: {attempts: 3}, _timeout: 5m, _confirm: true,
+  - {_id: undo, _tool: undo, z: 1, namespace: †input.namespace, deployment: †input.deployment, _outputPath: a, _confirm: true,
      _when: "†(input.limit > 90 or input.deployment == 'a rather long name of a deployment, which is compared with' or input.limit == 2)"}
   - {_id: post, _tool: post, text: †state.a, _outputPath: b}
   - {_id: keep, _tool: keep, text: †state.b, _outputPath: c}
   - {_id: sum, _tool: sum, n: †input.limit, _outputPath: d}
   - {_id: say, _tool: say, n: †state.d, _outputPath: e}
 tools:
-  undo: {type: object, properties: {deployment: {}, namespace: {}, z: {}}, x-simulate: {duration: {p50: 8s, p95: 25s}, cost: {p50: 0.12, p95: 0.3}}}
+  undo: {type: object, properties: {deployment: {}, namespace: {}, z: {}}}
   sum: {type: object, properties: {n: {}}}
-  say: {type: object, properties: {n: {}}, x-simulate: {cost: 0.5}}
+  say: {type: object, properties: {n: {}}}
 activities:
   undo: {exec: {argv: [kubectl, rollout, undo, "deployment/{deployment}", -n, "{namespace}", --some-more-of-it, --and-yet-more-of-it, --to-the-very-end]}}
   post: {exec: {argv: [curl, --json, "@-", "https://hooks.a-rather-long-name.of-a-host.example/services/with/a/path/that/goes/on"]}, annotations: {openWorldHint: true}}
@@ -35,7 +35,7 @@ activities:
 	for _, want := range []string{
 		"runs kubectl rollout undo deployment/{deployment} -n {namespace} --some-more-of-it --and-yet-more-of-it --to-the-very-end",
 		"when †(input.limit > 90 or input.deployment == 'a rather long name of a deployment, which is compared with' or input.limit == 2)",
-		"up to 3 attempts", "at most 5m", "a person is asked", "about 8s (p95 25s), costs 0.12 (p95 0.3)", "computes n * 2", "costs 0.5",
+		"a person is asked", "computes n * 2",
 		"https://hooks.a-rather-long-name.of-a-host.example/services/with/a/path/that/goes/on",
 		"may leave the machine, declared by detail.yaml", "may leave the machine; only detail.yaml declares the contrary", "a model answers", "leaves to it: its parameters, †input, †state",
 	} {

@@ -1,35 +1,10 @@
 package dot
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
-
-// A place is a range of bytes of the plan's file.
-type place struct{ start, end int }
-
-// indexFindings collects, by call, the places of references that find nothing.
-func (d *drawing) indexFindings() {
-	d.missing = map[string][]place{}
-	for _, f := range d.findings {
-		if f.Rule == diag.DanglingReference || f.Rule == diag.UndeclaredPath || f.Rule == diag.UnknownKind {
-			d.missing[f.Call] = append(d.missing[f.Call], place{f.Span.Start, f.Span.End})
-		}
-	}
-	for _, places := range d.missing {
-		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
-	}
-}
-
-// overlaps reports whether one of the sorted places overlaps a range.
-func overlaps(places []place, start, end int) bool {
-	at, _ := slices.BinarySearchFunc(places, start+1,
-		func(p place, start int) int { return cmp.Compare(p.start, start) })
-	return at > 0 && places[at-1].end > start || at < len(places) && places[at].start < end
-}
 
 // drawFindings marks the calls that findings are about.
 func (d *drawing) drawFindings() {
@@ -44,8 +19,6 @@ func (d *drawing) drawFindings() {
 			if at := d.shown[i]; at >= 0 {
 				d.b.mark(at, markOf(f))
 			}
-		} else if d.output >= 0 && d.ofOutput(f) {
-			d.b.mark(d.output, markOf(f))
 		}
 	}
 }
@@ -61,20 +34,11 @@ var meanings = map[string]string{
 	"OB607": ": may be done twice: repeated after a failure, and not declared idempotent",
 }
 
-// ofOutput reports whether a finding that is about no call is in the plan's output.
-func (d *drawing) ofOutput(f diag.Diagnostic) bool {
-	if f.Call != "" || f.Span.File == nil || f.Span.File != d.plan.File || d.plan.Output == nil {
-		return false
-	}
-	at := d.plan.Output.Node.Span()
-	return at.File == f.Span.File && f.Span.Start < at.End && at.Start < f.Span.End
-}
-
 // unplaced counts the errors and warnings that are about no call.
 func (d *drawing) unplaced() string {
 	var rest []diag.Diagnostic
 	for _, f := range d.findings {
-		if f.Call == "" && f.Severity > diag.Info && !d.ofOutput(f) {
+		if f.Call == "" && f.Severity > diag.Info {
 			rest = append(rest, f)
 		}
 	}

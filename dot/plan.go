@@ -49,7 +49,6 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	}
 	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), graph: planGraph(p)}
 	d.layer = layers(d.graph)
-	d.indexFindings()
 	d.findEntrances()
 	d.selectCalls()
 	coarse := levels
@@ -92,7 +91,6 @@ type drawing struct {
 	entrances map[int]string
 	near      []bool  // by call: it is drawn; nil when all are
 	layer     []int32 // by call
-	missing   map[string][]place
 	notes     []string
 	last      bool // there is no coarser drawing: this one is taken as it is
 
@@ -121,18 +119,10 @@ func planGraph(p *plan.Plan) *dag.Graph {
 	return graphOf(waits)
 }
 
-// findsNothing reports whether a read is of a value that no one provides: a
-// finding says so, or it is of state that is missing from the start, in a
-// document that is checked with its state.
+// findsNothing reports whether a read that nobody writes for is of a value that no one provides: its kind is unknown,
+// or it is of state that is missing from the start, in a document that is checked with its state.
 func (d *drawing) findsNothing(r *plan.Read) bool {
-	call := ""
-	if r.Call >= 0 {
-		call = d.plan.Calls[r.Call].Name
-	}
-	if span := r.Span(); overlaps(d.missing[call], span.Start, span.End) {
-		return true
-	}
-	return r.Ref.Kind == "state" && !r.Start && d.plan.Form != plan.Solution
+	return r.Path <= pathtree.Root || r.Ref.Kind == "state" && !r.Start && d.plan.Form != plan.Solution
 }
 
 // draw makes the view at one level of coarseness, and reports whether it is

@@ -263,14 +263,14 @@ func TestLegend(t *testing.T) {
 }
 
 // EXECUTION.md#approval: a box says what a yes depends on: what the call may do and who says so, what
-// it runs, how often and how long; and with Detail what it is given.
+// it runs; and with Detail what it is given.
 func TestWhatACallSays(t *testing.T) {
 	p, _ := compile(t, "plan.yaml", `
 calls:
-  - {_tool: wipe, disk: /dev/sda, _retry: {attempts: 3}, _timeout: 2s, _confirm: true}
+  - {_tool: wipe, disk: /dev/sda, _confirm: true}
   - {_tool: post, text: †input.text, _outputPath: answer}
 tools:
-  wipe: {type: object, properties: {disk: {type: string}}, annotations: {destructiveHint: true}, x-simulate: {duration: {p50: 2s, p95: 9s}, cost: 0.5}}
+  wipe: {type: object, properties: {disk: {type: string}}, annotations: {destructiveHint: true}}
 activities:
   wipe: {exec: {argv: [wipe, "{disk}"]}, annotations: {destructiveHint: true}}
   post: {http: {method: POST, url: "https://example.com/in"}, annotations: {readOnlyHint: false, destructiveHint: false}}
@@ -285,7 +285,7 @@ activities:
 		got = append(got, strings.Join(words, " | "))
 	}
 	want := []string{
-		`runs wipe {disk} | up to 3 attempts | at most 2s | about 2s (p95 9s), costs 0.5 | disk: "/dev/sda" | destroys, declared by plan.yaml | may leave the machine | a person is asked`,
+		`runs wipe {disk} | disk: "/dev/sda" | destroys, declared by plan.yaml | may leave the machine | a person is asked`,
 		`runs POST https://example.com/in | text: †input.text | effect unknown; the plan declares writes | may leave the machine`,
 	}
 	if !slices.Equal(got, want) {

@@ -84,10 +84,6 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 		if a.Payload {
 			return err
 		}
-		if a.Format == "json" {
-			c.out.JSON(shownVerdict{Kind: "verification", Plan: a.plan, Problem: err.Error(),
-				Signatures: []shownSignature{}})
-		}
 		c.showError(err)
 		return ending(statusFound)
 	}

@@ -150,71 +150,29 @@ func shownBy(a *approval.Approval) *facts.Facts {
 	return f
 }
 
-// A shownVerdict is what approve --verify --format json shows.
-type shownVerdict struct {
-	Kind       string           `json:"kind"`
-	Plan       string           `json:"plan"`
-	Holds      bool             `json:"holds"`
-	Problem    string           `json:"problem,omitempty"`
-	Signer     string           `json:"signer"` // in whose name it is
-	Made       time.Time        `json:"made,omitzero"`
-	Expires    time.Time        `json:"expires,omitzero"`
-	Needed     int              `json:"needed"`
-	Signatures []shownSignature `json:"signatures"`
-	Changed    []string         `json:"changed,omitempty"`
-}
-
-type shownSignature struct {
-	Key     string `json:"key,omitempty"`
-	Signer  string `json:"signer,omitempty"`
-	Problem string `json:"problem,omitempty"`
-}
-
-// verified reports whether an approval holds.
+// verified prints whether an approval holds, and who signed it.
 func (a *signing) verified(v *approval.Verdict) error {
 	p := a.old.Statement.Predicate
-	shown := shownVerdict{
-		Kind: "verification", Plan: a.plan, Holds: v.Err == nil, Signer: p.Signer, Made: p.Made, Expires: p.Expires,
-		Needed: v.Needed, Signatures: []shownSignature{}, Changed: v.Changed,
+	title := fmt.Sprintf("%s, in the name of \"%s\", made %s", a.file, p.Signer, p.Made.Format(time.RFC3339))
+	if !p.Expires.IsZero() {
+		title += ", until " + p.Expires.Format(time.RFC3339)
 	}
-	if v.Err != nil {
-		shown.Problem = v.Err.Error()
-	}
+	var lines []string
 	for _, s := range v.Signatures {
-		one := shownSignature{Key: s.Key, Signer: s.Signer}
+		line := fmt.Sprintf("the signature of %s counts for \"%s\"", s.Key, s.Signer)
 		if s.Err != nil {
-			one.Problem = s.Err.Error()
+			line = fmt.Sprintf("the signature of %s doesn't count: %v", s.Key, s.Err)
 		}
-		shown.Signatures = append(shown.Signatures, one)
+		lines = append(lines, line)
 	}
-	if a.Format == "json" {
-		a.cli.out.JSON(&shown)
-	} else {
-		a.verdict(&shown, v)
+	end := "it holds: " + wording.Counted(len(v.Signers()), "person approves", "people approve")
+	if v.Err != nil {
+		end = "it doesn't hold: " + v.Err.Error()
 	}
+	rows := append(facts.Section(title, append(lines, v.Changed...)), facts.Row{Text: diag.Escape(end)})
+	a.cli.out.Print("%s", rows.Text(false))
 	if v.Err != nil {
 		return ending(statusFound)
 	}
 	return nil
-}
-
-func (a *signing) verdict(shown *shownVerdict, v *approval.Verdict) {
-	title := fmt.Sprintf("%s, in the name of \"%s\", made %s", a.file, shown.Signer, shown.Made.Format(time.RFC3339))
-	if !shown.Expires.IsZero() {
-		title += ", until " + shown.Expires.Format(time.RFC3339)
-	}
-	var lines []string
-	for _, s := range shown.Signatures {
-		line := fmt.Sprintf("the signature of %s counts for \"%s\"", s.Key, s.Signer)
-		if s.Problem != "" {
-			line = fmt.Sprintf("the signature of %s doesn't count: %s", s.Key, s.Problem)
-		}
-		lines = append(lines, line)
-	}
-	end := "it doesn't hold: " + shown.Problem
-	if shown.Holds {
-		end = "it holds: " + wording.Counted(len(v.Signers()), "person approves", "people approve")
-	}
-	rows := append(facts.Section(title, append(lines, shown.Changed...)), facts.Row{Text: diag.Escape(end)})
-	a.cli.out.Print("%s", rows.Text(false))
 }

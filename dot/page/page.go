@@ -4,7 +4,6 @@
 package page
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	_ "embed"
@@ -20,7 +19,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 )
 
@@ -140,8 +138,6 @@ type (
 		Answered bool      `json:"answered,omitempty"` // its result stands there already, and a model has given it
 		Sends    []string  `json:"sends,omitempty"`    // besides its parameters, from the environment, by name
 		Findings []finding `json:"findings,omitempty"`
-		From     int       `json:"from,omitempty"` // the first of its lines
-		Lines    []string  `json:"lines,omitempty"`
 	}
 	finding struct {
 		Code     string `json:"code"`
@@ -304,7 +300,6 @@ func (b *block) add(p Part, outermost *facts.Facts) {
 			c.Sends = kinds.SentVariables(a.HTTP)
 		}
 		c.Values = dot.AsWritten(p.Plan.Calls[i], f.Values)
-		c.lines(p.Plan, p.Plan.Calls[i])
 		b.Calls = append(b.Calls, c)
 		inner := p.Plan.Delegates[p.Plan.Calls[i].Plan()]
 		if inner == nil || len(b.Calls)+len(inner.Calls) > mostCalls {
@@ -318,31 +313,3 @@ func (b *block) add(p Part, outermost *facts.Facts) {
 
 // deepest is how many delegates stand within each other at most.
 const deepest = 8
-
-// mostLines is how many lines of its text a call shows, and longestLine how much of each, and of what
-// stands on them before and behind it, in bytes.
-const (
-	mostLines   = 120
-	longestLine = 500
-)
-
-// lines are those that the call is in, without secrets.
-func (c *call) lines(p *plan.Plan, of *plan.Call) {
-	if of.Node == nil || of.Node.File == nil {
-		return
-	}
-	span, text := of.Node.Span(), of.Node.File.Text
-	c.From = span.From().Line
-	begin, end := max(0, span.Start-longestLine), min(len(text), span.End+longestLine)
-	begin += bytes.LastIndexByte(text[begin:span.Start], '\n') + 1
-	if at := bytes.IndexByte(text[span.End:end], '\n'); at >= 0 {
-		end = span.End + at
-	}
-	c.Lines = strings.Split(strings.TrimRight(compiler.Redact(p, string(text[begin:end])), "\r\n "), "\n")
-	for i, line := range c.Lines {
-		c.Lines[i] = wording.Cut(strings.TrimSuffix(line, "\r"), longestLine)
-	}
-	if more := len(c.Lines) - mostLines - 1; more > 0 {
-		c.Lines = append(c.Lines[:mostLines+1], "… and "+wording.Count(more, "more line"))
-	}
-}

@@ -82,8 +82,7 @@ function about(c) {
     section('Also receives', (c.context || []).length ? sources(c, c.context) : null),
     section('Findings', (c.findings || []).map(finding)),
     section('Schema', folded('parameters', t.parameters), folded('result', t.output)),
-    section('Source', c.lines ? [el('p', { className: 'small' }, c.at.file + ', line ' + c.from),
-      el('pre', { className: 'source' }, ...c.lines.map((line, i) => [el('span', { className: 'n' }, String(c.from + i).padStart(4) + '  '), line, '\n']))] : null),
+    section('Source', c.at ? el('p', { className: 'small' }, c.at.file + ', line ' + c.at.line) : null),
   ];
 }
 
