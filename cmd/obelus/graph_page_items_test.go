@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 )
 
@@ -52,34 +50,5 @@ activities:
 	want := []any{true, "z,a", true, "2 done, 2 skipped", "4 done", "", "acme: pack[1],bolt: pack[1]", "2 rejected, 2 cancelled", true}
 	if !reflect.DeepEqual(s.Value, want) {
 		t.Errorf("%v\nand not\n%v", s.Value, want)
-	}
-}
-
-// EXECUTION.md#events: a page shows of a long line the part around a call: it grows with the plan and not with its square.
-func TestPageOfOneLongLine(t *testing.T) {
-	t.Parallel()
-	var calls []string
-	for i := range 1000 {
-		calls = append(calls, fmt.Sprintf(`{"_tool":"t","_id":"c%d","x":"†state.p%d","_outputPath":"p%d"}`, i, max(0, i-1), i+1))
-	}
-	plan := filepath.Join(t.TempDir(), "plan.json")
-	if err := os.WriteFile(plan, []byte(`{"state":{"p0":1},"tools":{"t":{"type":"object","properties":{"x":{},"_output":{"type":"string"}}}},"calls":[`+strings.Join(calls, ",")+`],"output":"†state.p1000"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	page := filepath.Join(t.TempDir(), "page.html")
-	if _, stderr, status := obelus(nil, "graph", "-o", page, plan); status != statusOK {
-		t.Fatalf("status %d: %s", status, stderr)
-	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if mb := len(text) >> 20; mb > 12 {
-		t.Errorf("the page of a plan of %d calls has %d MiB", len(calls), mb)
-	}
-	for _, want := range []string{`\"_id\":\"c499\"`} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("the page doesn't say %s", want)
-		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
@@ -275,16 +276,12 @@ func (x *caller) brief(text string, most int) string {
 		text = text[:maxRefusal]
 		text = text[:len(text)-x.hide.Unfinished(text)]
 	}
-	text = strings.Map(func(r rune) rune {
+	return wording.Cut(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return utf8.RuneError
 		}
 		return r
-	}, oneLine(x.hide.Message(text)))
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	}, oneLine(x.hide.Message(text))), most)
 }
 
 func (x *caller) begins(body []byte) string {

@@ -227,13 +227,7 @@ func (b *bounded) Write(text []byte) (int, error) {
 	return b.Buffer.Write(text)
 }
 
-func brief(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
+func brief(s string) string { return wording.Cut(s, 80) }
 
 // Take reads a value that represents an activity's result, such as a mock or a model's answer: where it names its
 // alternative it is taken apart, and a path that the call doesn't offer is a failure. name is the activity's, for the

@@ -197,7 +197,8 @@ func newDesk(person local.Confirmer, s *Session) *desk {
 	return d
 }
 
-// close ends what the desk does, and tells which answers weren't used. Of a run that stopped, an answer in the box waits for its question, and is reported only where the run asks another one.
+// close ends what the desk does, and tells which answers weren't used. Of a run that stopped, an answer in the box
+// waits for its question, and is reported only where the run asks another one.
 func (d *desk) close(o *runtime.Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,7 +1,6 @@
 package session
 
 import (
-
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/journal"
@@ -93,7 +92,8 @@ func (q *Questions) try(about *runtime.Question, d runtime.Decision) (again *run
 	return again
 }
 
-// Decide keeps a decision about open questions for the run. It gives the questions that follow: what replaces a call is asked about as it would run. An error means that nothing is kept.
+// Decide keeps a decision about open questions for the run. It gives the questions that follow: what replaces a call
+// is asked about as it would run. An error means that nothing is kept.
 func (q *Questions) Decide(about []*runtime.Question, d runtime.Decision) (again []*runtime.Question, err error) {
 	var all []Answer
 	for _, one := range about {

@@ -39,7 +39,6 @@ type Live struct {
 	page         string // of the plans that stand still; its events come by stream
 	drawn, asked int    // how often it was drawn, and questions that were asked
 	course       *execution
-	left         int // events that came when there was no room for more
 	posed        []*posed
 	over         bool
 	changed      chan struct{} // closed when there is something new
@@ -64,9 +63,6 @@ type posed struct {
 	number int
 	answer chan runtime.Decision
 }
-
-// mostEvents is how many events a live page keeps.
-const mostEvents = 200_000
 
 // Serve begins to serve the page of a run.
 func Serve(s *session.Session, who string, next Observer) (*Live, error) {
@@ -260,10 +256,6 @@ func (l *Live) Observe(at time.Duration, c runtime.Command) {
 	l.Observer.Observe(at, c)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.course.lines) >= mostEvents {
-		l.left++
-		return
-	}
 	before := len(l.course.lines)
 	l.course.Observe(at, c)
 	if c.Kind == runtime.EndTick {
@@ -287,9 +279,6 @@ func (l *Live) Waits(why string) {
 // an end.
 func (l *Live) close(o *runtime.Outcome) {
 	l.mu.Lock()
-	if l.left > 0 {
-		l.course.Waits(fmt.Sprintf("%d more events came than a page shows", l.left))
-	}
 	if o != nil {
 		_ = l.course.End(o) // which writes into memory
 	}
