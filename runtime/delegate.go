@@ -19,9 +19,10 @@ func (s *schedule) child(i int32) *frame {
 func startDelegate(f *frame, i int32) {
 	call, status := f.call(i), &f.calls[i]
 	plan := f.Plan.Delegates[call.Delegate]
-	if revive(f, i) || !f.nextTry(i) {
+	if revive(f, i) {
 		return
 	}
+	f.nextTry(i)
 	f.machine.delegated += len(plan.Calls) + 1
 	c := f.emit(i, Enter)
 	c.Params, c.Uncertainty = status.params, uncertainty(f, call)

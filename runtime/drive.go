@@ -1,6 +1,9 @@
 package runtime
 
-import _ "embed"
+import (
+	_ "embed"
+	"fmt"
+)
 
 // Reference is how a plan runs, in the form of [compiler.Reference].
 //
@@ -21,8 +24,18 @@ type World interface {
 }
 
 // Drive runs a machine in a world until the run is over or has stopped. It reads no clock, no file and no map's order:
-// the same events bring a new machine to the same place. The error is the world's.
-func Drive(m *Machine, w World) (*Outcome, error) {
+// the same events bring a new machine to the same place. The error is the world's, or that the machine isn't consistent
+// any more: the event that showed it may be in a journal, and a run that is resumed comes to the same.
+func Drive(m *Machine, w World) (outcome *Outcome, err error) {
+	defer func() {
+		switch bug := recover().(type) {
+		case nil:
+		case fault:
+			err = fmt.Errorf("internal error: %s; this is a fault of obelus, please report it with the plan", string(bug))
+		default:
+			panic(bug)
+		}
+	}()
 	for {
 		e, err := w.Next()
 		if err != nil {
@@ -37,3 +50,7 @@ func Drive(m *Machine, w World) (*Outcome, error) {
 		}
 	}
 }
+
+// A fault is what a machine panics with that finds itself inconsistent: a state that can't be made of what was written,
+// or a call's status that can't follow its last.
+type fault string

@@ -24,9 +24,7 @@ func expandItems(f *frame, i int32) {
 	if revive(f, i) {
 		return
 	}
-	if !f.transition(i, Running) {
-		return
-	}
+	f.transition(i, Running)
 	state.attempt++
 	all := state.more.items.Of
 	f.machine.delegated += len(all)

@@ -185,8 +185,6 @@ var noSite = &Site{}
 type TickEnd struct {
 	Faults []CallError
 	Usage  Usage // of all requests to models so far
-	// Dropped are calls of the carried plan that have never run, and that the solution leaves out.
-	Dropped []string
 }
 
 // CommandKind says what is to be done or known.

@@ -266,11 +266,9 @@ func (f *frame) inLine(i int32) ready {
 	return ready{f, i, place, f.order}
 }
 
-// nextTry counts a further try of a call; false where it may have none.
-func (f *frame) nextTry(i int32) bool {
-	if !f.transition(i, Running) {
-		return false
-	}
+// nextTry counts a further try of a call.
+func (f *frame) nextTry(i int32) {
+	f.transition(i, Running)
 	if f.calls[i].attempt == 0 {
 		f.machine.started++
 	}
@@ -279,14 +277,11 @@ func (f *frame) nextTry(i int32) bool {
 	if more := f.calls[i].more; more != nil {
 		more.uncertain = false
 	}
-	return true
 }
 
 func (f *frame) start(i int32) {
 	call, state := f.call(i), &f.calls[i]
-	if !f.nextTry(i) {
-		return
-	}
+	f.nextTry(i)
 	f.machine.running++
 	c := f.emit(i, Start)
 	c.Params, c.Context, c.Uncertainty = state.params, f.context(i), uncertainty(f, call)
@@ -300,10 +295,9 @@ func (f *frame) start(i int32) {
 
 // produced settles a latent call whose result the plan already holds.
 func (f *frame) produced(i int32) {
-	if f.transition(i, Running) {
-		tellGuards(f, i, guard.Started)
-		f.complete(i, f.call(i).Produced.Value(), f.call(i).Takes-1, nil)
-	}
+	f.transition(i, Running)
+	tellGuards(f, i, guard.Started)
+	f.complete(i, f.call(i).Produced.Value(), f.call(i).Takes-1, nil)
 }
 
 // isAtWork reports whether the attempt that an event is about is at work outside of the machine.
@@ -398,9 +392,7 @@ func (f *frame) giveUp(i int32) {
 
 func (f *frame) settle(i int32, s Settlement) {
 	state := &f.calls[i]
-	if !f.transition(i, s.Status) {
-		return
-	}
+	f.transition(i, s.Status)
 	stage := guard.Ended
 	if s.before {
 		stage = guard.DoneBefore

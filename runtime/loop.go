@@ -432,11 +432,7 @@ func (l *loop) endTick() {
 	for _, f := range l.roots() {
 		showTickErrors(f, l.tickErrors)
 	}
-	end := &TickEnd{Faults: l.tickErrors, Usage: l.usage}
-	if l.carries && l.plan.CallsNode != nil {
-		end.Dropped = request.Dropped(l.carried, l.plan)
-	}
-	l.emitRun(EndTick).End = end
+	l.emitRun(EndTick).End = &TickEnd{Faults: l.tickErrors, Usage: l.usage}
 	if reached && !l.refused || !l.options.Planned {
 		l.finish(outcomeOfGoal(l.Machine, outputs))
 		return

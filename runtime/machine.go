@@ -123,7 +123,7 @@ type progress struct {
 	late          []Event // that came after it had stopped: they count when it continues
 	ending        Reason  // why it stopped
 	why           string  // what that means, where more is to be said
-	inconsistency string  // why it isn't to be believed any more; see checkItself
+	inconsistency string  // why it isn't to be believed any more
 }
 
 // New prepares a run. The machine takes only plans that have been verified.
@@ -205,7 +205,7 @@ func (m *Machine) Step(e Event) []Command {
 	if !m.over && overspends(m, 0) {
 		m.drain(ReasonPermit)
 	}
-	for !m.over && m.inconsistency == "" {
+	for !m.over {
 		m.settleAll()
 		m.startQueued()
 		if len(m.awake)+len(m.finished) > 0 {
@@ -219,7 +219,9 @@ func (m *Machine) Step(e Event) []Command {
 		}
 		break
 	}
-	checkItself(m)
+	if m.inconsistency != "" {
+		panic(fault(m.inconsistency))
+	}
 	return m.commands
 }
 

@@ -29,12 +29,11 @@ func (f *frame) park(i int32, routes []plan.Route, method plan.Method, a arrival
 	for _, route := range routes {
 		for _, path := range route {
 			if behind := f.ahead(i, path.ID, method); behind >= 0 {
-				if before := f.calls[i].status; f.transition(i, Writing) {
-					if before == Running {
-						f.tried(i, a.failure, 0)
-					}
-					f.calls[i].details().arrival = &arrival{a.value, a.route, a.failure, behind}
+				if f.calls[i].status == Running {
+					f.tried(i, a.failure, 0)
 				}
+				f.transition(i, Writing)
+				f.calls[i].details().arrival = &arrival{a.value, a.route, a.failure, behind}
 				return true
 			}
 		}

@@ -80,8 +80,8 @@ func (f *frame) put(i int32, problem string) {
 	if q.Identify(); !q.InFlight && len(q.Outside) == 0 {
 		q.Within = f.machine.options.Confirm.Timeout
 	}
-	if !more.permitState.early && !f.transition(i, Asking) {
-		return
+	if !more.permitState.early {
+		f.transition(i, Asking)
 	}
 	c := f.emit(i, Ask)
 	c.Params, c.Question = q.Params, q

@@ -166,7 +166,9 @@ func decidedOutside(f *frame, i int32, d *Decision) bool {
 	}
 	closeEarly(f, i)
 	if d.Verdict == Reject {
-		return !f.transition(i, Queued) || !f.transition(i, Asking)
+		f.transition(i, Queued)
+		f.transition(i, Asking)
+		return false
 	}
 	state.more.decide(d)
 	state.more.question = nil

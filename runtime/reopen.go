@@ -189,9 +189,10 @@ func revive(f *frame, i int32) bool {
 		return false
 	}
 	d := more.kept
-	if more.kept = nil; d.items == nil && len(failedCalls(d)) == 0 || !f.transition(i, Running) {
+	if more.kept = nil; d.items == nil && len(failedCalls(d)) == 0 {
 		return false
 	}
+	f.transition(i, Running)
 	tellGuards(f, i, guard.Continued)
 	f.calls[i].attempt++
 	c := f.emit(i, Enter)

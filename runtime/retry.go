@@ -26,11 +26,10 @@ func (f *frame) failed(i int32, failure *Failure) {
 	// of items each was tried again
 	if f.tries(i) < call.Retry.Attempts && failure.After <= longestPause && call.Each == nil && !f.exhausted(i) &&
 		forbidden(f, i, call, f.calls[i].params) == nil {
-		if f.transition(i, Pausing) {
-			pause := max(failure.After, backoff(call.Retry, f.tries(i)))
-			f.tried(i, failure, pause)
-			f.pause(i, pause)
-		}
+		f.transition(i, Pausing)
+		pause := max(failure.After, backoff(call.Retry, f.tries(i)))
+		f.tried(i, failure, pause)
+		f.pause(i, pause)
 		return
 	}
 	f.failedForGood(i, failure)

@@ -24,7 +24,7 @@ func (m *Machine) stop(reason Reason) {
 	}
 	for _, f := range m.frames {
 		if f != nil {
-			reportUnsettled(f, &outcome.Counts, "")
+			reportUnsettled(f, &outcome.Counts)
 		}
 	}
 	outcome.Asked = m.Questions()
@@ -58,9 +58,8 @@ func (c *callState) left(why Reason) string {
 // that it runs again only if the next resume says so once more.
 func (c *callState) isUncertain() bool { return c.more != nil && c.more.uncertain }
 
-// reportUnsettled cancels what runs in a frame that is stopped, and tells so of all that hasn't
-// settled: for a reason, or "" as they are left.
-func reportUnsettled(f *frame, counts *Counts, reason string) {
+// reportUnsettled cancels what runs in a frame that is stopped, and tells how all is left that hasn't settled.
+func reportUnsettled(f *frame, counts *Counts) {
 	for i := range f.calls {
 		state := &f.calls[i]
 		if (state.status == Running || state.asks()) && f.child(int32(i)) == nil {
@@ -68,10 +67,8 @@ func reportUnsettled(f *frame, counts *Counts, reason string) {
 		}
 		if !state.status.Settled() {
 			counts.Add(Cancelled)
-			s := &Settlement{Status: Cancelled, Reason: reason, Attempts: int(state.attempt)}
-			if f.emit(int32(i), Settle).Settlement = s; reason == "" {
-				s.Reason, s.Left = state.left(f.machine.ending), true
-			}
+			f.emit(int32(i), Settle).Settlement = &Settlement{Status: Cancelled, Attempts: int(state.attempt),
+				Reason: state.left(f.machine.ending), Left: true}
 		}
 	}
 }

@@ -35,19 +35,14 @@ var transitions = [Cancelled + 1]transition{
 
 func mayFollow(from, to Status) bool { return slices.Contains(transitions[to].from, from) }
 
-// Tests let an illegal transition panic where it happens, and see those that are made.
-var (
-	panicOnIllegal bool
-	onTransition   func(from, to Status)
-)
+// Tests see the transitions that are made.
+var onTransition func(from, to Status)
 
-// transition gives a call another status: nothing else does. It reports whether the call may have it now; if not,
-// nothing has changed, and the run ends as one in which the machine is inconsistent (see checkItself).
-func (f *frame) transition(i int32, to Status) bool {
+// transition gives a call another status: nothing else does.
+func (f *frame) transition(i int32, to Status) {
 	state := &f.calls[i]
 	if !mayFollow(state.status, to) {
-		f.illegal(i, to)
-		return false
+		panic(fault(fmt.Sprintf("%q can't be %s after it was %s", f.Plan.Calls[i].Name, to, state.status)))
 	}
 	if onTransition != nil {
 		onTransition(state.status, to)
@@ -56,13 +51,4 @@ func (f *frame) transition(i int32, to Status) bool {
 	if do := transitions[to].do; do != nil {
 		do(f, i)
 	}
-	return true
-}
-
-func (s *schedule) illegal(i int32, to Status) {
-	why := fmt.Sprintf("%q can't be %s after it was %s", s.Plan.Calls[i].Name, to, s.calls[i].status)
-	if panicOnIllegal {
-		panic(why)
-	}
-	s.machine.inconsistency = why
 }

@@ -17,7 +17,6 @@ var made [Cancelled + 1]atomic.Uint32
 
 // All tests of the package go with it, those of generated plans among them.
 func init() {
-	panicOnIllegal = true
 	onTransition = func(from, to Status) { made[from].Or(1 << to) }
 }
 
@@ -106,28 +105,6 @@ func TestIllegalTransitionPanics(t *testing.T) {
 	}()
 	m.frames[0].calls[0].status = Done
 	m.frames[0].enqueue(0)
-}
-
-// Outside of tests it changes nothing, and the run ends as one in which the machine
-// is at fault.
-func TestIllegalTransitionEndsTheRun(t *testing.T) {
-	defer func() { panicOnIllegal = true }()
-	panicOnIllegal = false
-	m := startedMachine(t)
-	f := m.frames[0]
-	f.settle(1, Settlement{Status: Skipped})
-	f.settle(1, Settlement{Status: Done})
-	if got := m.Status(0, 1); got != Skipped || m.unsettled != 1 || m.counts != (Counts{Skipped: 1}) {
-		t.Errorf("the call is %s, %d haven't settled, and the counts are %+v", got, m.unsettled, m.counts)
-	}
-	var kinds []CommandKind
-	var outcome *Outcome
-	for _, c := range m.Step(Event{Kind: Ended, Call: 0, Attempt: 1, Route: -1, Value: 1.0}) {
-		kinds, outcome = append(kinds, c.Kind), c.Outcome
-	}
-	if outcome == nil || outcome.Status != "failed" || outcome.Errors[0].Code != codeInternal || !strings.Contains(string(outcome.Reason), `"two" can't be done after it was skipped`) {
-		t.Errorf("after %v the outcome is %+v", kinds, outcome)
-	}
 }
 
 // Log is the state of a run that has no instances, so far.

@@ -71,7 +71,7 @@ func TestRunAsksOnATerminal(t *testing.T) {
 		}, statusOK, 1,
 			[]string{"? may \"refund\" run?", "that answer can't be used: the parameters don't fit the tool's schema at amount", "✓ approved", "✓ refund"}},
 		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty.Terminal) { p.Sees("✗ refund") }, statusFound, 0,
-			[]string{"✓ order", `? may "refund" run?`, "– nobody answered in time, which counts as no", "✗ refund", "rejected: nobody answered within 300ms", "✓ write", "1 rejected"}},
+			[]string{"✓ order", `? may "refund" run?`, "– no longer asked", "✗ refund", "rejected: nobody answered within 300ms", "✓ write", "1 rejected"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := newPaid(t)

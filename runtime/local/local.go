@@ -54,8 +54,7 @@ type Planner interface {
 
 // A Confirmer puts questions to a person. Ask takes one and returns at once: it is called by one goroutine, in the
 // order in which the person is to be asked. The function that it returns is called once, in another goroutine; it waits
-// for the answer, or until ctx is done, whose cause says in words why the question is taken back. It calls shown once
-// the person sees the question: only then does the time for the answer begin. An error says that no answer is to be
+// for the answer, or until ctx is done. It calls shown once the person sees the question: only then does the time for the answer begin. An error says that no answer is to be
 // had: the run stops, but for [ErrNoReviewer] not before nothing else is left to do.
 type Confirmer interface {
 	Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error))
@@ -147,17 +146,9 @@ type try struct{ tick, frame, call, attempt int }
 
 // An undertaking is what a command has begun, until it has reported back.
 type undertaking struct {
-	cancel context.CancelCauseFunc
+	cancel context.CancelFunc
 	asks   bool // it is a question
 	seen   bool // which the person sees
-}
-
-// giveUp cancels it. Who asks a person says why.
-func (u *undertaking) giveUp(why error) {
-	if !u.asks {
-		why = nil
-	}
-	u.cancel(why)
 }
 
 const batch = 256
@@ -369,7 +360,7 @@ func (w *world) back(e *runtime.Event) {
 func (w *world) over(key try) {
 	w.busy--
 	if one := w.tries[key]; one != nil {
-		one.cancel(nil)
+		one.cancel()
 		delete(w.tries, key)
 	}
 }
@@ -383,7 +374,7 @@ func (w *world) wait() {
 		w.stopTimer(key)
 	}
 	for _, one := range w.tries {
-		one.giveUp(errStopped)
+		one.cancel()
 	}
 	over := time.NewTimer(5 * time.Second)
 	defer over.Stop()
@@ -420,7 +411,7 @@ func (w *world) carryOut(commands []runtime.Command) {
 			w.join(c.Count)
 		case runtime.Cancel:
 			if one := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; one != nil {
-				one.giveUp(w.cause(c, commands))
+				one.cancel()
 			}
 		case runtime.SetTimer:
 			w.setTimer(c)
@@ -447,7 +438,7 @@ func (w *world) sendTo(events chan<- runtime.Event, e runtime.Event) {
 }
 
 // began notes something that a command has asked for, and how to cancel it.
-func (w *world) began(c runtime.Command, cancel context.CancelCauseFunc) *undertaking {
+func (w *world) began(c runtime.Command, cancel context.CancelFunc) *undertaking {
 	one := &undertaking{cancel: cancel}
 	w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}] = one
 	w.busy++
@@ -455,7 +446,7 @@ func (w *world) began(c runtime.Command, cancel context.CancelCauseFunc) *undert
 }
 
 func (w *world) begin(c runtime.Command) context.Context {
-	own, cancel := context.WithCancelCause(w.ctx)
+	own, cancel := context.WithCancel(w.ctx)
 	w.began(c, cancel)
 	return own
 }
@@ -482,7 +473,7 @@ func (w *world) start(c runtime.Command) {
 		take(&e, result, err)
 		w.send(e)
 	})
-	w.began(c, func(error) { cancel() })
+	w.began(c, cancel)
 }
 
 func take(e *runtime.Event, result activity.Result, err error) {

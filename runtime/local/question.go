@@ -13,7 +13,7 @@ var ErrNoReviewer = errors.New("there is nobody to ask")
 func (w *world) ask(c runtime.Command) {
 	if w.options.Answered != nil {
 		if d := w.options.Answered(c.Question); d != nil {
-			w.began(c, func(error) {})
+			w.began(c, func() {})
 			w.batch = append(w.batch, runtime.Answer(c.Question, d))
 			return
 		}
@@ -22,7 +22,7 @@ func (w *world) ask(c runtime.Command) {
 	if w.options.Confirmer == nil {
 		return
 	}
-	own, cancel := context.WithCancelCause(w.ctx)
+	own, cancel := context.WithCancel(w.ctx)
 	w.began(c, cancel).asks = true
 	answer := w.options.Confirmer.Ask(own, c.Question, func() { w.post(func() { w.shown(key) }) })
 	w.put = append(w.put, func() {
@@ -87,25 +87,4 @@ func unasked(q *runtime.Question) runtime.Reason {
 		return runtime.ReasonPermit
 	}
 	return runtime.ReasonConfirmation
-}
-
-var errStopped = errors.New("the run was stopped")
-
-// cause is why a question is taken back, by the commands that come with that; nil where
-// nobody needs the answer any more. The tick of the question may be over already.
-func (w *world) cause(c runtime.Command, commands []runtime.Command) error {
-	if w.machine.Stopped() {
-		return errStopped
-	}
-	for _, end := range commands {
-		if end.Kind == runtime.Settle && end.Frame == c.Frame && end.Call == c.Call {
-			switch end.Settlement.Status {
-			case runtime.Rejected:
-				return errors.New("nobody answered in time, which counts as no")
-			case runtime.Cancelled:
-				return nil
-			}
-		}
-	}
-	return errors.New("nobody answered in time, which counts as yes")
 }

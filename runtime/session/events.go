@@ -83,10 +83,7 @@ type tickEvent struct {
 	Status string              `json:"status"`         // "started" or "ended"
 	Errors []runtime.CallError `json:"errors"`         // of the solution as a whole
 	Usage  runtime.Usage       `json:"usage,omitzero"` // so far
-	// Dropped are calls of the carried plan that have never run, and that the solution
-	// leaves out.
-	Dropped []string     `json:"dropped,omitempty"`
-	At      Milliseconds `json:"at"`
+	At     Milliseconds        `json:"at"`
 }
 
 // askEvent tells that a person is asked about a call.
@@ -197,7 +194,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 			At: ms})
 	case runtime.EndTick:
 		e.write(tickEvent{Event: "tick", Tick: c.Tick, Status: "ended", Errors: diag.Listed(c.End.Faults),
-			Usage: c.End.Usage, Dropped: c.End.Dropped, At: ms})
+			Usage: c.End.Usage, At: ms})
 	case runtime.Advise:
 		e.write(adviceEvent{"advice", c.Tick, diag.OrNull(c.Instance), diag.Listed(c.Ranking), ms})
 	case runtime.Ask:

@@ -65,7 +65,6 @@ const (
 	fewItems      = 20 // instances, or items of a call, up to which each is shown
 	shownFailures = 10 // of more
 	shownRunning  = 8  // calls with a line of their own
-	maxDropped    = 10 // names of calls that a solution leaves out
 )
 
 // NewRecorded shows a run from its journal.
@@ -128,10 +127,6 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 		}
 	case runtime.EndTick:
 		p.planning, p.usage = false, c.End.Usage
-		if len(c.End.Dropped) > 0 {
-			p.note(p.style.Yellow("!"), "the solution leaves out calls that the plan still had to run: "+
-				wording.Names(c.End.Dropped, maxDropped))
-		}
 		for _, fault := range c.End.Faults {
 			p.note(p.style.Red("✗"), "the solution: "+fault.Message)
 		}
