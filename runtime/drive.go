@@ -31,7 +31,8 @@ func Drive(m *Machine, w World) (outcome *Outcome, err error) {
 		switch bug := recover().(type) {
 		case nil:
 		case fault:
-			err = fmt.Errorf("internal error: %s; this is a fault of obelus, please report it with the plan", string(bug))
+			err = fmt.Errorf("internal error: %s; this is a fault of obelus, please report it with the plan",
+				string(bug))
 		default:
 			panic(bug)
 		}

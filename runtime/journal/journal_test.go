@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -201,43 +200,6 @@ func TestReopen(t *testing.T) {
 	}
 	for range c.Bodies() {
 		break // and nothing is left open or read on
-	}
-}
-
-// EXECUTION.md#journals: while one goroutine waits for the disk another appends. Every record is there
-// afterwards, in its order, and each write says truly what was on disk before it.
-func TestAppendWhileTheDiskWorks(t *testing.T) {
-	p := &platter{}
-	w, err := Begin(p, nil, header{"refund"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for round := range 200 {
-		var waited sync.WaitGroup
-		waited.Go(func() {
-			if err := w.Sync(); err != nil {
-				t.Error(err)
-			}
-		})
-		for range round % 4 {
-			body := event(len(want) + 1)
-			want = append(want, string(body))
-			if err := w.Append(body); err != nil {
-				t.Fatal(err)
-			}
-		}
-		waited.Wait()
-	}
-	if err := w.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	_, c, err := Continue(onPlatter(p.disk), nil)
-	if err != nil || c.Torn != nil {
-		t.Fatal(err, c)
-	}
-	if got := bodiesOf(t, c); !slices.Equal(got, want) {
-		t.Errorf("got %d records, want %d", len(got), len(want))
 	}
 }
 

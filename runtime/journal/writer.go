@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 )
 
@@ -19,20 +18,15 @@ const (
 	maxWrite   = maxPending + maxLine + len("\n")
 )
 
-// A Writer appends records to a journal that no other process writes. While one goroutine
-// waits for the disk, another may append what the next wait is for.
+// A Writer appends records to a journal that no other process writes. It isn't for several goroutines.
 type Writer struct {
-	file   File
-	anchor Anchor     // nil where none is kept
-	disk   sync.Mutex // held while the files are written
-	end    int64      // of what is on disk
-	claim  []byte     // what the anchor may say when that is
-
-	mu      sync.Mutex // of what follows
+	file    File
+	anchor  Anchor // nil where none is kept
+	end     int64  // of what is on disk
+	claim   []byte // what the anchor says, and its room
 	chain   chain
 	pending []byte // the lines of the next write
 	opening []byte // what its records have between number and body
-	spare   []byte // the room of the last write
 	broken  error  // why nothing more is written
 }
 
@@ -134,7 +128,6 @@ func Continue(f File, anchor Anchor) (*Writer, *Contents, error) {
 		return nil, nil, fmt.Errorf("the journal can't be brought to the disk: %w", err)
 	}
 	w := &Writer{file: f, anchor: anchor, chain: end.chain, end: contents.Size}
-	w.claim = appendClaim(nil, w.chain.next, w.chain.prev)
 	w.writeClaim()
 	return w, contents, nil
 }
@@ -158,75 +151,51 @@ func rewrite(f File, from, to int64) error {
 // writes it; one that has that look but isn't JSON makes a journal that [Open] refuses. Append
 // keeps nothing of the slice. The record is on disk after the next Sync.
 func (w *Writer) Append(body []byte) error {
-	pending, err := w.add(body)
-	if err == nil && pending > maxPending {
-		return w.Sync()
-	}
-	return err
-}
-
-// add puts a record into the next write and reports how many bytes that has.
-func (w *Writer) add(body []byte) (pending int, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	switch {
 	case w.broken != nil:
-		return 0, w.broken
+		return w.broken
 	case len(body) > MaxRecord:
-		return 0, fmt.Errorf("a record of %d bytes is too large for a journal, which takes %d", len(body), MaxRecord)
+		return fmt.Errorf("a record of %d bytes is too large for a journal, which takes %d", len(body), MaxRecord)
 	case !isObject(body) || bytes.IndexByte(body, '\n') >= 0:
-		return 0, errors.New("a record of a journal is a JSON object in one line, and this is none")
+		return errors.New("a record of a journal is a JSON object in one line, and this is none")
 	}
 	if len(w.pending) == 0 {
 		w.opening = w.chain.opening(w.opening[:0], time.Now())
 	}
-	w.pending = w.chain.write(w.pending, w.opening, body)
-	return len(w.pending), nil
+	if w.pending = w.chain.write(w.pending, w.opening, body); len(w.pending) > maxPending {
+		return w.Sync()
+	}
+	return nil
 }
 
 // Sync brings what was appended to the disk: one write, and one wait for the
 // disk. After an error nobody knows what is there, and the Writer refuses
 // everything from then on; the journal can be opened again.
 func (w *Writer) Sync() error {
-	w.disk.Lock()
-	defer w.disk.Unlock()
-	batch, err := w.take()
-	if len(batch) == 0 {
-		return err
+	if w.broken != nil || len(w.pending) == 0 {
+		return w.broken
 	}
-	if _, err = w.file.WriteAt(batch, w.end); err == nil {
+	_, err := w.file.WriteAt(w.pending, w.end)
+	if err == nil {
 		err = w.file.Sync()
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if err != nil {
 		w.broken, w.pending = fmt.Errorf("the journal can't be written: %w", err), nil
 		return w.broken // later appends and syncs fail in the same way
 	}
-	w.end += int64(len(batch))
+	w.end += int64(len(w.pending))
 	w.writeClaim()
-	if cap(batch) <= 1<<20 { // one large batch isn't paid for ever after
-		w.spare = batch[:0]
+	if w.pending = w.pending[:0]; cap(w.pending) > 1<<20 { // one large batch isn't paid for ever after
+		w.pending = nil
 	}
 	return nil
-}
-
-// take gives the lines that wait for the disk, and room to those that come next.
-func (w *Writer) take() (batch []byte, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.broken != nil {
-		return nil, w.broken
-	}
-	batch, w.pending, w.spare = w.pending, w.spare, nil
-	w.claim = appendClaim(w.claim[:0], w.chain.next, w.chain.prev)
-	return batch, nil
 }
 
 // writeClaim has the anchor say what is on disk now. Nothing waits for it, and nothing depends on it: one
 // that can't be written claims what it did before.
 func (w *Writer) writeClaim() {
 	if w.anchor != nil {
+		w.claim = appendClaim(w.claim[:0], w.chain.next, w.chain.prev)
 		w.anchor.WriteAt(w.claim, 0)
 	}
 }
@@ -237,8 +206,6 @@ func (w *Writer) Close() error {
 	if errors.Is(err, errClosed) {
 		return nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.broken = errClosed
 	if w.anchor != nil {
 		w.anchor.Close()

@@ -54,8 +54,9 @@ type Planner interface {
 
 // A Confirmer puts questions to a person. Ask takes one and returns at once: it is called by one goroutine, in the
 // order in which the person is to be asked. The function that it returns is called once, in another goroutine; it waits
-// for the answer, or until ctx is done. It calls shown once the person sees the question: only then does the time for the answer begin. An error says that no answer is to be
-// had: the run stops, but for [ErrNoReviewer] not before nothing else is left to do.
+// for the answer, or until ctx is done. It calls shown once the person sees the question: only then does the time for
+// the answer begin. An error says that no answer is to be had: the run stops, but for [ErrNoReviewer] not before
+// nothing else is left to do.
 type Confirmer interface {
 	Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error))
 }
@@ -68,7 +69,7 @@ type Instances interface {
 }
 
 // A Journal keeps events. What was appended is on disk when Sync returns. It keeps nothing of the events that it is
-// given. While one goroutine waits in Sync, another appends what the next Sync is for.
+// given.
 type Journal interface {
 	Append(e *runtime.Event) error
 	Sync() error
@@ -135,9 +136,7 @@ type world struct {
 	timers  map[timed]*timer
 
 	interrupt <-chan struct{}   // closed when the run is to stop; nil when it was told so
-	held      []runtime.Command // what follows from events that aren't on their way to disk yet
-	ripe      []runtime.Command // what follows from those that are on their way
-	synced    chan error        // tells that these are there; nil when they are
+	held      []runtime.Command // what follows from events that aren't on disk yet
 }
 
 // A try is one try of a call's activity, one question about it or, with
@@ -204,25 +203,23 @@ func (w *world) Next() (runtime.Event, error) {
 }
 
 // await waits for something to happen, and takes with it what has happened meanwhile: all of it goes to disk at once.
-// When the disk has done with what it was given there are no events.
 func (w *world) await() error {
 	if reason := w.stuck(); reason != "" {
 		w.batch = append(w.batch, runtime.Event{Kind: runtime.Stopped, Text: string(reason), Gently: true})
 		return nil
 	}
-	if w.busy == 0 && len(w.timers) == 0 && w.synced == nil {
+	if w.busy == 0 && len(w.timers) == 0 {
 		return errors.New("internal error: nothing is at work, and the run isn't over")
 	}
 	select {
 	case e := <-w.events:
-		w.gather(e)
+		w.batch = append(w.batch, e)
+		w.gather()
 	case e := <-w.pieces:
-		w.gather(e)
+		w.batch = append(w.batch, e)
+		w.gather()
 	case post := <-w.posts:
 		post()
-	case err := <-w.synced:
-		w.synced = nil
-		return err
 	case <-w.interrupt:
 		w.interrupt = nil
 		w.batch = append(w.batch, runtime.Event{Kind: runtime.Stopped, Text: string(runtime.ReasonInterrupted)})
@@ -230,10 +227,9 @@ func (w *world) await() error {
 	return nil
 }
 
-// gather takes with an event those that have come meanwhile: all but pieces of an answer first, and of these so many
-// that a planner that never pauses holds nobody up.
-func (w *world) gather(first runtime.Event) {
-	w.batch = append(w.batch, first)
+// gather takes the events that have come meanwhile: all but pieces of an answer first, and of these so many that a
+// planner that never pauses holds nobody up.
+func (w *world) gather() {
 	for _, from := range []chan runtime.Event{w.events, w.pieces} {
 		for more := true; more && len(w.batch) < batch; {
 			select {
@@ -265,61 +261,31 @@ func (w *world) Do(commands []runtime.Command) error {
 	if n := len(commands); n == 0 || commands[n-1].Kind != runtime.Finish {
 		return nil
 	}
-	for len(w.held)+len(w.ripe) > 0 {
-		for i := range w.batch {
-			if e := &w.batch[i]; e.Kind != runtime.Fired {
-				if err := w.record(e); err != nil {
-					return err
-				}
+	w.gather()
+	for i := range w.batch {
+		if e := &w.batch[i]; e.Kind != runtime.Fired {
+			if err := w.record(e); err != nil {
+				return err
 			}
-		}
-		w.batch = nil
-		if w.synced != nil {
-			select {
-			case e := <-w.events:
-				w.batch = append(w.batch, e)
-				continue
-			case err := <-w.synced:
-				if w.synced = nil; err != nil {
-					return err
-				}
-			}
-		}
-		if err := w.follow(); err != nil {
-			return err
 		}
 	}
-	return nil
+	w.batch = nil
+	return w.follow()
 }
 
-// follow does what follows from events that are on disk, and sends those there that something else follows from.
+// follow brings what was recorded to disk, and does what follows from it.
 func (w *world) follow() error {
-	for w.synced == nil {
-		w.carryOut(w.ripe)
-		clear(w.ripe)
-		w.ripe, w.held = w.held, w.ripe[:0]
-		if len(w.ripe) == 0 {
-			break
-		}
-		if err := w.sync(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sync brings what was recorded to disk. As long as something is at work, and so
-// may have ended before the disk is done, somebody else waits for that.
-func (w *world) sync() error {
-	switch {
-	case w.options.Journal == nil:
+	if len(w.held) == 0 {
 		return nil
-	case w.busy == 0:
-		return unwritable(w.options.Journal.Sync())
 	}
-	synced := make(chan error, 1)
-	go func() { synced <- unwritable(w.options.Journal.Sync()) }()
-	w.synced = synced
+	if w.options.Journal != nil {
+		if err := w.options.Journal.Sync(); err != nil {
+			return unwritable(err)
+		}
+	}
+	w.carryOut(w.held)
+	clear(w.held)
+	w.held = w.held[:0]
 	return nil
 }
 

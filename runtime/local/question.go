@@ -59,7 +59,7 @@ func (w *world) awaitAnswers() {
 // doesn't need them, and stops when nothing else is left.
 // What runs of a call that delegates is its calls, and its time-out alone brings nothing.
 func (w *world) stuck() runtime.Reason {
-	if w.busy > 0 || w.synced != nil {
+	if w.busy > 0 {
 		return ""
 	}
 	for key := range w.timers {

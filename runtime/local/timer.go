@@ -32,7 +32,8 @@ func (w *world) startTimer(key timed, t *timer) {
 	t.clock = time.AfterFunc(t.after, func() {
 		w.post(func() {
 			if w.timers[key] == t {
-				w.gather(t.event)
+				w.batch = append(w.batch, t.event)
+				w.gather()
 			}
 		})
 	})
