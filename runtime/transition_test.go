@@ -107,5 +107,20 @@ func TestIllegalTransitionPanics(t *testing.T) {
 	m.frames[0].enqueue(0)
 }
 
+type beginning struct{}
+
+func (beginning) Next() (Event, error) { return Event{Kind: RunBegan}, nil }
+func (beginning) Do([]Command) error   { return nil }
+
+// Where a run is driven, a machine that isn't consistent any more is an error.
+func TestInconsistencyEndsTheRun(t *testing.T) {
+	m := startedMachine(t)
+	m.inconsistency = "what was written has no place"
+	outcome, err := Drive(m, beginning{})
+	if outcome != nil || err == nil || !strings.HasPrefix(err.Error(), "internal error: what was written has no place") {
+		t.Errorf("%+v, %v", outcome, err)
+	}
+}
+
 // Log is the state of a run that has no instances, so far.
 func (m *Machine) Log() *Log { return m.frames[0].Log }
