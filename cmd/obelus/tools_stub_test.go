@@ -239,7 +239,9 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		// What fits a schema that contradicts itself is nothing that it takes. Of what may be a
 		// text or a list it takes every text for a list, and of a parameter
 		// without a type every value for none.
-		contradicts := slices.ContainsFunc(s.api.Notes, func(n openapi.Note) bool { return strings.HasPrefix(n.Message, "no value fits the schema") })
+		contradicts := slices.ContainsFunc(s.api.Notes, func(n openapi.Note) bool {
+			return strings.HasSuffix(n.Message, "no value fits the schema, so nothing is checked")
+		})
 		if err != nil && !contradicts && !strings.Contains(err.Error(), "doesn't match schema due to") && !strings.Contains(err.Error(), "empty value is not allowed") {
 			s.wrong = append(s.wrong, fmt.Sprintf("%s %s isn't as the document has it: %.600v", request.Method, request.URL, err))
 		}

@@ -2,7 +2,6 @@ package diag
 
 import (
 	"fmt"
-	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -87,63 +86,16 @@ func styles(r, before rune) bool {
 	return (r == textStyle || r == emojiStyle) && unicode.IsSymbol(before)
 }
 
-// Columns is how wide a terminal draws escaped text, at most. Everything that is laid
-// out for people is measured by it.
+// Columns is how wide a terminal draws escaped text, at most: two columns for wide characters (East Asian, most emoji),
+// one for any other, also for a mark that is drawn over the character before it. Everything that is laid out for people
+// is measured by it.
 func Columns(s string) int {
 	total := 0
-	for _, width := range Characters(s) {
-		total += width
+	for _, r := range s {
+		total++
+		if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
+			total++
+		}
 	}
 	return total
-}
-
-// maxMarks is how many marks are taken to be drawn over one character. Beyond it
-// every further one counts as a character, so that no text is wider than it counts.
-const maxMarks = 8
-
-// Characters goes over what the eye takes for the characters of escaped text: at which
-// byte each begins, and how many columns it takes together with the marks on it. A
-// line may be broken before each of them.
-func Characters(s string) iter.Seq2[int, int] {
-	return func(yield func(at, width int) bool) {
-		start, total, marks := 0, 0, 0
-		before := ' '
-		for i, r := range s {
-			width := runeColumns(r, before)
-			if i > 0 && marks < maxMarks && before != ' ' && (r == emojiStyle || runeColumns(r, before) == 0) {
-				marks++
-			} else {
-				if i > 0 && !yield(start, total) {
-					return
-				}
-				start, total, marks = i, 0, 0
-				width = max(1, width)
-			}
-			total += width
-			before = r
-		}
-		if s != "" {
-			yield(start, total)
-		}
-	}
-}
-
-// runeColumns is how many columns a character adds to the one before it: two
-// for wide ones (East Asian, most emoji), none for combining marks.
-func runeColumns(r, before rune) int {
-	switch {
-	case r >= ' ' && r <= '~':
-		return 1
-	case r == emojiStyle:
-		return 2 - min(2, runeColumns(before, ' '))
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	case r >= 0x1160 && r <= 0x11ff: // Hangul vowels and finals join the consonant before them
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
 }

@@ -33,7 +33,6 @@ type named struct {
 	name      string // under "schemas"
 	duplicate *named // an equal schema that replaces it
 	large     bool   // with all that it refers to
-	relaxed   bool   // no value fitted it
 }
 
 // A link is a reference before the names of schemas are known.

@@ -229,13 +229,23 @@ func (r *reading) finish(o *Operation) {
 	}
 }
 
+// emptySteps bounds the search for a value of one schema, and emptyBudget that for values
+// of all that a document has.
+const (
+	emptySteps  = 2_000
+	emptyBudget = 2_000_000
+)
+
 // fitting is a schema of an operation with names in the place of links, valid and not too large.
 func (r *reading) fitting(o *Operation, v any, what string) any {
 	full := rendered(v, nil)
 	for range maxFaults {
 		fault := r.sound(full)
 		switch {
-		case fault == nil && r.relax(full):
+		case fault == nil && schema.Empty(r.compiled(full), emptySteps, &r.left):
+			r.Notes = append(r.Notes,
+				*noteOf(o.Node, "the %s of %s: no value fits the schema, so nothing is checked", what, o))
+			return open(full, what)
 		case fault == nil:
 			return full
 		case fault.Limit:
@@ -247,36 +257,6 @@ func (r *reading) fitting(o *Operation, v any, what string) any {
 		}
 	}
 	return open(full, what)
-}
-
-// emptySteps bounds the search for a value of one schema, and emptyBudget that for values
-// of all that a document has.
-const (
-	emptySteps  = 2_000
-	emptyBudget = 2_000_000
-)
-
-// relax looks for what makes that no value fits a schema, in what it refers to, such as
-// parts of an object that are closed each for itself, and leaves of it what properties
-// there are. It reports whether it found any.
-func (r *reading) relax(v any) (found bool) {
-	if !schema.Empty(r.compiled(v), emptySteps, &r.left) {
-		return false
-	}
-	catalogue.Reach(v, r.schemas, map[string]bool{}, func(name string) {
-		n := r.byName[name]
-		if n.relaxed || !schema.Empty(r.compiled(r.schemas[name]), emptySteps, &r.left) {
-			return
-		}
-		properties, budget := map[string]any{}, maxFlat
-		r.schemas[name] = true
-		if r.flat(without(n.value, []string{"oneOf"}), &budget, properties, map[string]bool{}) {
-			r.schemas[name] = map[string]any{"type": "object", "properties": rendered(properties, nil)}
-		}
-		r.note(noteOf(n.node, "no value fits the schema %q; only the properties that it has are taken from it", name))
-		n.relaxed, found = true, true
-	})
-	return found
 }
 
 // open is a schema of an operation that says nothing but the names of its parameters.

@@ -133,16 +133,19 @@ func (p *parser) names(k, key string, v any) []string {
 	return names
 }
 
-// ShortFormats are strings of the formats, the shortest first.
-var ShortFormats = map[string][]string{
-	"date-time": {"2024-03-01T10:00:00Z", "2024-03-01T10:00:00+01:00"}, "date": {"2024-03-01"},
-	"time":     {"10:00:00Z", "10:00:00+01:00"},
-	"duration": {"P1D", "PT1H", "P1DT2H"}, "period": {"2024-03-01T10:00:00Z/2024-03-02T10:00:00Z"},
-	"hostname": {"a", "a.b", "example.com"}, "email": {"a@b", "a@b.co", "ada@example.com"},
-	"ipv4": {"1.2.3.4", "192.0.2.7"}, "ip-address": {"1.2.3.4"}, "ipv6": {"::", "::1", "2001:db8::7"},
-	"uri": {"a:", "a:b", "https://example.com/a"}, "iri": {"a:b", "https://example.com/a"},
-	"uri-reference": {"", "a", "/a"}, "uriref": {"", "a", "/a"}, "iri-reference": {"", "a", "/a"},
-	"uri-template": {"", "a", "/a/{id}"},
-	"regex":        {"", "a", "^a+$"}, "json-pointer": {"", "/a", "/a/b"}, "relative-json-pointer": {"0", "1/a"},
-	"uuid": {"3f2b8c1e-9d47-4a6b-8e21-5c0d7f9a1b34"},
+// Samples are strings of the formats, the shortest first. In the last one each 7 may be any digit but 0.
+var Samples = map[string][]string{
+	"date-time": {"2024-03-01T10:00:00Z", "2024-03-01T10:00:00+01:00", "2024-07-17T17:27:37Z"},
+	"date":      {"2024-03-01", "2024-07-17"}, "time": {"10:00:00Z", "10:00:00+01:00", "17:27:37Z"},
+	"duration": {"P1D", "PT1H", "P1DT2H", "P7DT7H"},
+	"period":   {"2024-03-01T10:00:00Z/2024-03-02T10:00:00Z", "2024-07-17T17:27:37Z/P7D"},
+	"hostname": {"a", "a.b", "example.com", "host777.example.com"}, "idn-hostname": {"host777.example.com"},
+	"email": {"a@b", "a@b.co", "ada777@example.com"}, "idn-email": {"ada777@example.com"},
+	"ipv4": {"1.2.3.4", "192.0.2.77"}, "ip-address": {"1.2.3.4", "192.0.2.77"},
+	"ipv6": {"::", "::1", "2001:db8::777"},
+	"uri":  {"a:", "a:b", "https://example.com/777"}, "iri": {"a:b", "https://example.com/777"},
+	"uri-reference": {"", "a", "/a/777"}, "uriref": {"", "a", "/a/777"}, "iri-reference": {"", "a", "/a/777"},
+	"uri-template": {"", "a", "/a/{id}/777"}, "regex": {"", "a", "^a{77}$"},
+	"json-pointer": {"", "/a", "/a/777"}, "relative-json-pointer": {"0", "1/a", "7/a"},
+	"uuid": {"3f2b8c1e-9d47-4a6b-8e21-5c0d7f9a1b34", "77777777-9d41-4a6b-8e21-777777777777"},
 }

@@ -10,7 +10,7 @@ import (
 
 // The examples of formats are of them.
 func TestFormats(t *testing.T) {
-	for name, words := range ast.ShortFormats {
+	for name, words := range ast.Samples {
 		for _, w := range append(slices.Clone(words), (&sampler{r: rand.New(rand.NewPCG(1, 1))}).formatted(name)) {
 			if check := ast.Formats[name]; check != nil && (w != "" || words[0] == "") && !check(w) {
 				t.Errorf("%q isn't of the format %s", w, name)

@@ -1,10 +1,8 @@
 package sample
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/schema/ast"
@@ -13,41 +11,16 @@ import (
 
 // formatted makes up a text of a format; "" for an unknown format.
 func (m *sampler) formatted(format string) string {
-	word, n := sampleWords[m.r.IntN(len(sampleWords))], 1+m.r.IntN(250)
-	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(m.r.IntN(366*86400)) * time.Second)
-	switch format {
-	case "date-time":
-		return day.Format(time.RFC3339)
-	case "date":
-		return day.Format(time.DateOnly)
-	case "time":
-		return day.Format("15:04:05Z")
-	case "duration":
-		return fmt.Sprintf("P%dDT2H", n)
-	case "period":
-		return day.Format(time.RFC3339) + fmt.Sprintf("/P%dD", n)
-	case "uuid":
-		return fmt.Sprintf("%08x-9d47-4a6b-8e21-%012x", m.r.Uint32(), m.r.Uint64()>>16)
-	case "email", "idn-email":
-		return fmt.Sprintf("%s%d@example.com", word, n)
-	case "hostname", "idn-hostname":
-		return fmt.Sprintf("%s%d.example.com", word, n)
-	case "ipv4", "ip-address":
-		return fmt.Sprintf("192.0.2.%d", n)
-	case "ipv6":
-		return fmt.Sprintf("2001:db8::%x", n)
-	case "uri", "iri":
-		return fmt.Sprintf("https://example.com/%s/%d", word, n)
-	case "uri-reference", "uriref", "iri-reference", "json-pointer":
-		return fmt.Sprintf("/%s/%d", word, n)
-	case "uri-template":
-		return fmt.Sprintf("/%s/{id}/%d", word, n)
-	case "regex":
-		return fmt.Sprintf("^%s{%d}$", word, n)
-	case "relative-json-pointer":
-		return fmt.Sprintf("%d/%s", n%10, word)
+	known := ast.Samples[format]
+	if len(known) == 0 {
+		return ""
 	}
-	return ""
+	return strings.Map(func(r rune) rune {
+		if r == '7' {
+			return '1' + m.r.Int32N(9)
+		}
+		return r
+	}, known[len(known)-1])
 }
 
 // formed makes up a text of a format that fits lengths and patterns, too, if one is found
@@ -55,7 +28,7 @@ func (m *sampler) formatted(format string) string {
 func (m *sampler) formed(format string, patterns []*regex.Pattern, low, high int) (string, bool) {
 	for try := range 12 {
 		s := m.formatted(format)
-		if short := ast.ShortFormats[format]; try > 5 && len(short) > 0 {
+		if short := ast.Samples[format]; try > 5 && len(short) > 0 {
 			s = short[m.r.IntN(len(short))]
 		}
 		if try%2 == 1 && len(patterns) > 0 {

@@ -107,8 +107,8 @@ func Cut(text string, columns int) string {
 		return text
 	}
 	at := 0
-	for i, w := range diag.Characters(text) {
-		if at += w; at > columns-1 {
+	for i, r := range text {
+		if at += diag.Columns(string(r)); at > columns-1 {
 			return text[:i] + "…"
 		}
 	}

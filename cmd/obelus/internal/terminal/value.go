@@ -114,7 +114,8 @@ func wrap(text string, columns int) []string {
 	}
 	var lines []string
 	start, at, word := 0, 0, 0
-	for i, w := range diag.Characters(text) {
+	for i, r := range text {
+		w := diag.Columns(string(r))
 		for at > 0 && at+w > columns-1 {
 			end := i
 			if word > start {
