@@ -17,7 +17,7 @@ import (
 // Bounds on the samples of one variable, and on making them.
 const (
 	maxSamples  = 1_000   // of one variable
-	maxTogether = 60      // of a variable that is compared with others
+	minSamples  = 60      // of one variable with however many predicates
 	maxOutcomes = 300_000 // of all samples of one variable, each with all of its predicates
 	sampleSteps = 1_000   // of making one value
 	sampleWork  = 200_000 // of making values for one plan
@@ -37,30 +37,27 @@ type samples struct {
 
 func newSamples(e *variables, s *variable) *samples {
 	x := &samples{e: e, of: s, known: map[any]bool{},
-		most: min(maxSamples, max(maxTogether, maxOutcomes/max(1, len(s.predicates))))}
-	if !s.isAlone() {
-		x.most = maxTogether
+		most: min(maxSamples, max(minSamples, maxOutcomes/max(1, len(s.predicates))))}
+	related := []*variable{s}
+	if s.with != nil {
+		related, x.most = s.with, minSamples
 	}
-	var related []*variable
-	for _, a := range s.predicates {
-		for _, other := range a.variables {
-			if !slices.Contains(related, other) {
-				related = append(related, other)
-			}
-		}
-	}
-	for _, other := range related {
-		for _, a := range other.predicates {
+	for _, of := range related {
+		for _, a := range of.predicates {
 			for n := range a.term.All() {
 				if n.Constant {
 					x.constants = append(x.constants, n.Value)
 				}
 			}
 		}
-		marks := other.domain.Schema.Landmarks()
+		marks := of.domain.Schema.Landmarks()
 		x.constants = append(x.constants, marks.Listed...)
 		for _, v := range marks.Numbers {
 			x.constants = append(x.constants, v)
+		}
+		if r := &e.plan.Reads[of.read]; r.Path != pathtree.Root {
+			given, _ := compiler.BeginsWith(e.plan, &plan.Instance{}, r.Path)
+			x.constants = append(x.constants, given)
 		}
 	}
 	kinds := s.domain.Schema.Kinds() &^ schema.Null
@@ -74,10 +71,6 @@ func newSamples(e *variables, s *variable) *samples {
 	x.exact = !slices.ContainsFunc(s.predicates, func(a *predicate) bool { return !comparesWithConstants(a.term) })
 	if kinds&schema.Number != 0 {
 		x.numbers()
-	}
-	if r := &e.plan.Reads[s.read]; r.Path != pathtree.Root {
-		given, _ := compiler.BeginsWith(e.plan, &plan.Instance{}, r.Path)
-		x.add(given)
 	}
 	if !x.exact {
 		x.combined()
@@ -162,12 +155,12 @@ func (x *samples) numbers() {
 	}
 }
 
-// combined adds values for which a predicate is true or false, if a schema describes them, texts first. It
-// adds texts and lists that contain one constant or all; the texts begin or end with one of them.
+// combined adds values for which a predicate is true or false, if a schema describes them, texts that begin
+// or end with one constant and contain all, and lists of one.
 func (x *samples) combined() {
 	for _, a := range x.of.predicates {
 		for _, holds := range []bool{true, false} {
-			ofSubject := func(ref int) ([]schema.Step, bool) { return nil, a.variables[a.refs[ref]] == x.of }
+			ofSubject := func(int) ([]schema.Step, bool) { return nil, true }
 			if s := Implied(a.term, holds, ofSubject); s != nil {
 				x.sample(s, schema.OfKinds(schema.String))
 				x.sample(s)
@@ -179,20 +172,13 @@ func (x *samples) combined() {
 		if text, ok := v.(string); ok && !slices.Contains(words, text) {
 			words = append(words, text)
 		}
+		x.add([]any{v})
 	}
 	all := strings.Join(words, " ")
 	for _, word := range words {
 		x.add(word + " " + all)
 		x.add(all + " " + word)
 	}
-	for _, v := range x.constants {
-		x.add([]any{v})
-		if number, ok := v.(float64); ok {
-			x.add([]any{number - 1})
-			x.add([]any{number + 1})
-		}
-	}
-	x.add(x.constants)
 }
 
 // sample adds a value that the variable may have and that fits some schemas.
