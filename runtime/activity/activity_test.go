@@ -184,7 +184,7 @@ func TestNamedAlternative(t *testing.T) {
 		{named(`†state["error"]`), Result{Value: "value", Route: 2}},
 		{named("†state.audit && †state.log[0]"), Result{Value: "value", Route: 1}},
 		{named("log.0 && audit"), Result{Value: "value", Route: 1}},
-		{named("(audit && log[0])"), Result{Value: "value", Route: 1}},
+		{named("audit && log[0]"), Result{Value: "value", Route: 1}},
 		{map[string]any{"_outputPath": "receipt", "_output": nil}, Result{Value: nil, Route: 0}},
 		{map[string]any{"_outputPath": "receipt"}, Result{Value: map[string]any{"_outputPath": "receipt"}, Route: -1}},
 		{map[string]any{"_outputPath": "receipt", "_output": 1.0, "more": 1.0},

@@ -58,16 +58,26 @@ func unfitting(code, what string, v *schema.Violation) *state.Failure {
 // Invalid validates resolved parameters just before the start: what doesn't fit the tool, can't be an argument of the
 // program or be in the request, or isn't within the bounds of a policy, is a structural error. What the schema's
 // patterns cost is taken off an allowance; nil is none.
-func Invalid(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.Allowance) *state.Failure {
-	tool, by := call.Single(), plan.Activities[call.Activity]
-	if tool != nil && tool.Parameters != nil {
-		if tool.Given != nil {
-			passed := params
-			params = maps.Clone(tool.Given)
-			maps.Copy(params, passed)
+func Invalid(p *plan.Plan, call *plan.Call, params map[string]any, a *schema.Allowance) *state.Failure {
+	tools, by := []*plan.Tool{call.Single()}, p.Activities[call.Activity]
+	if d := p.Delegates[call.Delegate]; d != nil && d.Face != nil {
+		if tools[0] != nil && tools[0].Parameters == d.Face.Parameters {
+			tools[0] = nil
 		}
-		if v := tool.Parameters.ValidateWithin(params, a); v != nil {
-			return unfitting("bad-parameter", "the parameters don't fit the tool's schema", v)
+		tools = append(tools, d.Face)
+	}
+	for i, tool := range tools {
+		if tool == nil || tool.Parameters == nil {
+			continue
+		}
+		given := params
+		if tool.Given != nil {
+			given = maps.Clone(tool.Given)
+			maps.Copy(given, params)
+		}
+		if v := tool.Parameters.ValidateWithin(given, a); v != nil {
+			whose := [...]string{"the tool's schema", "the input of the plan"}[i]
+			return unfitting("bad-parameter", "the parameters don't fit "+whose, v)
 		}
 	}
 	if by != nil {
@@ -75,10 +85,10 @@ func Invalid(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.
 			return &state.Failure{Code: "bad-parameter", Message: err.Error()}
 		}
 	}
-	if why := guard.Outside(plan, call, params, a); why != "" {
+	if why := guard.Outside(p, call, params, a); why != "" {
 		return &state.Failure{Code: CodeOutside, Message: why}
 	}
-	if why := label.Unendorsed(plan, call, params, false, a); why != "" {
+	if why := label.Unendorsed(p, call, params, false, a); why != "" {
 		return &state.Failure{Code: CodeOutside, Message: why}
 	}
 	return nil
