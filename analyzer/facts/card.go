@@ -45,7 +45,8 @@ func (f *Facts) Card(digest string, values []string, full bool) Rows {
 	}
 	for _, t := range f.Tools {
 		if f.Planned {
-			d.calls = append(d.calls, &Call{Name: t.Name, Tool: t.Name, Effect: t.Effect, Runs: t.Runs})
+			chosen := []Value{{Models: []string{}}}
+			d.calls = append(d.calls, &Call{Name: t.Name, Tool: t.Name, Effect: t.Effect, Runs: t.Runs, Values: chosen})
 		}
 	}
 	d.head(digest, values)
@@ -227,7 +228,14 @@ func (d *dealer) passes(c *Call) string {
 			}
 		}
 	}
-	return d.brief([]string{c.Runs.Destination()}) + " receives " + cmp.Or(d.brief(paths), "fixed values")
+	for _, name := range c.Runs.Variables {
+		paths = append(paths, "$"+name)
+	}
+	what := "fixed values"
+	if slices.ContainsFunc(c.Values, func(v Value) bool { return v.Models != nil }) {
+		what = "what a model writes"
+	}
+	return d.brief([]string{c.Runs.Destination()}) + " receives " + cmp.Or(d.brief(paths), what)
 }
 
 func (d *dealer) passing(what string, all []*Call) string {

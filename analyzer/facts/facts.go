@@ -94,11 +94,12 @@ type Execution struct {
 	Files   []string `json:"files,omitempty"`  // exec: patterns of further files that the digest covers
 	// exec, mcp: the argv, if a shell in it runs code that may use files which the digest doesn't cover
 	Unseen     []string `json:"unseen,omitempty"`
-	Method     string   `json:"method,omitempty"` // http
-	URL        string   `json:"url,omitempty"`    // http, mcp
-	Text       string   `json:"text,omitempty"`   // expr; mcp: the tool's name there
-	Plan       string   `json:"plan,omitempty"`   // plan: see [Facts.Delegates]
-	Alone      bool     `json:"alone,omitempty"`  // in a context of its own
+	Method     string   `json:"method,omitempty"`    // http
+	URL        string   `json:"url,omitempty"`       // http, mcp
+	Text       string   `json:"text,omitempty"`      // expr; mcp: the tool's name there
+	Plan       string   `json:"plan,omitempty"`      // plan: see [Facts.Delegates]
+	Variables  []string `json:"variables,omitempty"` // of the environment, which it is given
+	Alone      bool     `json:"alone,omitempty"`     // in a context of its own
 	Definition Literal  `json:"definition,omitzero"`
 }
 

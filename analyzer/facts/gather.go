@@ -183,6 +183,14 @@ func (g *gatherer) activity(a *plan.Activity) Execution {
 			e.Unseen = e.Program
 		}
 	}
+	given := a
+	if a.Server != nil {
+		given = &a.Server.Activity
+	}
+	for _, v := range given.Variables {
+		e.Variables = append(e.Variables, v.Name)
+	}
+	e.Variables = slices.Compact(slices.Sorted(slices.Values(append(e.Variables, given.Inherit...))))
 	if len(definition) > 0 {
 		e.Definition = g.literal(definition)
 	}
