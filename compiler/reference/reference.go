@@ -3,9 +3,7 @@
 package reference
 
 import (
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -321,18 +319,8 @@ func readQuoted(text string, at int) (string, int, *Error) {
 // doubleQuoted escapes for Go's double quotes what is in single ones, or escaped as only JSON does it.
 var doubleQuoted = strings.NewReplacer(`\\`, `\\`, `\"`, `\"`, `\'`, `'`, "\\`", "`", `\/`, `/`, `"`, `\"`)
 
-// escapes finds escapes, and as one a pair of surrogates, as JSON writes a character beyond U+FFFF.
-var escapes = regexp.MustCompile(`(?i)\\ud[89ab]..\\ud[c-f]..|\\.`)
-
 func unescape(text string, from, end int) (string, *Error) {
-	quoted := escapes.ReplaceAllStringFunc(doubleQuoted.Replace(text[from:end]), func(escape string) string {
-		var pair string
-		if len(escape) < len(`\ud83d\ude00`) || json.Unmarshal([]byte(`"`+escape+`"`), &pair) != nil {
-			return escape
-		}
-		return pair
-	})
-	s, wrong := strconv.Unquote(`"` + quoted + `"`)
+	s, wrong := strconv.Unquote(`"` + doubleQuoted.Replace(text[from:end]) + `"`)
 	if wrong != nil || !utf8.ValidString(s) {
 		return "", Fault(from, end, "an escape in the key "+wording.Quote(text[from:end])+" means no character",
 			"write \\\\ for a backslash")
