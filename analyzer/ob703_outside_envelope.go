@@ -45,6 +45,6 @@ func placeOf(p *Pass, d *permit.Difference) source.Span {
 
 // runs reports whether a call runs a plan, or one that does.
 func runs(p *Pass, c *plan.Call, plan string) bool {
-	d := p.Plan.Delegates[c.Plan()]
-	return d != nil && (c.Plan() == plan || d.AllDelegates()[plan] != nil)
+	d := p.Plan.Delegates[c.Delegate]
+	return d != nil && (c.Delegate == plan || d.AllDelegates()[plan] != nil)
 }

@@ -98,7 +98,7 @@ func (j *orderJudge) ask(call *plan.Call, goal logic.Literal, certain bool, earl
 		for _, v := range e.Implicant(goal, a.Assignment) {
 			call, ends := e.EndingOf(v)
 			unlikely := ends && a.Assignment.Flips(v) &&
-				(j.Plan.Calls[call].Plan() != "" || j.Plan.Calls[call].Each != nil)
+				(j.Plan.Calls[call].Delegate != "" || j.Plan.Calls[call].Each != nil)
 			certain = certain && e.About(v) != nil && !unlikely
 		}
 	}

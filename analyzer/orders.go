@@ -60,7 +60,7 @@ func (j *orderJudge) shareOf(in *plan.Plan, call *plan.Call) share {
 			one.count = 1
 		}
 	}
-	if d := in.Delegates[call.Plan()]; d != nil {
+	if d := in.Delegates[call.Delegate]; d != nil {
 		within := j.within(d)
 		one.uncertain = within.subject || within.other
 		one.subject, one.other = one.subject || within.subject, one.other || within.other
@@ -94,9 +94,9 @@ func (j *orderJudge) within(d *plan.Plan) share {
 func orderKey(p *Pass, parameter string, call *plan.Call) string {
 	at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == parameter })
 	switch {
-	case parameter == "" || at < 0 && call.Plan() == "":
+	case parameter == "" || at < 0 && call.Delegate == "":
 		return "=null"
-	case at < 0 || call.Plan() != "":
+	case at < 0 || call.Delegate != "":
 		return ""
 	}
 	t := call.Params.Fields[at].Value

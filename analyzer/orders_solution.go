@@ -31,7 +31,7 @@ func related(p *Pass) [][]int {
 		var known []share
 		for i, call := range p.Plan.Calls {
 			one := j.share(call)
-			if call.Plan() != "" { // of its calls nothing is known here
+			if call.Delegate != "" { // of its calls nothing is known here
 				one.subject, one.other, one.count = true, true, c.Most+1
 			}
 			if !one.subject && !one.other {

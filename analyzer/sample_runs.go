@@ -420,7 +420,7 @@ func (w *trial) fails(call *plan.Call) bool {
 	if call.FailureRoute() < 0 || w.joined[call.Label()] || w.random.IntN(4) != 0 ||
 		// a model's answer fails only where the tool says that it fails, or the plan has a place for failures by its
 		// name
-		call.Activity == "" && call.Plan() == "" &&
+		call.Activity == "" && call.Delegate == "" &&
 			!compiler.SaysItFails(call.Single()) &&
 			!rules.NamesFailures(w.pass.Plan, call.Output[call.FailureRoute()]...) {
 		return false

@@ -67,7 +67,7 @@ func (c *compilation) lowerCalls() {
 // calls than a plan may have. How many they are can double with each delegate.
 func (c *compilation) addSize(call *plan.Call) {
 	p := c.plan
-	d := p.Delegates[call.Plan()]
+	d := p.Delegates[call.Delegate]
 	if d == nil || d.Size > maxCalls || p.Size > maxCalls { // which has been reported
 		return
 	}
@@ -196,7 +196,7 @@ func (c *callReader) produced() {
 	case !c.Latent():
 		c.Report(diag.WrongType, c.Produced.Span(),
 			"\"_output\" is the result of a call that nothing carries out, and "+
-				"%q carries this one out", cmp.Or(c.Activity, c.Plan())).Advise("take \"_output\" out")
+				"%q carries this one out", cmp.Or(c.Activity, c.Delegate)).Advise("take \"_output\" out")
 		c.Produced = nil
 	}
 }

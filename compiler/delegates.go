@@ -86,10 +86,6 @@ func (c *compilation) folderOf(d definition) string {
 // callDelegate reads a call's "_delegate". Where the tool offers some to choose
 // from, it is one of these as the tool writes them.
 func (c *callReader) callDelegate(n *source.Node) {
-	if n.AsText() == plan.Anonymous {
-		c.Delegate = plan.Anonymous
-		return
-	}
 	if tool := c.Tool; tool != nil && len(tool.Delegates) > 0 && n.Kind == source.String {
 		if c.Delegate = tool.Delegates[n.Text]; c.Delegate != "" {
 			return
@@ -107,16 +103,10 @@ func (c *callReader) callDelegate(n *source.Node) {
 func (c *toolReader) toolDelegate(t *plan.Tool) {
 	dir := c.folderOf(c.definition)
 	n := t.DelegateNode
-	if text := fixedText(n); text == plan.Anonymous {
-		t.Delegate = plan.Anonymous
-		return
-	}
 	if choices := n.Get("enum"); choices != nil {
 		t.Delegates = map[string]string{}
 		for _, item := range choices.Items {
-			if item.AsText() == plan.Anonymous {
-				t.Delegates[plan.Anonymous] = plan.Anonymous
-			} else if to := c.delegatePath(item, dir); to != "" {
+			if to := c.delegatePath(item, dir); to != "" {
 				t.Delegates[item.Text] = to
 			}
 		}
@@ -139,21 +129,18 @@ func (c *callReader) carriedOut() {
 	}
 	own := c.Node.Get("_delegate")
 	switch {
-	case c.Activity != "" && c.Plan() != "":
+	case c.Activity != "" && c.Delegate != "":
 		c.Report(diag.BadDelegate, own.Span(), "the call names both an activity and a plan to carry it out").
 			Advise("leave \"_activity\" or \"_delegate\" out")
 		return
-	case c.Activity != "" || c.Plan() != "":
+	case c.Activity != "" || c.Delegate != "":
 	case tool != nil:
 		c.Activity = tool.Activity
-		if own == nil && plan.RunsPlan(tool.Delegate) {
+		if own == nil {
 			c.Delegate = tool.Delegate
 		}
 	case p.Activities[c.ToolName] != nil:
 		c.Activity = c.ToolName
-	}
-	if own == nil && c.Delegate == "" && tool != nil && tool.Delegate == plan.Anonymous {
-		c.Delegate = plan.Anonymous
 	}
 	at := own
 	if a := p.Activities[c.Activity]; a != nil && a.Plan != "" {
@@ -161,7 +148,7 @@ func (c *callReader) carriedOut() {
 	} else if own == nil && tool != nil {
 		at = tool.DelegateNode
 	}
-	if path := c.Plan(); path != "" {
+	if path := c.Delegate; path != "" {
 		if d := c.delegate(plan.Link{Path: path, At: at}); d != nil {
 			c.throughInterface(d)
 		}
@@ -173,13 +160,11 @@ func (c *callReader) carriedOut() {
 // activities that no call uses, but a model may.
 func (c *callReader) offered() {
 	for _, t := range c.plan.Tools {
-		if plan.RunsPlan(t.Delegate) && t.DelegateNode != nil {
+		if t.Delegate != "" && t.DelegateNode != nil {
 			c.delegate(plan.Link{Path: t.Delegate, At: t.DelegateNode})
 		}
 		for _, text := range slices.Sorted(maps.Keys(t.Delegates)) {
-			if path := t.Delegates[text]; plan.RunsPlan(path) {
-				c.delegate(plan.Link{Path: path, At: t.DelegateNode})
-			}
+			c.delegate(plan.Link{Path: t.Delegates[text], At: t.DelegateNode})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.plan.Activities)) {
@@ -375,9 +360,6 @@ func (c *callReader) maySubstitute() bool {
 	byTool := false
 	if tool != nil {
 		byTool = slices.Contains(append(slices.Collect(maps.Values(tool.Delegates)), tool.Delegate), c.Delegate)
-	}
-	if c.Delegate == plan.Anonymous { // it hands over less, and runs what would run without it
-		byTool = byTool || tool == nil || !plan.RunsPlan(tool.Delegate) && len(tool.Delegates) == 0
 	}
 	if !byTool {
 		c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", c.ToolName, n.Text).

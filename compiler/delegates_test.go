@@ -50,7 +50,6 @@ calls:
   - {_tool: brief}
   - {_tool: digest}
   - {_tool: given}
-  - {_tool: given, _delegate: anonymous}
   - {_tool: other, _activity: digest}
 `,
 		"lib/tools.yaml":  "tools: {brief: {type: object, _delegate: leaf.yaml}}",
@@ -77,7 +76,7 @@ calls:
 	}
 	want := []string{
 		`a lib/middle.yaml "" false`, `b lib/leaf.yaml "" false`, `brief lib/leaf.yaml "" false`, `digest lib/leaf.yaml "digest" false`,
-		`given  "given" false`, `given anonymous "given" false`, `other lib/leaf.yaml "digest" false`,
+		`given  "given" false`, `other lib/leaf.yaml "digest" false`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -170,19 +169,19 @@ calls: []
 	}
 	s := Setting{Plan: base, Paths: base.Paths.Clone()}
 	p, found := s.Solve(source.NewFile("tick.json", []byte(`{"calls": [
-		{"_tool": "brief", "text": "x", "_delegate": "a.yaml"}, {"_tool": "brief", "_delegate": "b.yaml"}, {"_tool": "fixed"}, {"_tool": "free", "_delegate": "anonymous"}]}`)), Options{})
+		{"_tool": "brief", "text": "x", "_delegate": "a.yaml"}, {"_tool": "brief", "_delegate": "b.yaml"}, {"_tool": "fixed"}]}`)), Options{})
 	if diag.HasErrors(found) {
 		t.Fatal(found)
 	}
 	for i, want := range []string{"a.yaml", "b.yaml", "a.yaml"} {
-		if got := p.Calls[i].Plan(); got != want || p.Delegates[got] == nil {
+		if got := p.Calls[i].Delegate; got != want || p.Delegates[got] == nil {
 			t.Errorf("call %d runs %q, not %q", i, got, want)
 		}
 	}
 	if out := p.Calls[2].Tool.Output; out == nil || !out.Accepts("text") || out.Accepts(3.0) {
 		t.Error("the delegate's output isn't the call's type")
 	}
-	for _, one := range []string{`{"_tool": "free", "_delegate": "a.yaml"}`, `{"_tool": "free", "_delegate": "c.yaml"}`, `{"_tool": "fixed", "_delegate": "b.yaml"}`, `{"_tool": "fixed", "_delegate": "anonymous"}`, `{"_tool": "free", "_delegate": "../a.yaml"}`, `{"_tool": "brief", "_delegate": "c.yaml"}`} {
+	for _, one := range []string{`{"_tool": "free", "_delegate": "a.yaml"}`, `{"_tool": "free", "_delegate": "c.yaml"}`, `{"_tool": "fixed", "_delegate": "b.yaml"}`, `{"_tool": "free", "_delegate": "../a.yaml"}`, `{"_tool": "brief", "_delegate": "c.yaml"}`} {
 		_, found := s.Solve(source.NewFile("tick.json", []byte(`{"calls": [`+one+`]}`)), Options{})
 		if len(found) != 1 || found[0].Rule != diag.BadDelegate {
 			t.Errorf("%s: %v", one, found)
@@ -243,7 +242,7 @@ calls:
 		"lib/tools.yaml": `
 tools:
   fixed: {type: object, _delegate: leaf.yaml}
-  chosen: {type: object, properties: {_delegate: {enum: [leaf.yaml, anonymous]}}}
+  chosen: {type: object, properties: {_delegate: {enum: [leaf.yaml]}}}
 activities: {named: {plan: leaf.yaml}}
 advisors: [{id: a, role: r}]
 `,

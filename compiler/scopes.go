@@ -96,7 +96,7 @@ func (c *callReader) scopesOfItems() {
 	for _, s := range c.Scopes {
 		if IsItemKind(s.Kind) {
 			c.Report(diag.BadScope, s.Node.Span(),
-				"%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", c.Plan(),
+				"%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", c.Delegate,
 				s.Node.Text).
 				Advise("pass it as a parameter, such as %s: %s", s.Kind, s.Node.Text)
 		}

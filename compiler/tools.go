@@ -244,13 +244,13 @@ func hintsOf(n *source.Node) (hints plan.Hints) {
 // resolve finds the activity of a tool that its calls get unless they name one themselves.
 func (c *definitionReader) resolve(t *plan.Tool) {
 	switch {
-	case t.Activity != "" && plan.RunsPlan(t.Delegate):
+	case t.Activity != "" && t.Delegate != "":
 		c.Report(diag.BadDelegate, t.DelegateNode.Span(),
 			"the tool %q names both an activity and a plan to carry it out", t.Name).
 			Advise("leave \"_activity\" or \"_delegate\" out")
 	case t.Activity != "" && c.plan.Activities[t.Activity] == nil && c.plan.Form != plan.Definitions:
 		c.noActivity(t.ActivityNode, t.Activity)
-	case t.Activity == "" && !plan.RunsPlan(t.Delegate) && c.plan.Activities[t.Name] != nil:
+	case t.Activity == "" && t.Delegate == "" && c.plan.Activities[t.Name] != nil:
 		t.Activity = t.Name
 	}
 	for i, name := range t.Activities {
@@ -258,7 +258,7 @@ func (c *definitionReader) resolve(t *plan.Tool) {
 			c.noActivity(t.ActivityNode.Get("enum").Items[i], name)
 		}
 	}
-	t.Latent = t.Activity == "" && !plan.RunsPlan(t.Delegate)
+	t.Latent = t.Activity == "" && t.Delegate == ""
 }
 
 // HasParameter reports whether a tool has a parameter of a name, or says itself that it takes others than it names.

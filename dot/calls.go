@@ -48,8 +48,6 @@ func (d *drawing) callNode(c *plan.Call) Node {
 		detail = append(detail, "a model answers", "leaves to it: "+seen(fact))
 	case c.Produced != nil:
 		detail = append(detail, "nothing runs: its result is given")
-	case c.Delegate == plan.Anonymous:
-		detail = append(detail, "in a context of its own")
 	case fact.Runs.Kind == "expr":
 		detail = append(detail, "computes "+diag.Escape(shorten(fact.Runs.Text, maxTip)))
 	case fact.Runs.Plan != "" || fact.Runs.URL != "" || fact.Runs.Kind == "mcp" || len(fact.Runs.Program) > 0:
@@ -171,7 +169,7 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 		marks = addMark(marks, Mark{Kind: Asks})
 	}
 	a := d.plan.Activities[c.Activity]
-	if a == nil || a.Kind == "expr" || c.Plan() != "" {
+	if a == nil || a.Kind == "expr" || c.Delegate != "" {
 		return nil, marks
 	}
 	e := effects.Of(d.plan, c, nil)

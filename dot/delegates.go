@@ -20,7 +20,7 @@ func unfolded(p *plan.Plan, most int) int {
 		if size > most {
 			break
 		}
-		if plan := p.Delegates[c.Plan()]; plan != nil {
+		if plan := p.Delegates[c.Delegate]; plan != nil {
 			size += unfolded(plan, most-size)
 		}
 	}
@@ -42,7 +42,7 @@ func (v View) unfold(p *plan.Plan, o Options) View {
 		call := calls[n.Call]
 		inner := (*plan.Plan)(nil)
 		if call != nil {
-			inner = p.Delegates[call.Plan()]
+			inner = p.Delegates[call.Delegate]
 		}
 		if inner != nil {
 			n.Frames = append(slices.Clip(n.Frames), "delegate "+n.Label)

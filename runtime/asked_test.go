@@ -141,9 +141,6 @@ func (v *vouching) call() map[string]any {
 	if v.chance.IntN(2) == 0 {
 		call["_activity"] = vouchedNames[v.chance.IntN(3)]
 	}
-	if v.chance.IntN(4) == 0 {
-		call["_delegate"] = "anonymous"
-	}
 	switch v.chance.IntN(4) {
 	case 0:
 		call["_scopes"] = []any{"state"}

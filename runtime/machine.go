@@ -380,7 +380,7 @@ func (m *Machine) startQueued() {
 		case call.Each != nil:
 			expandItems(f, i)
 			m.settleAll()
-		case call.Plan() != "":
+		case call.Delegate != "":
 			startDelegate(f, i)
 			m.settleAll() // its calls come before those listed after it
 		default:
@@ -397,7 +397,7 @@ func limitOf(f *frame, i int32) Reason {
 	}
 	if call.Each != nil {
 		within = len(f.calls[i].more.items.Of)
-	} else if d := f.Plan.Delegates[call.Plan()]; d != nil {
+	} else if d := f.Plan.Delegates[call.Delegate]; d != nil {
 		within = len(d.Calls)
 	}
 	if call.Each == nil && most > 0 && m.started-m.spent.calls >= most && f.calls[i].attempt == 0 {

@@ -48,7 +48,7 @@ func TestNestedDelegatesAreOpenedAsThereIsWork(t *testing.T) {
 				case c.Kind == runtime.Start:
 					started++
 					due = append(due, c)
-				case c.Kind == runtime.Settle && c.Of.Plan() != "" && c.Settlement.Status == runtime.Done:
+				case c.Kind == runtime.Settle && c.Of.Delegate != "" && c.Settlement.Status == runtime.Done:
 					open--
 				}
 				most = max(most, open)

@@ -106,7 +106,7 @@ func (m *Machine) setGuards() {
 	ask(func(f *frame, i int32, c *guard.Call) bool {
 		policy := m.options.Confirm.Policy
 		return policy == Always || hasAnswer(f, i) || needsReviewer(f, i) || policy == Effects &&
-			(c.IsReplacement || c.Of.Plan() == "" && f.effect(i).Kind != effects.ReadOnly)
+			(c.IsReplacement || c.Of.Delegate == "" && f.effect(i).Kind != effects.ReadOnly)
 	})
 	if m.base().Advice.Enforce == "ask" {
 		ask(func(f *frame, _ int32, c *guard.Call) bool { return uncertainty(f, c.Of) != "" })

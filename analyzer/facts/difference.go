@@ -238,7 +238,6 @@ func (p *pair) parts(side int, c *Call) []part {
 		{Reaches, flag(c.Effect.OpenWorld || c.Runs.Kind == Model), acts},
 		{"a second time does no more", flag(c.Effect.Idempotent), 0},
 		{"runs the plan", p.place(side, c.Runs.Plan), acts | gives},
-		{"in a context of its own", flag(c.Runs.Alone), acts | gives},
 		{"carried out by", carrierOf(&c.Runs), acts | gives},
 		{"value", p.values(side, c.Values...), acts | gives},
 		{"condition", p.optional(side, c.When), acts | gives | limit | repeated},

@@ -275,7 +275,6 @@ func TestEveryKeyOfACallCounts(t *testing.T) {
 		{"_instance: i", "_instance: k", "instance"},
 		{"_activity: one", "_activity: two", "carried out by"},
 		{"_delegate: a.yaml", "_delegate: b.yaml", "runs the plan"},
-		{"_delegate: anonymous, x: 1", "x: 1", "context in a context of its own"},
 		{"_scopes: [state]", "_scopes: [†state]", ""},
 		{"_scopes: [state]", "_scopes: [input]", "context"},
 		{"_outputPath: p, _output: 1", "_outputPath: p, _output: 2", "result"},

@@ -99,7 +99,6 @@ type Execution struct {
 	Text       string   `json:"text,omitempty"`      // expr; mcp: the tool's name there
 	Plan       string   `json:"plan,omitempty"`      // plan: see [Facts.Delegates]
 	Variables  []string `json:"variables,omitempty"` // of the environment, which it is given
-	Alone      bool     `json:"alone,omitempty"`     // in a context of its own
 	Definition Literal  `json:"definition,omitzero"`
 }
 

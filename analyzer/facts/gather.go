@@ -134,8 +134,8 @@ func (g *gatherer) execution(c *plan.Call) Execution {
 	var e Execution
 	a := g.plan.Activities[c.Activity]
 	switch {
-	case c.Plan() != "":
-		return Execution{Kind: aPlan, Plan: c.Plan(), Activity: c.Activity}
+	case c.Delegate != "":
+		return Execution{Kind: aPlan, Plan: c.Delegate, Activity: c.Activity}
 	case c.Activity == "" && c.Produced != nil:
 		e = Execution{Kind: Produced}
 	case c.Activity == "":
@@ -145,7 +145,6 @@ func (g *gatherer) execution(c *plan.Call) Execution {
 	default:
 		e = g.activity(a)
 	}
-	e.Alone = c.Delegate == plan.Anonymous
 	return e
 }
 
@@ -210,7 +209,7 @@ func (g *gatherer) context(c *plan.Call, latent bool) []Source {
 			all = append(all, g.sources(&g.plan.Reads[s.Read], c)...)
 		}
 	}
-	if latent && c.Scopes == nil && c.Delegate != plan.Anonymous {
+	if latent && c.Scopes == nil {
 		all = append(all, Source{Path: "†input", Start: true}, Source{Path: "†state", Start: true})
 		if len(g.plan.Kinds) > 0 {
 			all = append(all, Source{Path: OtherKinds, Start: true})

@@ -219,7 +219,7 @@ func without(rows, others []Row, isException func(Row) bool) (left []Row) {
 // have written what it reads, what ended in earlier ticks needn't be waited for, a value may be there from the start of
 // a tick, and the result of a latent call may be in the plan if the approved call was to see all that the planner sees.
 func (s *Subject) exceptions(e *Entry) (isOptional, isImplied func(Row) bool) {
-	sees := s.Call.Runs.Kind == facts.Produced && !s.Call.Runs.Alone && len(s.Call.Context) == 0
+	sees := s.Call.Runs.Kind == facts.Produced && len(s.Call.Context) == 0
 	for _, row := range []Row{{CarriedOut, "", facts.Model}, {Context, "†input", given}, {Context, "†state", given}} {
 		sees = sees && slices.Contains(e.Rows, row)
 	}

@@ -218,9 +218,6 @@ func (s *Subject) rows() (all, needs []Row) {
 	for _, one := range c.Context {
 		add(Context, one.Path, given)
 	}
-	if c.Runs.Alone {
-		add(Context, "", "its own")
-	}
 	if c.Confirm {
 		add(Confirm, "", "a person")
 	}

@@ -23,7 +23,7 @@ func failuresJoinBranches(p *Pass) {
 	joins := map[*plan.Call]bool{} // candidates, with whether they were reported
 	for _, call := range p.Plan.Calls {
 		last := call.FailureRoute()
-		if last >= 0 && (call.Activity != "" || call.Plan() != "") && !TellsFailures(p, call.Output[last]) {
+		if last >= 0 && (call.Activity != "" || call.Delegate != "") && !TellsFailures(p, call.Output[last]) {
 			joins[call] = false
 		}
 	}

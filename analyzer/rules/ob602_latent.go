@@ -18,7 +18,7 @@ func latentTools(p *Pass) {
 	var names []string
 	named := map[string]bool{}
 	for _, call := range p.Plan.Calls {
-		if path := call.Plan(); path != "" && !named[path] {
+		if path := call.Delegate; path != "" && !named[path] {
 			named[path] = true
 			if latent := firstWithin(p.Plan.Delegates[path], map[*plan.Plan]bool{}, isLatent); latent.call != nil {
 				p.Report(call.ToolNode.Span(),
@@ -52,7 +52,7 @@ func latentTools(p *Pass) {
 }
 
 func isLatent(_ *plan.Plan, call *plan.Call) bool {
-	return call.Plan() != "" || call.Latent() && call.Produced == nil
+	return call.Delegate != "" || call.Latent() && call.Produced == nil
 }
 
 // A callWithin is a call of a plan that is run as a call; its name is behind those of the calls that it is below.
@@ -71,9 +71,9 @@ func firstWithin(d *plan.Plan, seen map[*plan.Plan]bool, test func(*plan.Plan, *
 	for _, call := range d.Calls {
 		if !test(d, call) {
 			continue
-		} else if call.Plan() == "" {
+		} else if call.Delegate == "" {
 			return callWithin{call, call.Name}
-		} else if first = firstWithin(d.Delegates[call.Plan()], seen, test); first.call != nil {
+		} else if first = firstWithin(d.Delegates[call.Delegate], seen, test); first.call != nil {
 			return callWithin{first.call, call.Name + "/" + first.name}
 		}
 	}

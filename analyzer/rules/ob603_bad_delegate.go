@@ -39,7 +39,7 @@ func badDelegates(p *Pass) {
 	judged := map[outcome]bool{}
 	for _, call := range p.Plan.Calls {
 		handsOver(p, call)
-		if key := (outcome{call.Single(), call.Plan()}); key.delegate != "" && key.tool != nil && !judged[key] {
+		if key := (outcome{call.Single(), call.Delegate}); key.delegate != "" && key.tool != nil && !judged[key] {
 			judged[key] = true
 			delegateOutput(p, call)
 		}
@@ -62,7 +62,7 @@ func reportUnsound(p *Pass, path string, found []diag.Diagnostic, what string, s
 // delegateNode is where a delegate is named, and the call that is the first to use it; nil where none does.
 func delegateNode(p *Pass, path string) (*plan.Call, *source.Node) {
 	for _, call := range p.Plan.Calls {
-		if call.Plan() != path {
+		if call.Delegate != path {
 			continue
 		}
 		if own := call.Node.Get("_delegate"); own != nil {
@@ -86,7 +86,7 @@ func delegateNode(p *Pass, path string) (*plan.Call, *source.Node) {
 // delegateOutput holds what a delegate gives against what the tool says that it
 // gives: both hold for the result of the call.
 func delegateOutput(p *Pass, call *plan.Call) {
-	face, tool := compiler.Interface(p.Plan.Delegates[call.Plan()]), call.Single()
+	face, tool := compiler.Interface(p.Plan.Delegates[call.Delegate]), call.Single()
 	if face == nil || face.Output == nil || tool.Output == nil || face.Output == tool.Output {
 		return
 	}
@@ -103,14 +103,14 @@ func delegateOutput(p *Pass, call *plan.Call) {
 
 // handsOver reports a delegate that doesn't receive a required part of its state.
 func handsOver(p *Pass, call *plan.Call) {
-	d := p.Plan.Delegates[call.Plan()]
+	d := p.Plan.Delegates[call.Delegate]
 	if d == nil || len(p.Delegates.Judge(d).Errors) > 0 {
 		return
 	}
 	for _, r := range analysis.MissingState(p, call) {
 		if s := d.StateSchema; s != nil && s.At(d.Paths.Segments(r.Path)[1:]).Required {
 			p.ReportCall(call, call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass",
-				call.Plan(), r.Ref.String()).
+				call.Delegate, r.Ref.String()).
 				Advise("pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\"").
 				Note(r.Span(), "it is read here").
 				Show(d.StateSchemaNode.Span().Head(), "it is required here")

@@ -16,7 +16,7 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 		return
 	}
 	at := call.Node.Get("_retry").Span()
-	if path := call.Plan(); path != "" {
+	if path := call.Delegate; path != "" {
 		first := analysis.Once(p.Store, p.Plan.Delegates[path], func() callWithin {
 			return firstWithin(p.Plan.Delegates[path], map[*plan.Plan]bool{},
 				func(d *plan.Plan, c *plan.Call) bool { return !c.Latent() && !effects.Declared(d, c).Idempotent })

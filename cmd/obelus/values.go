@@ -117,7 +117,7 @@ func valuesOf(given string, file *source.File) (map[string]any, error) {
 // is misspelt. A model that answers a call without scopes reads all of it.
 func unreadInputs(p *plan.Plan, input map[string]any) error {
 	if slices.ContainsFunc(p.Calls, func(c *plan.Call) bool {
-		return c.Latent() && c.Produced == nil && c.Scopes == nil && c.Delegate != plan.Anonymous
+		return c.Latent() && c.Produced == nil && c.Scopes == nil
 	}) {
 		return nil
 	}

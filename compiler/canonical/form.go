@@ -255,7 +255,7 @@ func activityHere(p *plan.Plan, a *plan.Activity) any {
 // from is a path of the workspace, or a delegate, as seen from the plan's folder.
 func from(p *plan.Plan, name string) string {
 	relative, err := filepath.Rel(filepath.FromSlash(p.Folder), filepath.FromSlash(name))
-	if err != nil || name == "" || name == plan.Anonymous {
+	if err != nil || name == "" {
 		return name
 	}
 	return filepath.ToSlash(relative)

@@ -97,7 +97,7 @@ type claim struct {
 func Of(p *plan.Plan, call *plan.Call, fits func(*plan.Tool) bool) Effect {
 	a := p.Activities[call.Activity]
 	switch {
-	case call.Plan() != "":
+	case call.Delegate != "":
 		return Effect{Kind: Unknown, OpenWorld: true}
 	case call.Activity == "" || kinds.IsPure(a):
 		return Effect{Kind: ReadOnly, Idempotent: true}

@@ -46,7 +46,7 @@ func meets(s policy.Subject, plan *plan.Plan, call *plan.Call) bool {
 func IsIdempotent(p *plan.Plan, call *plan.Call) bool {
 	// Whether a tool takes the call's parameters isn't asked, so that what is known of a
 	// call's effects is the same before a run and in it.
-	return call.Plan() == "" && effects.Of(p, call, func(*plan.Tool) bool { return false }).Idempotent
+	return call.Delegate == "" && effects.Of(p, call, func(*plan.Tool) bool { return false }).Idempotent
 }
 
 // Unlisted is the name of a call, its tool's or that of an activity that its tool doesn't

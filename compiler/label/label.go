@@ -327,7 +327,7 @@ func (l *Labels) contextOf(c *plan.Call) (v value) {
 
 // comes is the label of a call's result and of its failure.
 func (l *Labels) comes(c *plan.Call, of *ofCall) (v, failure value) {
-	switch below := l.Plan.Delegates[c.Plan()]; {
+	switch below := l.Plan.Delegates[c.Delegate]; {
 	case c.Produced != nil:
 		v = l.given
 	case below != nil && l.depth < maxDepth:

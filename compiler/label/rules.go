@@ -111,7 +111,7 @@ func (r *rules) effects(p *plan.Plan, c *plan.Call) (e policy.Effects) {
 // isPure reports whether a call itself does nothing and brings nothing in: of a plan its
 // calls do.
 func isPure(p *plan.Plan, c *plan.Call) bool {
-	return c.Plan() != "" || kinds.IsPure(p.Activities[c.Activity])
+	return c.Delegate != "" || kinds.IsPure(p.Activities[c.Activity])
 }
 
 // Carries reports whether a policy that names a tool speaks of a call: of its tool, or of

@@ -59,30 +59,15 @@ func (c *Call) Expressions() iter.Seq[*Template] {
 	}
 }
 
-// Anonymous is the delegate that is no plan: the call itself, run in a context
-// in which there is nothing but what its scopes name.
-const Anonymous = "anonymous"
-
 // A Link of a chain of delegates: a plan, and where it is named; nowhere for the plan that all begins with.
 type Link struct {
 	Path string
 	At   *source.Node
 }
 
-// RunsPlan reports whether a delegate is a plan of its own.
-func RunsPlan(delegate string) bool { return delegate != "" && delegate != Anonymous }
-
-// Plan is the path of the plan that is run as the call, or "".
-func (c *Call) Plan() string {
-	if RunsPlan(c.Delegate) {
-		return c.Delegate
-	}
-	return ""
-}
-
 // Latent reports whether nothing carries the call out, so that a model must produce
 // its result, unless it stands there already.
-func (c *Call) Latent() bool { return c.Activity == "" && c.Plan() == "" }
+func (c *Call) Latent() bool { return c.Activity == "" && c.Delegate == "" }
 
 // Findings are what compiling a delegate found. They are its own and not among those of the plans that name it.
 func (p *Plan) Findings() []diag.Diagnostic { return slices.Clone(p.Found) }

@@ -380,7 +380,7 @@ type Use struct {
 	Tool     *Tool        // nil when no such tool is defined
 	ToolNode *source.Node // the value of _tool
 	Activity string       // the activity that carries it out; "" when latent
-	// Delegate is the plan that is run as the call, by its path from the workspace root; [Anonymous]; or "". A plan
+	// Delegate is the plan that is run as the call, by its path from the workspace root, or "". A plan
 	// that an activity of kind plan names is here as well as its name in Activity: it is the plan that is run.
 	Delegate string
 }

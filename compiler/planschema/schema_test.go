@@ -162,7 +162,7 @@ x-owner: me
 calls:
   - {_tool: ping, host: †input.a, _outputPath: †state.b || †state.error, _outputMethod: merge, _instance: ①, _activity: ping, _id: first}
   - {_tool: pong, _when: "†state.b > 1", _after: [first], _retry: {attempts: 3, backoff: 500ms}, _timeout: 2s, _confirm: true, _scopes: [state], "": 1, x-y: 2}
-  - {_tool: pong, _when: true, _after: first, _output: {a: [1]}, _reasoningForCall: because, _delegate: anonymous}
+  - {_tool: pong, _when: true, _after: first, _output: {a: [1]}, _reasoningForCall: because, _delegate: sub.yaml}
 `,
 		"tools: [{name: a, inputSchema: {type: object}}]\nimport: one.yaml\ncalls: []",
 		`{"advisors": [{"id": "risk", "thought": "…", "calls": "{\"a\": 1}"}], "meta": {"x": 1}, "calls": [], "output": null}`,

@@ -301,7 +301,7 @@ func (b *block) add(p Part, outermost *facts.Facts) {
 		}
 		c.Values = dot.AsWritten(p.Plan.Calls[i], f.Values)
 		b.Calls = append(b.Calls, c)
-		inner := p.Plan.Delegates[p.Plan.Calls[i].Plan()]
+		inner := p.Plan.Delegates[p.Plan.Calls[i].Delegate]
 		if inner == nil || len(b.Calls)+len(inner.Calls) > mostCalls {
 			continue
 		}

@@ -80,15 +80,9 @@ func Compose(s Context) *Request {
 
 // ComposeLatent makes what a model is asked about one latent call: its
 // tool and the values that it may see. Neither plan nor errors are among them,
-// unless its scopes name these. An anonymous delegate isn't told what the document
-// says in words, and who is consulted is given its role.
+// unless its scopes name these. Who is consulted is given its role.
 func ComposeLatent(s Context, call *plan.Call, params map[string]any) *Request {
-	var messages []Object
-	if call.Delegate != plan.Anonymous {
-		messages = s.declared()
-	} else if s.Only == nil {
-		s.Only = map[string]any{}
-	}
+	messages := s.declared()
 	answer := any(Object{})
 	if tool := call.Tool; tool != nil {
 		messages = append(messages, s.toolMessage(tool))

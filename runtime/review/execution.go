@@ -12,11 +12,11 @@ import (
 
 // ExecutionOf is what is started to carry a call out with parameters.
 func ExecutionOf(p *plan.Plan, call *plan.Call, params map[string]any) Execution {
-	e := Execution{Kind: "model", Alone: call.Delegate == plan.Anonymous}
+	e := Execution{Kind: "model"}
 	a := p.Activities[call.Activity]
 	switch {
-	case call.Plan() != "":
-		e.Kind, e.Text = "plan", call.Plan()
+	case call.Delegate != "":
+		e.Kind, e.Text = "plan", call.Delegate
 	case a == nil:
 		return e
 	case len(a.Argv) > 0:

@@ -145,8 +145,6 @@ type Execution struct {
 	Text string `json:"text,omitzero"`
 	// Defined is where it is defined, "file:line".
 	Defined string `json:"defined,omitzero"`
-	// Alone is set where the call is run in an empty context.
-	Alone bool `json:"alone,omitzero"`
 
 	hides string // the URL with the password that URL hides; "" if there is none
 }
@@ -203,7 +201,7 @@ func (q *Question) Verdicts() []string {
 func (q *Question) Unacceptable(params map[string]any) string {
 	var takers []*plan.Tool // the call's tool, and the plan that carries it out
 	if q.Of != nil {
-		takers = []*plan.Tool{q.Of.Tool, compiler.Interface(q.Plan.Delegates[q.Of.Plan()])}
+		takers = []*plan.Tool{q.Of.Tool, compiler.Interface(q.Plan.Delegates[q.Of.Delegate])}
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "x-") {

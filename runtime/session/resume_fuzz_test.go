@@ -71,7 +71,7 @@ output: †state
 calls:
 - {_id: a, _tool: inner, name: a, _delegate: inner.yaml, _outputPath: a}
 - {_id: b, _tool: inner, name: †state.a, _delegate: inner.yaml, _outputPath: b}
-- {_id: c, _tool: act, name: c, x: †state.b, _delegate: anonymous, _outputPath: c}
+- {_id: c, _tool: act, name: c, x: †state.b, _scopes: [], _outputPath: c}
 output: †state
 `},
 }

@@ -533,7 +533,7 @@ func (k *sketch) judged() (*plan.Plan, analyzer.Judgement, string) {
 // but a failure of a tool.
 func fails(s *simulate.Scenario) string {
 	for _, c := range s.Calls {
-		if c.Status == runtime.Failed && !strings.HasSuffix(c.Failure.Message, "a failure drawn at the tool's rate") && c.Call.Plan() == "" {
+		if c.Status == runtime.Failed && !strings.HasSuffix(c.Failure.Message, "a failure drawn at the tool's rate") && c.Call.Delegate == "" {
 			return c.Call.Name + ": " + c.Failure.Error()
 		}
 	}

@@ -40,7 +40,7 @@ func (w *world) meet(c runtime.Command) {
 func (w *world) enter(c runtime.Command) {
 	within := c.Count
 	if c.Of.Each == nil {
-		within = len(c.Plan.Delegates[c.Of.Plan()].Calls)
+		within = len(c.Plan.Delegates[c.Of.Delegate].Calls)
 	}
 	w.out.Steps += stepsOfCall * (1 + within)
 	w.weigh(c.Params)

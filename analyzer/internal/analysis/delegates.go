@@ -69,7 +69,7 @@ func neededState(d *plan.Plan) (needed []*plan.Read) {
 
 // MissingState are the needed reads that a call doesn't provide.
 func MissingState(p *Pass, call *plan.Call) (missing []*plan.Read) {
-	d := p.Plan.Delegates[call.Plan()]
+	d := p.Plan.Delegates[call.Delegate]
 	if d == nil || p.Delegates == nil {
 		return nil
 	}

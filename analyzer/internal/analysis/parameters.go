@@ -49,7 +49,7 @@ func ParametersOf(p *Pass, tool *plan.Tool) *Parameters {
 func Takers(p *Pass, call *plan.Call) []*Parameters {
 	known := ParametersOf(p, call.Tool)
 	var takers []*Parameters
-	face := compiler.Interface(p.Plan.Delegates[call.Plan()])
+	face := compiler.Interface(p.Plan.Delegates[call.Delegate])
 	if known != nil && (face == nil || call.Tool.Parameters != face.Parameters) {
 		takers = append(takers, known)
 	}

@@ -181,7 +181,7 @@ func (e *Conditions) held(k heldKey) valued {
 	if !ok {
 		e.within(int(k.call), func() {
 			may := e.given
-			if e.plan.Calls[k.call].Plan() != "" { // what its own calls give
+			if e.plan.Calls[k.call].Delegate != "" { // what its own calls give
 				may = func() logic.Literal { return e.unknown(true) }
 				v.there = may()
 			} else {

@@ -62,7 +62,7 @@ func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 	known := map[string]bool{} // by name, whether a call of it runs no plan
 	note := func(call *plan.Call, names ...string) {
 		for _, name := range append(names, call.Name) {
-			known[name] = known[name] || call.Plan() == ""
+			known[name] = known[name] || call.Delegate == ""
 		}
 	}
 	var add func(p *plan.Plan, under string, depth int)
@@ -70,7 +70,7 @@ func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 		for _, call := range p.Calls {
 			path := runtime.Path(under, call.Name)
 			note(call, call.ToolName, path)
-			if below := p.Delegates[call.Plan()]; below != nil && depth < 8 && len(known) < 100_000 {
+			if below := p.Delegates[call.Delegate]; below != nil && depth < 8 && len(known) < 100_000 {
 				if call.Each != nil {
 					path += "[0]"
 				}
