@@ -3,6 +3,7 @@ package compiler
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -290,7 +291,21 @@ func (c *callReader) when(n *source.Node) {
 	}
 	found := c.Report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression")
 	if n.Kind == source.String {
-		found.Advise("an expression begins with †: write %q", "†("+n.Text+")")
+		found.Advise("an expression begins with †: write %q", marked(n.Text, "†("+n.Text+")"))
+	}
+}
+
+var unmarked = regexp.MustCompile(`\b(input|state|data|error|advice|item|index)\b`)
+
+// marked is an expression with † before its references; another text where it has none.
+func marked(text, otherwise string) string {
+	switch with := unmarked.ReplaceAllString(text, "†$1"); {
+	case with == text:
+		return otherwise
+	case reference.IsExpression(with):
+		return with
+	default:
+		return "†(" + with + ")"
 	}
 }
 

@@ -269,6 +269,7 @@ func waysOut() []wayOut {
 	add("another activity than the tool allows", call(`'_tool':'refund','_activity':'wipe','amount':20,'to':'†state.person.iban','_outputPath':'refunded'`))
 	add("another delegate", call(`'_tool':'digest','text':'†state.mail.text','_delegate':'other.yaml','_outputPath':'digested'`))
 	add("a delegate for another text", call(`'_tool':'digest','text':'†state.secret','_delegate':'digest.yaml','_outputPath':'digested'`))
+	add("another context", call(`'_tool':'classify','text':'†state.secret','_scopes':['state'],'_outputPath':'label || odd'`))
 	add("another path", call(`'_tool':'refund','amount':20,'to':'†state.person.iban','_outputPath':'person.email'`))
 	add("another path, first", call(`'_tool':'readMail','folder':'inbox','_outputPath':'person'`), sendsMail)
 	add("a path below", call(`'_tool':'readMail','folder':'inbox','_outputPath':'person.email'`), sendsMail)

@@ -224,8 +224,11 @@ func unknownInItem(p *Pass, r *plan.Read) {
 
 // inItem reports whether a reference names a field that the items of a call's list have.
 func inItem(p *Pass, call *plan.Call, ref expression.Reference) bool {
-	if call == nil || call.Each == nil || ref.Kind != "item" || len(ref.Path) == 0 {
+	if call == nil || call.Each == nil || ref.Kind != "item" && (ref.Kind != "index" || len(ref.Path) > 0) {
 		return false
+	}
+	if len(ref.Path) == 0 {
+		return true
 	}
 	return slices.ContainsFunc(p.Flow.Elements(call.Each.List), func(v flow.Variant) bool {
 		return v.Schema != nil && v.Schema.At(ref.Path[:1]).Named

@@ -63,7 +63,7 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 	}
 	quoted := strings.ReplaceAll(s, "'", "\"") // ['key'] is read as ["key"]
 	if ref, end, ok := reference.Unmarked(quoted, behindPrefix(quoted, 0)); ok &&
-		strings.TrimSpace(s[end:]) == "" && there(ref) {
+		strings.TrimSpace(s[end:]) == "" && len(ref.Path) > 0 && there(ref) {
 		return Misspelt{0, end, ref.String(), false}, true
 	}
 	trimmed := strings.TrimSpace(s)
@@ -167,7 +167,7 @@ func (n notation) intended(ref Reference, there func(Reference) bool) (Reference
 	known := slices.Contains(reference.Kinds, ref.Kind) || n.open == mark
 	inState := Reference{Kind: "state", Path: append([]Segment{{Key: ref.Kind}}, ref.Path...)}
 	switch {
-	case len(ref.Path) > 0 && (known && n.sure || there(ref)):
+	case len(ref.Path) > 0 && known && n.sure, (len(ref.Path) > 0 || n.sure || n.bare) && there(ref):
 		return ref, true
 	case n.bare && !known && there(inState):
 		return inState, true
