@@ -66,7 +66,9 @@ type checker struct {
 }
 
 func (c *checker) result() (*Type, *Error) {
-	t := c.from(c.expr.Root())
+	root := c.expr.Root()
+	t := c.from(root)
+	c.constants(root)
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -379,4 +381,33 @@ func membership(c *checker, n *Node, types []*Type) *Type {
 		c.report(n.wrong(0, x.String()+" is never in a list of which each item is "+items.String(), ""))
 	}
 	return aBool
+}
+
+// What evaluating a part without references may take while an expression is checked.
+const (
+	constantSteps  = 10_000
+	constantMemory = 1 << 20
+)
+
+// constants reports a part without references that fails whenever it is evaluated.
+func (c *checker) constants(n *Node) {
+	switch {
+	case n == nil || c.err != nil || n.Op == OpLiteral:
+	case !n.Open() && !n.varies():
+		m := c.expr.evaluation(nil, &Meter{constantSteps, constantMemory})
+		if _, err := m.attempt(n); err != nil && m.steps <= m.most.Steps && m.memory <= m.most.Memory {
+			c.err, _ = err.(*Error)
+		}
+	default:
+		for _, a := range n.Args {
+			c.constants(a)
+		}
+	}
+}
+
+// varies reports whether a node's value depends on something outside of it.
+func (n *Node) varies() bool {
+	return n.any(func(n *Node) bool {
+		return n.Op == OpRef || n.Op == OpVar || n.Op == OpParams || n.IsPresence()
+	})
 }
