@@ -427,7 +427,10 @@ func (w *trial) fails(call *plan.Call) bool {
 	}
 	w.failed = true
 	route := call.Output[call.FailureRoute()]
-	if _, err, _ := w.unfit(call, route, plan.Set, flow.FailureSample); err != nil {
+	if path, err, _ := w.unfit(call, route, plan.Set, flow.FailureSample); err != nil {
+		if rules.ForFailures(w.pass, call, path) {
+			w.hasNoPlace(call, path, flow.FailureSample, true, err)
+		}
 		return true
 	}
 	w.ended[call.Index].fails, w.ended[call.Index].takes = true, call.FailureRoute()
@@ -453,7 +456,7 @@ func (w *trial) write(call *plan.Call, value any) {
 	} else if path, err, unknown := w.unfit(call, route, method, value); err != nil {
 		if !unknown {
 			shown, _ := samples.Clear(value)
-			w.hasNoPlace(call, path, shown, err)
+			w.hasNoPlace(call, path, shown, false, err)
 		}
 		return
 	}

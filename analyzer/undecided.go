@@ -202,8 +202,8 @@ func (w *trial) acceptsTogether(t *analysis.Parameters, call *plan.Call, params 
 	return false
 }
 
-// hasNoPlace reports a result for which there may be no room.
-func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, err error) {
+// hasNoPlace reports a write for which there may be no room, of a result or of the record of the call's failure.
+func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure bool, err error) {
 	known := func(f diag.Diagnostic) bool {
 		return f.Call == call.Label() && f.Severity > diag.Info &&
 			(f.Rule == rules.ShapeConflictRule || f.Rule == rules.StateMismatchRule || f.Rule.Code == "OB511")
@@ -211,7 +211,7 @@ func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, err error
 	if !w.first(call, path.ID, path.Node) || slices.ContainsFunc(w.pass.Found, known) {
 		return
 	}
-	rule, advice := rules.ShapeConflictRule,
+	rule, name, advice := rules.ShapeConflictRule, w.pass.Path(path.ID),
 		"let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write "+
 			"to another path"
 	if errors.Is(err, errNoRoom) {
@@ -220,6 +220,14 @@ func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, err error
 			advice = "narrow the source's schema, widen the state schema, or write to another path"
 		}
 	}
-	w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", w.pass.Path(path.ID), err).
+	if failure {
+		w.report(rule, diag.Warning, call, path.Span(), "when %q fails, its failure record isn't written to %q: %s",
+			call.Name, name, err).
+			Advise(
+				"allow an object with \"code\", \"message\" and \"details\" there, or use another path for failures").
+			Witness = value
+		return
+	}
+	w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", name, err).
 		Advise("%s", advice).Witness = value
 }

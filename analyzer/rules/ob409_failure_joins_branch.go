@@ -114,6 +114,26 @@ func MayChoose(p *plan.Plan, call *plan.Call) bool {
 	return form == "" || form == plan.StreamJSON || form == plan.ResponseFull
 }
 
+// ForFailures reports whether a path of a call's failure route is meant for the records of its
+// failures: by its name, and since the state has no room there for a result that is left by the
+// other alternatives. "rejected" may be a verdict as well.
+func ForFailures(p *Pass, call *plan.Call, path plan.Path) bool {
+	if !NamesFailures(p.Plan, path) {
+		return false
+	}
+	own, tool := p.Flow.StateAt(path.ID).Schema, call.Single()
+	if own == nil || call.Method != plan.Set || tool == nil || tool.Output == nil ||
+		p.Flow.Contains(tool.Output, own).Relation == schema.Never {
+		return true
+	}
+	return slices.ContainsFunc(call.Output[:call.FailureRoute()], func(route plan.Route) bool {
+		return !slices.ContainsFunc(route, func(path plan.Path) bool {
+			s := p.Flow.StateAt(path.ID).Schema
+			return s != nil && p.Flow.Contains(tool.Output, s).Relation != schema.Fits
+		})
+	})
+}
+
 func namesFailure(word string) bool {
 	return word == "err" ||
 		slices.ContainsFunc(failureWords, func(known string) bool { return strings.HasPrefix(word, known) })
