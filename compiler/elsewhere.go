@@ -14,15 +14,14 @@ func MetaForeign(parameter string) (string, bool) {
 	return meta, ok && meta != "_tool"
 }
 
-// foreignTool reports a tool that is written as a model's interface wants it, and gives what it says of itself and
-// where the schema of its parameters stands: what depends on these can be checked all the same.
-func (c *toolReader) foreignTool() (fields, parameters *source.Node) {
-	fields = c.node
-	if inner := c.node.Get("function"); inner.IsMapping() && c.node.Get("properties") == nil {
+// foreignTool reports a tool that is written as a model's interface wants it: nothing is known of its parameters.
+func (c *toolReader) foreignTool() bool {
+	fields := c.node
+	if inner := c.node.Get("function"); inner.IsMapping() {
 		fields = inner
 	}
-	if fields.Get("properties") != nil || fields.Get("inputSchema") != nil {
-		return c.node, nil
+	if c.node.Get("properties") != nil || fields.Get("properties") != nil || fields.Get("inputSchema") != nil {
+		return false
 	}
 	for _, f := range fields.Fields {
 		known := slices.Index([]string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"},
@@ -30,16 +29,20 @@ func (c *toolReader) foreignTool() (fields, parameters *source.Node) {
 		if known < 0 || f.Value.Kind != source.Object {
 			continue
 		}
+		key := "inputSchema"
+		if f.Value.Get("properties") == nil && f.Value.Get("type") == nil {
+			key = "properties"
+		}
 		found := c.Report(diag.WrongType, f.Key.Span(),
 			"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q, as models' "+
 				"interfaces have it", c.name, f.Key.Text)
 		if fields != c.node {
-			found.Advise("put what is below \"function\" in its place, and call %q \"inputSchema\"", f.Key.Text)
+			found.Advise("put what is below \"function\" in its place, and call %q %q", f.Key.Text, key)
 		} else {
-			found.Advise("write inputSchema in the place of %s", f.Key.Text).
-				Rename(f.Key, 0, len(f.Key.Text), "inputSchema", known < 2)
+			found.Advise("write %s in the place of %s", key, f.Key.Text).
+				Rename(f.Key, 0, len(f.Key.Text), key, known < 2)
 		}
-		return fields, f.Value
+		return true
 	}
-	return c.node, nil
+	return false
 }

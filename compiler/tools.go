@@ -85,21 +85,20 @@ func (c *toolReader) tool() *plan.Tool {
 	}
 	t := &plan.Tool{Name: c.name, Node: c.node, NameNode: c.key, Origin: c.originOf(c.node.File),
 		Simulate: c.node.Get("x-simulate")}
-	fields, parameters := c.foreignTool()
-	if n := fields.Get("description"); n != nil && n.Kind == source.String {
+	if n := c.node.Get("description"); n != nil && n.Kind == source.String {
 		t.Description = n.Text
 	}
 	t.Volatile = c.node.Get("x-volatile").IsTrue()
 	t.Hints = hintsOf(c.node.Get("annotations"))
 
-	meta := c.node
+	parameters := c.node
 	if in := c.node.Get("inputSchema"); in != nil {
 		parameters = in
-	} else if parameters == nil {
-		parameters = c.node
 	}
 	what := "the tool \"" + c.name + "\""
-	if parsed := c.mappingSchema(parameters, parameterSchema(parameters), what); !c.partial(parameters) &&
+	if c.foreignTool() {
+		t.Open = true
+	} else if parsed := c.mappingSchema(parameters, parameterSchema(parameters), what); !c.partial(parameters) &&
 		!c.partial(c.key) {
 		t.Parameters = parsed
 	}
@@ -113,7 +112,7 @@ func (c *toolReader) tool() *plan.Tool {
 		if n := parameters.Get("properties").Get(key); n != nil {
 			return n
 		}
-		return meta.Get(key)
+		return c.node.Get(key)
 	}
 	output := field("_output")
 	if output == nil {
