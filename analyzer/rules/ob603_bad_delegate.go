@@ -101,20 +101,51 @@ func delegateOutput(p *Pass, call *plan.Call) {
 		Show(tool.OutputNode.Span().Head(), "the tool's output is described here")
 }
 
-// handsOver reports a delegate that doesn't receive a required part of its state.
+// handsOver reports a delegate that doesn't receive a required part of its state, or has no output without it.
 func handsOver(p *Pass, call *plan.Call) {
-	d := p.Plan.Delegates[call.Delegate]
-	if d == nil || len(p.Delegates.Judge(d).Errors) > 0 {
+	d, missing := p.Plan.Delegates[call.Delegate], analysis.MissingState(p, call)
+	if d == nil || len(p.Delegates.Judge(d).Errors) > 0 || len(missing) == 0 {
 		return
 	}
-	for _, r := range analysis.MissingState(p, call) {
+	const help = "pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\""
+	for _, r := range missing {
 		if s := d.StateSchema; s != nil && s.At(d.Paths.Segments(r.Path)[1:]).Required {
 			p.ReportCall(call, call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass",
 				call.Delegate, r.Ref.String()).
-				Advise("pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\"").
-				Note(r.Span(), "it is read here").
+				Advise(help).Note(r.Span(), "it is read here").
 				Show(d.StateSchemaNode.Span().Head(), "it is required here")
 			return
 		}
 	}
+	if !comesToNothing(d, missing) {
+		return
+	}
+	p.ReportCall(call, call.ToolNode.Span(), "the delegate %q has no output without %q, which this call doesn't pass",
+		call.Delegate, missing[0].Ref.String()).As(diag.Warning).
+		Advise(help).Note(missing[0].Span(), "it is read here")
+}
+
+// comesToNothing reports whether a plan's output is never there without some of what it reads.
+func comesToNothing(d *plan.Plan, missing []*plan.Read) bool {
+	if d.Output == nil || !d.Output.Live() || !d.Graph.Acyclic() {
+		return false
+	}
+	skipped := make([]bool, len(d.Calls))
+	gone := func(r *plan.Read) bool {
+		return slices.Contains(missing, r) || r.Ref.Required && !r.Start && len(r.Writers) > 0 &&
+			!slices.ContainsFunc(r.Writers, func(w int32) bool { return !skipped[w] })
+	}
+	for _, i := range d.Graph.Order() {
+		call := d.Calls[i]
+		for t := range call.Expressions() {
+			skipped[i] = skipped[i] ||
+				!t.PerItem() && slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
+		}
+	}
+	for t := range d.Output.Expressions() {
+		if !slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) }) {
+			return false
+		}
+	}
+	return !HasLiterals(d.Output)
 }
