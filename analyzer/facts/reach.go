@@ -156,14 +156,15 @@ func (s *Source) indexes(at map[string]int) (all []int) {
 }
 
 // follow names in a difference the calls with an impact that receive what some calls give, or what a plan has at a
-// path from the start, and returns their impact. When no steps are left every call may receive it.
+// path from the start, and these calls themselves where it isn't about one of them; it returns their impact. When no
+// steps are left every call may receive it.
 func (g *graph) follow(d *Difference, plan, from string, calls []int) (h impact) {
 	if g.steps <= 0 {
 		d.Reaches = g.some
 		return g.all
 	}
 	g.round++
-	queue := slices.Clone(calls)
+	var queue []int
 	visit := func(node int) {
 		if g.steps--; g.met[node] == g.round {
 			return
@@ -176,6 +177,13 @@ func (g *graph) follow(d *Difference, plan, from string, calls []int) (h impact)
 				g.named[node] = true
 				d.Reaches = append(d.Reaches, join(g.calls[node].plan, g.calls[node].Name))
 			}
+		}
+	}
+	for _, call := range calls {
+		if d.Of == ItemCall { // which the difference is about
+			queue = append(queue, call)
+		} else {
+			visit(call)
 		}
 	}
 	for call := g.first[plan]; from != "" && call < len(g.calls) && g.calls[call].plan == plan; call++ {
