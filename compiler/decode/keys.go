@@ -21,7 +21,9 @@ func (r *Reader) UnknownKey(n, key *source.Node, what string, known []string) *d
 		}
 	}
 	f, names := r.Report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text), naming.NewSuggester(known)
-	if near, ok := names.Nearest(key.Text); ok {
+	if near, ok := names.Nearest(key.Text); ok && n.Get(near) != nil {
+		return f.Advise("%q is there already: keep one of the two", near)
+	} else if ok {
 		return Intended(f, key, near, names)
 	}
 	if near, ok := Foreign(key.Text, known); ok {

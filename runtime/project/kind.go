@@ -82,7 +82,7 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	case defines(root):
 		return Definitions, true
 	case intendedAsPlan(root):
-		return Plan, false
+		return Plan, root.Get("plan") != nil && (root.Get("tools") != nil || root.Get("activities") != nil)
 	}
 	return byName, false
 }
