@@ -60,8 +60,8 @@ func missingOutputs(p *Pass) {
 			what := "on which branches " + quote(short(leaves[i].Node.Text)) + " is there"
 			analysis.Unanswered(p, leaves[i].Node.Span(), nil, what)
 		case missing[i].Possible && present[i].Possible:
-			// A condition that no value was found for can most likely go either way; of two, or
-			// of one and a value, it isn't known whether they can together.
+			// A condition that no value was found for can most likely go either way; of
+			// two it isn't known whether they can together.
 			if branch := e.Decisions(lacks[i], missing[i].Assignment); Undecided(branch) < 2 {
 				ReportMissing(p, leaves[i], branch, true)
 			}
@@ -74,20 +74,14 @@ func GivesOutput(p *Pass) bool {
 	return p.Plan.Form == plan.PlanFile || p.Plan.Form == plan.CallList
 }
 
-// Undecided counts the conditions of a branch for which there are no values, and values beside them.
+// Undecided counts the conditions of a branch for which there are no values.
 func Undecided(branch []choice) (n int) {
-	values := 0
 	for _, d := range branch {
 		if d.Condition != "" {
 			n++
-		} else if d.Value != nil {
-			values++
 		}
 	}
-	if n == 0 {
-		return 0
-	}
-	return n + values
+	return n
 }
 
 // maxLeaves bounds how many leaves are held against one.

@@ -17,7 +17,7 @@ import (
 // Bounds on the samples of one variable, and on making them.
 const (
 	maxSamples  = 1_000   // of one variable
-	minSamples  = 60      // of one variable with however many predicates
+	maxTogether = 60      // of a variable that is compared with others
 	maxOutcomes = 300_000 // of all samples of one variable, each with all of its predicates
 	sampleSteps = 1_000   // of making one value
 	sampleWork  = 200_000 // of making values for one plan
@@ -37,27 +37,30 @@ type samples struct {
 
 func newSamples(e *variables, s *variable) *samples {
 	x := &samples{e: e, of: s, known: map[any]bool{},
-		most: min(maxSamples, max(minSamples, maxOutcomes/max(1, len(s.predicates))))}
-	related := []*variable{s}
-	if s.with != nil {
-		related, x.most = s.with, minSamples
+		most: min(maxSamples, max(maxTogether, maxOutcomes/max(1, len(s.predicates))))}
+	if !s.isAlone() {
+		x.most = maxTogether
 	}
-	for _, of := range related {
-		for _, a := range of.predicates {
+	var related []*variable
+	for _, a := range s.predicates {
+		for _, other := range a.variables {
+			if !slices.Contains(related, other) {
+				related = append(related, other)
+			}
+		}
+	}
+	for _, other := range related {
+		for _, a := range other.predicates {
 			for n := range a.term.All() {
 				if n.Constant {
 					x.constants = append(x.constants, n.Value)
 				}
 			}
 		}
-		marks := of.domain.Schema.Landmarks()
+		marks := other.domain.Schema.Landmarks()
 		x.constants = append(x.constants, marks.Listed...)
 		for _, v := range marks.Numbers {
 			x.constants = append(x.constants, v)
-		}
-		if r := &e.plan.Reads[of.read]; r.Path != pathtree.Root {
-			given, _ := compiler.BeginsWith(e.plan, &plan.Instance{}, r.Path)
-			x.constants = append(x.constants, given)
 		}
 	}
 	kinds := s.domain.Schema.Kinds() &^ schema.Null
@@ -71,6 +74,10 @@ func newSamples(e *variables, s *variable) *samples {
 	x.exact = !slices.ContainsFunc(s.predicates, func(a *predicate) bool { return !comparesWithConstants(a.term) })
 	if kinds&schema.Number != 0 {
 		x.numbers()
+	}
+	if r := &e.plan.Reads[s.read]; r.Path != pathtree.Root {
+		given, _ := compiler.BeginsWith(e.plan, &plan.Instance{}, r.Path)
+		x.add(given)
 	}
 	if !x.exact {
 		x.combined()
@@ -155,12 +162,12 @@ func (x *samples) numbers() {
 	}
 }
 
-// combined adds values for which a predicate is true or false, if a schema describes them, texts that begin
-// or end with one constant and contain all, and lists of one.
+// combined adds values for which a predicate is true or false, if a schema describes them, texts first. It
+// adds texts and lists that contain one constant or all; the texts begin or end with one of them.
 func (x *samples) combined() {
 	for _, a := range x.of.predicates {
 		for _, holds := range []bool{true, false} {
-			ofSubject := func(int) ([]schema.Step, bool) { return nil, true }
+			ofSubject := func(ref int) ([]schema.Step, bool) { return nil, a.variables[a.refs[ref]] == x.of }
 			if s := Implied(a.term, holds, ofSubject); s != nil {
 				x.sample(s, schema.OfKinds(schema.String))
 				x.sample(s)
@@ -172,13 +179,20 @@ func (x *samples) combined() {
 		if text, ok := v.(string); ok && !slices.Contains(words, text) {
 			words = append(words, text)
 		}
-		x.add([]any{v})
 	}
 	all := strings.Join(words, " ")
 	for _, word := range words {
 		x.add(word + " " + all)
 		x.add(all + " " + word)
 	}
+	for _, v := range x.constants {
+		x.add([]any{v})
+		if number, ok := v.(float64); ok {
+			x.add([]any{number - 1})
+			x.add([]any{number + 1})
+		}
+	}
+	x.add(x.constants)
 }
 
 // sample adds a value that the variable may have and that fits some schemas.

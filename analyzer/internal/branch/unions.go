@@ -172,6 +172,9 @@ func (u *unions) statementOf(s *variable, a logic.Assignment, optional bool) (on
 
 // standsFor accepts all values for which a point stands, and maybe others; nil accepts all.
 func (u *unions) standsFor(s *variable, point int) *schema.Schema {
+	if !s.isAlone() {
+		return nil
+	}
 	own := u.of.results(s, s.points[point].value)
 	var known []*schema.Schema
 	for i, a := range s.predicates {

@@ -17,11 +17,11 @@ type variable struct {
 	number     int
 	read       int // one of its reads
 	predicates []*predicate
-	with       []*variable // it is compared with, or which a predicate is about besides
 
 	domain  Domain
 	points  []point
 	in      []logic.Literal // by point
+	opaque  bool            // no value was found with which all conditions go well
 	divided bool
 }
 
@@ -42,7 +42,7 @@ type variables struct {
 	byRead      map[readKey]*variable
 	predicates  map[string]*predicate // by what they say, and of what
 	terms       map[templateNode]*predicate
-	free        map[string]logic.Literal // what terms say of values that weren't tried
+	free        map[string]logic.Literal // what predicates say of values that weren't tried
 	evaluations expression.Meter         // that evaluating predicates may still take
 	sampled     int                      // steps that making values took
 }
@@ -70,6 +70,11 @@ func (e *variables) variable(read int) *variable {
 	return s
 }
 
+// isAlone reports whether each of the variable's predicates is about no other variable.
+func (s *variable) isAlone() bool {
+	return !slices.ContainsFunc(s.predicates, func(a *predicate) bool { return len(a.variables) > 1 })
+}
+
 // A Domain is what a value may be that isn't null.
 type Domain struct {
 	Schema *schema.Schema // nil for anything
@@ -83,14 +88,16 @@ type tried struct {
 	exact              bool // every value gives the same results as a point
 }
 
-func (e *variables) try(s *variable) (made tried) {
+func (e *variables) try(s *variable, alone bool) (made tried) {
 	from, alike := newSamples(e, s), map[string]bool{}
 	for _, v := range from.values {
-		outcomes := e.results(s, v)
-		if alike[outcomes] && s.with == nil {
-			continue
+		outcomes := ""
+		if alone {
+			if outcomes = e.results(s, v); alike[outcomes] {
+				continue
+			}
+			alike[outcomes] = true
 		}
-		alike[outcomes] = true
 		if strings.IndexByte(outcomes, byte(isNeither)) >= 0 {
 			made.exceptional = append(made.exceptional, point{value: v, exceptional: true})
 		} else {
@@ -109,6 +116,7 @@ type likeness struct {
 	schema *schema.Schema
 	sure   bool
 	asked  string
+	only   int // of one that is like no other: its number
 }
 
 // divide makes the points of a variable, once all predicates are known, and a last one for values that weren't tried.
@@ -121,19 +129,23 @@ func (e *variables) divide(s *variable) {
 	for _, a := range s.predicates {
 		asked.WriteString(a.shape + "\x00") // which no text holds unescaped
 	}
-	like := likeness{schema: s.domain.Schema, sure: s.domain.Sure, asked: asked.String()}
+	alone, like := s.isAlone(), likeness{schema: s.domain.Schema, sure: s.domain.Sure, asked: asked.String()}
+	if !alone {
+		like.only = 1 + s.number
+	}
 	made, known := e.alike[like]
-	if !known || s.with != nil {
-		made = e.try(s)
+	if !known {
+		made = e.try(s, alone)
 		e.alike[like] = made
 	}
 	usual, exceptional := made.usual, made.exceptional
+	s.opaque = len(usual) == 0
 	s.points = slices.Concat(usual, exceptional)
 	s.in = make([]logic.Literal, len(s.points))
 	about, so := aboutVariable{s}, logic.True
 	if !made.exact {
 		rest := logic.True
-		if len(usual) > 0 {
+		if !s.opaque {
 			rest = e.And(e.Untried(), e.Variable(true, false, about))
 		}
 		s.points, s.in, so = append(s.points, point{untried: true}), append(s.in, rest), rest.Not()
@@ -148,11 +160,11 @@ func (e *variables) divide(s *variable) {
 	}
 }
 
-// results are the outcomes of the predicates of a variable.
+// results are the outcomes of the predicates of a variable that are about it alone.
 func (e *variables) results(s *variable, value any) string {
 	all := make([]byte, len(s.predicates))
 	for i, a := range s.predicates {
-		all[i] = byte(e.evaluate(a, value, expression.There))
+		all[i] = byte(e.evaluate(a, func(int) (any, expression.Presence) { return value, expression.There }))
 	}
 	return string(all)
 }
@@ -168,8 +180,11 @@ type Turn struct {
 
 // Alike reports whether all conditions have the same outcome for both values.
 func (t *Turn) Alike(a, b any) bool {
-	return t.of.with == nil && !slices.ContainsFunc(t.of.predicates, func(of *predicate) bool {
-		return t.e.evaluate(of, a, expression.There) != t.e.evaluate(of, b, expression.There)
+	return !slices.ContainsFunc(t.of.predicates, func(of *predicate) bool {
+		comes := func(v any) outcome {
+			return t.e.evaluate(of, func(int) (any, expression.Presence) { return v, expression.There })
+		}
+		return len(of.variables) > 1 || comes(a) != comes(b)
 	})
 }
 
