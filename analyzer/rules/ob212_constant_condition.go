@@ -30,12 +30,6 @@ func constantConditions(p *Pass) {
 	})
 }
 
-// emptySteps bounds the search for a value of one schema, and emptyBudget that for values of all comparisons.
-const (
-	emptySteps  = 2_000
-	emptyBudget = 100_000
-)
-
 // comparisons calls f for every literal that a reference is compared with for being equal, or looked for among.
 func comparisons(e *expression.Expr, f func(ref int, with *expression.Node)) {
 	for n := range e.Root().All() {

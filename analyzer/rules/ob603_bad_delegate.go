@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -86,25 +87,58 @@ func delegateNode(p *Pass, path string) (*plan.Call, *source.Node) {
 // delegateOutput holds what a delegate gives against what the tool says that it
 // gives: both hold for the result of the call.
 func delegateOutput(p *Pass, call *plan.Call) {
-	face, tool := compiler.Interface(p.Plan.Delegates[call.Delegate]), call.Single()
-	if face == nil || face.Output == nil || tool.Output == nil || face.Output == tool.Output {
+	d := p.Plan.Delegates[call.Delegate]
+	face, tool := compiler.Interface(d), call.Single()
+	if face == nil || tool.Output == nil || face.Output == tool.Output {
 		return
 	}
-	j := analysis.Compare(p, call, face.Output, tool.Output)
+	j := &judgement{To: target{Call: call, Schema: tool.Output}}
+	node := face.OutputNode
+	switch judged := p.Delegates.Judge(d); {
+	case face.Output != nil:
+		j = analysis.Compare(p, call, face.Output, tool.Output)
+	case judged.Sound && d.Output != nil: // samples show what may not fit
+		inner := flow.New(judged.Plan, 0, p.Flow.Schemas)
+		if j.Fit = inner.Accepts(nil, inner.Eval(nil, d.Output), tool.Output); j.Relation != schema.Never {
+			return
+		}
+		node = d.Output.Node
+	}
 	if j.Relation != schema.MayNotFit && j.Relation != schema.Never {
 		return
 	}
 	analysis.Mismatch(p, p.Rule, call.ToolNode.Span(), "the output of the delegate "+quote(face.Name), j,
 		"the \"_output\" of "+quote(tool.Name)).
 		Advise("make the two schemas agree, or remove the tool's \"_output\" to use the delegate's \"outputSchema\"").
-		Show(face.OutputNode.Span().Head(), "the delegate's output is described here").
+		Show(node.Span().Head(), "the delegate's output is described here").
 		Show(tool.OutputNode.Span().Head(), "the tool's output is described here")
+}
+
+// misfitScopes reports scopes with values that the "stateSchema" of a call's delegate doesn't accept.
+func misfitScopes(p *Pass, call *plan.Call, accepts *schema.Schema) {
+	for _, s := range call.Scopes {
+		if accepts == nil || s.Kind != "state" || len(s.Ref.Path) == 0 {
+			continue
+		}
+		at := accepts.At(s.Ref.Path).Schema
+		to := target{Call: call, Taker: &parameters{}, Schema: at, Node: p.Plan.Reads[s.Read].Node}
+		j := judgement{Fit: p.Flow.Accepts(nil, p.Flow.Read(s.Read), at), To: to}
+		if j.Relation != schema.Never && j.Relation != schema.MayNotFit {
+			continue
+		}
+		into := "the \"stateSchema\" of the delegate " + quote(call.Delegate)
+		analysis.Misfit(p, p.Rule, &j, into).Advise("%s", help(&j))
+	}
 }
 
 // handsOver reports a delegate that doesn't receive a required part of its state, or has no output without it.
 func handsOver(p *Pass, call *plan.Call) {
 	d, missing := p.Plan.Delegates[call.Delegate], analysis.MissingState(p, call)
-	if d == nil || len(p.Delegates.Judge(d).Errors) > 0 || len(missing) == 0 {
+	if d == nil || len(p.Delegates.Judge(d).Errors) > 0 {
+		return
+	}
+	misfitScopes(p, call, d.StateSchema)
+	if len(missing) == 0 {
 		return
 	}
 	const help = "pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\""

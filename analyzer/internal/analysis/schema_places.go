@@ -1,12 +1,21 @@
 package analysis
 
-import "github.com/obelus-dev/obelus/compiler/source"
+import (
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+)
 
 // A schemaPlace is a schema that stands somewhere in a document.
 type schemaPlace struct {
-	What string       // which schema it is a part of, for a message
-	Node *source.Node // an object
-	Tool bool         // the node is a tool's definition as well
+	What  string         // which schema it is a part of, for a message
+	Node  *source.Node   // an object
+	Root  *schema.Schema // what it is a part of; nil where the place isn't one of a value
+	Steps []schema.Step  // the place of the values in those of the whole
+	Tool  bool           // the node is a tool's definition as well
+	takes bool           // it is a tool's parameters, among which its meta-fields may stand
 }
 
 // maxSchemaPlaces bounds how many schemas are looked at one by one.
@@ -26,13 +35,18 @@ func SchemaPlaces(p *Pass) []schemaPlace {
 			parameters = in
 		}
 		if t.OutputNode != nil {
-			w.add(schemaPlace{What: "the result of " + Quote(t.Name), Node: t.OutputNode})
+			w.add(schemaPlace{What: "the result of " + Quote(t.Name), Node: t.OutputNode, Root: t.Output})
 		}
-		w.add(schemaPlace{What: what, Node: parameters, Tool: parameters == t.Node})
+		w.add(schemaPlace{What: what, Node: parameters, Root: t.Parameters, Tool: parameters == t.Node, takes: true})
 	}
 	root := p.Plan.Root
-	for _, key := range []string{"inputSchema", "stateSchema", "outputSchema"} {
-		w.add(schemaPlace{What: Quote(key), Node: root.Get(key)})
+	for _, own := range []struct {
+		key string
+		s   *schema.Schema
+	}{{"inputSchema", p.Plan.InputSchema}, {"stateSchema", p.Plan.StateSchema}, {"outputSchema", p.Plan.OutputSchema}} {
+		if n := root.Get(own.key); n != nil {
+			w.add(schemaPlace{What: Quote(own.key), Node: n, Root: own.s})
+		}
 	}
 	if named := root.Get("schemas"); named != nil {
 		for _, f := range named.Fields {
@@ -57,7 +71,16 @@ func (w *schemaWalk) add(at schemaPlace) {
 	for _, f := range n.Fields {
 		inner, value := schemaPlace{What: at.What, Node: f.Value}, f.Value
 		switch f.Key.Text {
-		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		case "properties":
+			for _, property := range value.Fields {
+				inner.Node, inner.Root, inner.Steps = property.Value, at.Root,
+					append(slices.Clip(at.Steps), schema.Key(property.Key.Text))
+				if at.takes && strings.HasPrefix(property.Key.Text, "_") {
+					inner.Root = nil
+				}
+				w.add(inner)
+			}
+		case "patternProperties", "$defs", "definitions", "dependentSchemas":
 			for _, one := range value.Fields {
 				inner.Node = one.Value
 				w.add(inner)
@@ -67,8 +90,13 @@ func (w *schemaWalk) add(at schemaPlace) {
 				inner.Node = one
 				w.add(inner)
 			}
-		case "items", "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties",
-			"unevaluatedItems", "unevaluatedProperties", "additionalItems":
+		case "items":
+			if n.Get("prefixItems") == nil {
+				inner.Root, inner.Steps = at.Root, append(slices.Clip(at.Steps), schema.Index(0))
+			}
+			w.add(inner)
+		case "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "unevaluatedItems",
+			"unevaluatedProperties", "additionalItems":
 			w.add(inner)
 		}
 	}
