@@ -30,7 +30,7 @@ func (c *compilation) lowerCalls() {
 		return
 	}
 	if list.Kind != source.Array {
-		c.Expects(list, "\"calls\"", "a list of calls")
+		c.Expects(list, "\"calls\"", "a list of calls").Advise("begin each call with \"- _tool: NAME\"")
 		return
 	}
 	if len(list.Items) > maxCalls {

@@ -25,6 +25,14 @@ func Lookalikes(p *Pass) {
 			eachText(f.Value.Node, []schema.Step{schema.Key(f.Key)},
 				func(n *source.Node, steps []schema.Step) { lookalike(p, call, n, steps) })
 		}
+		for _, path := range call.Paths() {
+			written := path.Node.Text[path.Start:path.End]
+			if !strings.HasPrefix(written, "state.") || p.Flow.Begins("state", []expression.Segment{{Key: "state"}}) {
+				continue
+			}
+			p.ReportCall(call, path.Span(), "a path without † begins below the state: this writes %q",
+				p.Plan.Paths.String(path.ID)).Advise("write %q", "†"+written)
+		}
 	}
 	if p.Plan.Output != nil {
 		eachText(p.Plan.Output.Node, []schema.Step{},
