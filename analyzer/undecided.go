@@ -101,10 +101,11 @@ func (t *sampler) first(call *plan.Call, at any, node *source.Node) bool {
 	return !rules.IsReported(t.pass, node)
 }
 
-// report makes a finding of a rule that has been asked already.
-func (t *sampler) report(rule *diag.Rule, severity diag.Severity, call *plan.Call, at source.Span, format string,
-	args ...any) *diag.Diagnostic {
-	return t.pass.Found.Report(rule, at, format, args...).About(call.Label()).As(severity)
+// report makes a warning of a rule that has been asked already.
+func (t *sampler) report(
+	rule *diag.Rule, call *plan.Call, at source.Span, format string, args ...any,
+) *diag.Diagnostic {
+	return t.pass.Found.Report(rule, at, format, args...).About(call.Label()).As(diag.Warning)
 }
 
 // goesWrong reports an expression that fails with values that may come.
@@ -136,7 +137,7 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error) {
 	if len(with) > 0 {
 		when = " when " + strings.Join(with, " and ")
 	}
-	f := w.report(rules.MayMismatchRule, diag.Warning, call, t.Node.Within(wrong.Start, wrong.End),
+	f := w.report(rules.MayMismatchRule, call, t.Node.Within(wrong.Start, wrong.End),
 		"this fails%s: %s", when, wrong.Message)
 	f.Witness = values
 	if f.Help = wrong.Help; f.Help == "" {
@@ -195,7 +196,7 @@ func (w *trial) acceptsTogether(t *analysis.Parameters, call *plan.Call, params 
 		return true
 	}
 	if w.first(call, t.Which, call.ToolNode) {
-		w.report(rules.MayMismatchRule, diag.Warning, call, call.ToolNode.Span(),
+		w.report(rules.MayMismatchRule, call, call.ToolNode.Span(),
 			"%s may not accept these parameters together: for instance %s: %v", t.Taker, analysis.Brief(params), wrong).
 			Advise("pass the parameters that the %s's schema asks for beside these", t.Which).Witness = params
 	}
@@ -221,13 +222,13 @@ func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure b
 		}
 	}
 	if failure {
-		w.report(rule, diag.Warning, call, path.Span(), "when %q fails, its failure record isn't written to %q: %s",
+		w.report(rule, call, path.Span(), "when %q fails, its failure record isn't written to %q: %s",
 			call.Name, name, err).
 			Advise(
 				"allow an object with \"code\", \"message\" and \"details\" there, or use another path for failures").
 			Witness = value
 		return
 	}
-	w.report(rule, diag.Warning, call, path.Span(), "%q may not be written: %s", name, err).
+	w.report(rule, call, path.Span(), "%q may not be written: %s", name, err).
 		Advise("%s", advice).Witness = value
 }

@@ -39,9 +39,9 @@ func namesIn[V any](all map[string]V) *naming.Suggester {
 	return naming.NewSuggester(slices.Sorted(maps.Keys(all)))
 }
 
-func (c *compilation) noActivity(n *source.Node, name string) *diag.Diagnostic {
+func (c *compilation) noActivity(n *source.Node, name string) {
 	f := c.Report(diag.NoActivity, n.Span(), "no activity %q is registered", name)
-	return c.closest(f, n, namesIn(c.plan.Activities), "define it under \"activities\", or add a file of activities")
+	c.closest(f, n, namesIn(c.plan.Activities), "define it under \"activities\", or add a file of activities")
 }
 
 // originOf is where a definition in a file comes from.

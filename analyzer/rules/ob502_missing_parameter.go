@@ -30,14 +30,14 @@ func reportMissingParameter(p *Pass, call *plan.Call, known *parameters, name st
 		name, call.Name).
 		Advise("pass %q: a value, or a reference such as †state.%s", name, name).
 		Show(analysis.ParameterNode(known.Tool, name).Span(), "%q is declared here", name)
-	if key, ok := misspelt(p, call, known, name); ok {
+	if key, ok := misspelt(call, known, name); ok {
 		f.Advise("%q may be meant for it", key.Text).
 			Note(key.Span(), "the %s has no parameter %q", known.Which, key.Text)
 	}
 }
 
 // misspelt is a parameter that the tool doesn't have and whose name is nearest to one that is missing.
-func misspelt(p *Pass, call *plan.Call, known *parameters, missing string) (*source.Node, bool) {
+func misspelt(call *plan.Call, known *parameters, missing string) (*source.Node, bool) {
 	for _, f := range call.Params.Fields {
 		if !known.Unknown(f.Key) {
 			continue

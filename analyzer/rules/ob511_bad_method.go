@@ -23,7 +23,7 @@ func badMethods(p *Pass) {
 		}
 		if call.Tool != nil && call.Tool.Output != nil && call.Produced == nil {
 			if gives, takes := call.Tool.Output.Kinds(), PatchKinds[call.Method]; gives != 0 && gives&takes == 0 {
-				f := p.ReportCall(call, methodPlace(p, call), "%q needs %s to write, but the result of %q is %s",
+				f := p.ReportCall(call, methodPlace(call), "%q needs %s to write, but the result of %q is %s",
 					call.Method, takes, call.ToolName, gives).
 					Advise("use another \"_outputMethod\", or make the tool return %s", takes)
 				analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
@@ -48,7 +48,7 @@ func badMethods(p *Pass) {
 func badBase(p *Pass, b beginning, call *plan.Call) {
 	for _, path := range call.Output[0] {
 		if kinds, said := baseOf(p, b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
-			f := p.ReportCall(call, methodPlace(p, call), "%q needs %s at %q, but it is %s", call.Method,
+			f := p.ReportCall(call, methodPlace(call), "%q needs %s at %q, but it is %s", call.Method,
 				baseKinds[call.Method], p.Path(path.ID), kinds).
 				Advise("use another \"_outputMethod\", or another path")
 			analysis.ShowAll(f, said)
@@ -66,7 +66,7 @@ var (
 	}
 )
 
-func methodPlace(p *Pass, call *plan.Call) source.Span {
+func methodPlace(call *plan.Call) source.Span {
 	if n := call.Node.Get("_outputMethod"); n != nil {
 		return n.Span()
 	}

@@ -151,7 +151,7 @@ func (y *yamlReader) empty(at int, p properties) *Node {
 
 // alias reads *name. The node that it gives shares what is below with the
 // anchored one; what a reader of the tree would come across is counted.
-func (y *yamlReader) alias(flow bool) *Node {
+func (y *yamlReader) alias() *Node {
 	start := y.i
 	y.i = y.tagEnd(start+1, true)
 	name := y.text[start+1 : y.i]
@@ -195,7 +195,7 @@ func (y *yamlReader) spend(a *anchor, start int) {
 	}
 }
 
-func (y *yamlReader) refuseOnAlias(n *Node, p properties) {
+func (y *yamlReader) refuseOnAlias(p properties) {
 	if p.some() {
 		y.stop(p.start, p.end, "", "an alias can't have an anchor or a tag of its own")
 	}

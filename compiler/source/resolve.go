@@ -84,7 +84,7 @@ func ambiguous(text string, kind Kind) (as, help string) {
 		return "", ""
 	}
 	if kind == Number {
-		return ambiguousNumber(text, unsigned)
+		return ambiguousNumber(unsigned)
 	}
 	const quoteOrPlain = "put it in quotes, or write the number without it"
 	switch rest := strings.ReplaceAll(unsigned, "_", ""); {
@@ -100,7 +100,7 @@ func ambiguous(text string, kind Kind) (as, help string) {
 	return "", ""
 }
 
-func ambiguousNumber(text, unsigned string) (as, help string) {
+func ambiguousNumber(unsigned string) (as, help string) {
 	switch {
 	case strings.HasPrefix(unsigned, "0o"):
 		return "text", "write it in decimal, or put it in quotes"

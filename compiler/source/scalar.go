@@ -15,7 +15,7 @@ type draft struct {
 func (y *yamlReader) atom(n int, single bool) draft {
 	switch y.text[y.i] {
 	case '*':
-		return draft{y.alias(false), true}
+		return draft{y.alias(), true}
 	case '"', '\'':
 		return draft{y.quoted(n), false}
 	}
@@ -25,7 +25,7 @@ func (y *yamlReader) atom(n int, single bool) draft {
 func (y *yamlReader) flowAtom() draft {
 	switch y.text[y.i] {
 	case '*':
-		return draft{y.alias(true), true}
+		return draft{y.alias(), true}
 	case '"', '\'':
 		return draft{y.quoted(-1), false}
 	}
@@ -252,7 +252,7 @@ func (y *yamlScanner) blockScalar(n int) draft {
 func (y *yamlReader) asKey(d draft, p properties) *Node {
 	n := d.node
 	if d.full {
-		y.refuseOnAlias(n, p)
+		y.refuseOnAlias(p)
 		if n.Kind != String {
 			y.report(codeSyntax, n.Start, n.End, keyIsText, "a key that is %s", n.Kind)
 			key := *n
@@ -279,7 +279,7 @@ const keyIsText = "a key is text; text that begins with { or [ goes in quotes, a
 func (y *yamlReader) asValue(d draft, p properties) *Node {
 	n := d.node
 	if d.full {
-		y.refuseOnAlias(n, p)
+		y.refuseOnAlias(p)
 		return n
 	}
 	switch {

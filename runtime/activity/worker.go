@@ -68,7 +68,7 @@ func (r *request) answer(result Result, err error) {
 
 // start puts a request to the worker, and waits for its answer in a goroutine.
 func (w *worker) start(ctx context.Context, r Request, ended func(Result, error)) {
-	req, err := w.put(ctx, r)
+	req, err := w.put(r)
 	go func() {
 		if err != nil {
 			ended(none, err)
@@ -96,7 +96,7 @@ func (w *worker) await(ctx context.Context, req *request) (Result, error) {
 }
 
 // put gives a request to the process that takes them, or has one started.
-func (w *worker) put(ctx context.Context, r Request) (*request, error) {
+func (w *worker) put(r Request) (*request, error) {
 	asked := struct {
 		ID      int            `json:"id"`
 		Tool    string         `json:"tool"`
