@@ -267,7 +267,7 @@ type Telemetry = trace.Observer
 func (p *Plan) Digest() (string, error) { return canonical.Digest(p.program.Plan) }
 
 // Run runs a plan to its end. When ctx ends it stops. An error without a result means that nothing
-// was run, or that the journal couldn't be written any more; with one, that a file is incomplete.
+// was run, that the journal couldn't be written any more, or a fault of obelus; with one, that a file is incomplete.
 func (p *Plan) Run(ctx context.Context, o RunOptions) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

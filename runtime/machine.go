@@ -236,7 +236,7 @@ func (m *Machine) Check(e *Event) error {
 		return errors.New("the run begins a second time")
 	case e.Kind == Resumed && e.Resumption != nil && e.Resumption.Confirm != nil:
 		return e.Resumption.Confirm.Check()
-	case m.over || e.Kind != Ended:
+	case m.over && !m.stopped || e.Kind != Ended:
 	case f == nil || !f.isAtWork(e):
 		return fmt.Errorf("the event %q of call %d (try %d, frame %d, tick %d) answers nothing", e.Kind,
 			e.Call, e.Attempt, e.Frame, e.Tick)

@@ -109,8 +109,8 @@ func (c *cli) reportPanic(bug any) {
 
 // panicPlace finds the function that panicked, below the runtime's own.
 func panicPlace() string {
-	_, stack, _ := strings.Cut(string(debug.Stack()), "\npanic(")
-	for _, line := range strings.Split(stack, "\n")[1:] {
+	stack := string(debug.Stack())
+	for _, line := range strings.Split(stack[max(0, strings.LastIndex(stack, "\npanic(")):], "\n")[2:] {
 		if !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, "runtime.") {
 			return line[:max(0, strings.LastIndexByte(line, '('))]
 		}

@@ -8,9 +8,7 @@
 //	defer shutdown(ctx)
 //	result, err := plan.Run(ctx, obelus.RunOptions{Telemetry: telemetry})
 //
-// Which spans there are is described in package runtime/trace of obelus. Of runs that were
-// carried out without it, "obelus runs export" writes them after the fact, without this
-// package.
+// Which spans there are is described in package runtime/trace of obelus.
 package otel
 
 import (

@@ -70,12 +70,12 @@ func Invalid(p *plan.Plan, call *plan.Call, params map[string]any, a *schema.All
 		if tool == nil || tool.Parameters == nil {
 			continue
 		}
-		given := params
-		if tool.Given != nil {
-			given = maps.Clone(tool.Given)
-			maps.Copy(given, params)
+		if tool.Given != nil { // it counts for the policies below, too
+			passed := params
+			params = maps.Clone(tool.Given)
+			maps.Copy(params, passed)
 		}
-		if v := tool.Parameters.ValidateWithin(given, a); v != nil {
+		if v := tool.Parameters.ValidateWithin(params, a); v != nil {
 			whose := [...]string{"the tool's schema", "the input of the plan"}[i]
 			return unfitting("bad-parameter", "the parameters don't fit "+whose, v)
 		}
