@@ -185,8 +185,11 @@ const (
 	maxPattern = 1000 // characters
 )
 
-// pattern matches the paths that a pattern means, nil where it is too long. One without a slash means files of that
-// name in any folder, and one that names a folder all files below it.
+// alternatives are {a,b} in a quoted pattern.
+var alternatives = regexp.MustCompile(`\\\{([^{}]*)\\\}`)
+
+// pattern matches the paths that a pattern means, nil where it is too long: {a,b} is either of the two, one without a
+// slash means files of that name in any folder, and one that names a folder all files below it.
 func (r *settingsReader) pattern(n *source.Node) *regexp.Regexp {
 	if len(n.Text) > maxPattern {
 		r.Report(diag.Limit, n.Span(), "the path is longer than %d characters", maxPattern).Advise("shorten it")
@@ -196,7 +199,11 @@ func (r *settingsReader) pattern(n *source.Node) *regexp.Regexp {
 	if !strings.Contains(text, "/") {
 		text = "**/" + text
 	}
-	return workspace.Pattern(strings.TrimPrefix(text, "/") + "{,/**}")
+	paths := strings.TrimSuffix(workspace.Pattern(strings.TrimPrefix(text, "/")).String(), "$")
+	paths = alternatives.ReplaceAllStringFunc(paths, func(of string) string {
+		return "(?:" + strings.ReplaceAll(of[2:len(of)-2], ",", "|") + ")"
+	})
+	return regexp.MustCompile(paths + "(?:/.*)?$")
 }
 
 func (r *settingsReader) exclude(f source.Field) {

@@ -295,11 +295,11 @@ func (c *callReader) when(n *source.Node) {
 	}
 }
 
-var unmarked = regexp.MustCompile(`\b(input|state|data|error|advice|item|index)\b`)
+var unmarked = regexp.MustCompile(`(^|[\s(!,<>=+*/])(input|state|data|error|advice|item|index)\b`)
 
 // marked is an expression with † before its references; another text where it has none.
 func marked(text, otherwise string) string {
-	switch with := unmarked.ReplaceAllString(text, "†$1"); {
+	switch with := unmarked.ReplaceAllString(text, "$1†$2"); {
 	case with == text:
 		return otherwise
 	case reference.IsExpression(with):

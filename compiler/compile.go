@@ -149,7 +149,7 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 				Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false)
 		}
 	}
-	noted := map[string]bool{}
+	noted, parameters := map[string]bool{}, map[*plan.Tool]*naming.Suggester{}
 	for _, one := range p.Policies {
 		for _, n := range one.Named {
 			if noted[n.Text] || slices.Contains(known, n.Text) {
@@ -172,10 +172,14 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 			if tool == nil || tool.Parameters == nil {
 				continue
 			}
-			if has := tool.Parameters.Properties(); !slices.Contains(has, named.Node.Text) {
-				misspelt(named.Node, naming.NewSuggester(has),
-					fmt.Sprintf("parameter %q, which %q doesn't have", named.Node.Text, named.Tool))
+			if tool.Parameters.Part(named.Node.Text).Named {
+				continue
 			}
+			if parameters[tool] == nil {
+				parameters[tool] = naming.NewSuggester(tool.Parameters.Properties())
+			}
+			misspelt(named.Node, parameters[tool],
+				fmt.Sprintf("parameter %q, which %q doesn't have", named.Node.Text, named.Tool))
 		}
 	}
 	return found

@@ -76,7 +76,8 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 	p.Allow(steps / 2)
 	before := p.Steps
 	ours := p.Confirms(accept, refuse, found.Value)
-	cheap := p.Steps-before <= steps/16 // what is more than that may cost isn't known
+	most := 1_000
+	cheap := p.Steps-before <= steps/16 && isSmall(found.Value, &most) // what is more than that may cost isn't known
 	switch {
 	case p.Out:
 		v = Verdict{Keyword: "budget", Reason: reasonFor("budget")}
@@ -90,6 +91,24 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 	}
 	v.Steps = p.Steps
 	return v
+}
+
+// isSmall reports whether a value has no more parts than are left.
+func isSmall(v any, left *int) bool {
+	*left--
+	switch v := v.(type) {
+	case []any:
+		for i := 0; i < len(v) && *left >= 0; i++ {
+			isSmall(v[i], left)
+		}
+	case map[string]any:
+		if *left -= len(v); *left >= 0 {
+			for _, part := range v {
+				isSmall(part, left)
+			}
+		}
+	}
+	return *left >= 0
 }
 
 // Empty reports whether no value fits a schema, if that can be proven in so many steps. It takes the steps that it

@@ -193,16 +193,10 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// alternatives are {a,b} in a quoted pattern.
-var alternatives = regexp.MustCompile(`\\\{([^{}]*)\\\}`)
-
 // Pattern matches the paths that a pattern means: * is any part of a name, ? a letter of
-// one, ** any folders, and {a,b} either of the two.
+// one, and ** any folders.
 func Pattern(pattern string) *regexp.Regexp {
 	text := regexp.QuoteMeta(path.Clean(pattern))
 	text = strings.NewReplacer(`\*\*/`, "(?:.*/)?", `\*\*`, ".*", `\*`, "[^/]*", `\?`, "[^/]").Replace(text)
-	text = alternatives.ReplaceAllStringFunc(text, func(of string) string {
-		return "(?:" + strings.ReplaceAll(of[2:len(of)-2], ",", "|") + ")"
-	})
 	return regexp.MustCompile("(?s)^" + text + "$")
 }

@@ -132,6 +132,9 @@ func (b *branch) acceptParts(r *ast.ObjectRules) bool {
 			b.lacks = append(b.lacks, name)
 		}
 	}
+	if !b.p.spend(len(b.lacks) * len(b.has) / 64) {
+		return false
+	}
 	if slices.ContainsFunc(b.lacks, func(name string) bool { return slices.Contains(b.has, name) }) {
 		return false
 	}
@@ -252,14 +255,14 @@ func at(there []part, name string) int {
 // place fulfils the goals, each by a part that is there or spoken of, or by one with a name of its own.
 func (a *assembly) place(there []part, goals []*ast.ObjectRules) finding {
 	switch {
-	case !a.p.spend(1):
+	case !a.p.spend(1 + (len(there)+len(a.names))/64):
 		return none()
 	case len(goals) == 0:
 		return a.complete(there)
 	}
 	names := slices.Clone(a.names)
 	for _, x := range there {
-		if !slices.Contains(a.names, x.name) {
+		if _, spoken := slices.BinarySearch(a.names, x.name); !spoken {
 			names = append(names, x.name)
 		}
 	}

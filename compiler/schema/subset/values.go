@@ -165,7 +165,11 @@ func (b *branch) text() finding {
 			}
 		}
 	}
-	for i := range min(excluded, 1_000) + 1 { // one more than aren't allowed
+	more := min(excluded, 1_000) + 1 // one more than aren't allowed
+	if !b.p.spend(more * (1 + b.size.Min/64)) {
+		return unknown("budget")
+	}
+	for i := range more {
 		candidates = append(candidates, strings.Repeat("a", max(0, b.size.Min-1))+string(rune('a'+i)))
 	}
 	candidates = append(candidates, plainWords...)
