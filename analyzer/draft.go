@@ -101,11 +101,13 @@ func Arriving(p *plan.Plan, found []diag.Diagnostic, own []*Rule, before *Draft,
 	pass.From = d.first
 	for _, call := range p.Calls[:d.first] {
 		pass.FromRead += len(call.Reads)
+		related(pass, call)
 	}
 	found = about(p, found)
-	some, with := slices.Contains(d.held, true), related(pass)
+	some := slices.Contains(d.held, true)
 	for _, call := range p.Calls[d.first:] {
-		held := waits(call) || slices.ContainsFunc(with[call.Index], d.isHeld) || d.waitsForTheRest(call, found, some)
+		with := related(pass, call) // also of one that is held anyway: it is related with those behind it
+		held := waits(call) || slices.ContainsFunc(with, d.isHeld) || d.waitsForTheRest(call, found, some)
 		d.held, d.faults, some = append(d.held, held), append(d.faults, nil), some || held
 	}
 	pass.Held = d.isHeld

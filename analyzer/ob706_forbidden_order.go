@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/analyzer/rules"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -23,54 +24,43 @@ type OrderWitness struct {
 	Branch []branch.Choice `json:"branch,omitempty"`
 }
 
-// orderBudget bounds the work of all order rules together on one plan: pairs of calls, and questions about branches.
+// orderBudget bounds the work of all order rules together on one plan: pairs of calls,
+// edges that are followed, questions about branches.
 const (
 	orderBudget  = 4_000_000
 	questionCost = 100
 )
 
-// An orderJudge holds a plan against the order rules of its policies.
-type orderJudge struct {
-	*Pass
-	check *policy.Check
-	inner map[*plan.Plan]share // of the check
-	left  int                  // of the budget
-}
-
-// forbiddenOrders reports calls for which the graph doesn't force the order that a policy requires, where they can run
-// together. Whether an order that the graph leads to is kept on every branch isn't looked at: the run refuses what
-// would break it.
+// forbiddenOrders reports calls for which the graph doesn't force the order that a policy
+// requires, on some branch. Whether an order that the graph leads to is kept on
+// every branch isn't looked at: the run refuses what would break it.
 func forbiddenOrders(p *Pass) {
 	if p.Screens || !p.Plan.Graph.Acyclic() { // a solution is held to it as it runs: earlier ticks count
 		return
 	}
-	j := &orderJudge{Pass: p, left: orderBudget}
-	for _, c := range policy.Checks(p.Plan.Policies) {
-		j.check, j.inner = &c, map[*plan.Plan]share{}
-		shares := j.shares()
+	var pairs [][2]int
+	checks := orderChecks(p)
+	for at := range checks {
+		c := &checks[at]
+		shares := shares(p, at)
 		var all []misorder
 		switch {
 		case c.Kind == policy.NeverAfter:
-			all = j.maybeAfter(shares)
+			all = maybeAfter(p, shares)
 		case c.Kind == policy.AtMost:
-			all = j.tooOften(shares)
+			all = tooOften(p, c, shares)
 		case !p.Within: // else what was done before the call that runs the plan counts
-			all = j.maybeBefore(shares)
+			all = maybeBefore(p, shares)
 		}
 		for i := range all {
-			j.report(&all[i])
+			reportOrder(p, c, &all[i])
 		}
+		pairs = toOrder(p, pairs, c, shares, slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }))
 	}
-	if j.left <= 0 {
-		analysis.CutShort(p, p.Plan.CallsNode.Span().Head(),
-			"which of the calls may come after which isn't fully analysed for the policy: there are too many")
+	if pairs = slices.Concat(p.Ordered, pairs); len(pairs) > len(p.Ordered) &&
+		bind.WithOrder(p.Plan, pairs).Graph.Acyclic() {
+		p.Ordered = pairs
 	}
-}
-
-// spend takes work off the budget.
-func (j *orderJudge) spend(work int) bool {
-	j.left -= work
-	return j.left > 0
 }
 
 // A misorder is a call that may start where a check forbids it, after some others.
@@ -82,10 +72,10 @@ type misorder struct {
 	certain bool
 }
 
-// ask whether a call can come where it mustn't; nil where it can't.
-func (j *orderJudge) ask(call *plan.Call, goal logic.Literal, certain bool, earlier ...*plan.Call) *misorder {
-	e := j.Flow.Conditions()
-	if !j.spend(questionCost) {
+// misorderOf asks whether a call can come where it mustn't; nil where it can't.
+func misorderOf(p *Pass, call *plan.Call, goal logic.Literal, certain bool, earlier ...*plan.Call) *misorder {
+	e := p.Flow.Conditions()
+	if !spend(p, questionCost) {
 		return nil
 	}
 	a := e.SolveLikely([]logic.Literal{goal})[0]
@@ -98,7 +88,7 @@ func (j *orderJudge) ask(call *plan.Call, goal logic.Literal, certain bool, earl
 		for _, v := range e.Implicant(goal, a.Assignment) {
 			call, ends := e.EndingOf(v)
 			unlikely := ends && a.Assignment.Flips(v) &&
-				(j.Plan.Calls[call].Delegate != "" || j.Plan.Calls[call].Each != nil)
+				(p.Plan.Calls[call].Delegate != "" || p.Plan.Calls[call].Each != nil)
 			certain = certain && e.About(v) != nil && !unlikely
 		}
 	}
@@ -107,12 +97,12 @@ func (j *orderJudge) ask(call *plan.Call, goal logic.Literal, certain bool, earl
 
 // maybeBefore are the subjects that may start without one of the others done before. Only the
 // calls that a subject depends on count.
-func (j *orderJudge) maybeBefore(shares []share) (all []misorder) {
-	e := j.Flow.Conditions()
+func maybeBefore(p *Pass, shares []share) (all []misorder) {
+	e := p.Flow.Conditions()
 	for i := range shares {
 		shares[i].without = e.Runs(shares[i].call)
 	}
-	j.eachPair(shares, func(y, x *share, ordered bool) {
+	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, ordered bool) {
 		if is, _ := x.same(y); ordered && is && y.subject && x.other && x.some {
 			e.Allow(2)
 			y.without = e.And(y.without, e.Done(x.call).Not())
@@ -123,9 +113,9 @@ func (j *orderJudge) maybeBefore(shares []share) (all []misorder) {
 		if !x.subject || x.without == logic.False {
 			continue
 		}
-		certain := !x.uncertain && j.Plan.Form != plan.Solution && // calls of earlier ticks are unknown
+		certain := !x.uncertain && p.Plan.Form != plan.Solution && // calls of earlier ticks are unknown
 			!slices.ContainsFunc(shares, func(y share) bool { is, may := x.same(&y); return y.other && is != may })
-		m := j.ask(x.call, x.without, certain)
+		m := misorderOf(p, x.call, x.without, certain)
 		if m != nil && (m.answer.Possible || x.without == e.Runs(x.call)) {
 			all = append(all, *m)
 		}
@@ -134,13 +124,13 @@ func (j *orderJudge) maybeBefore(shares []share) (all []misorder) {
 }
 
 // maybeAfter are the subjects that may start after one of the others has started: nothing lets the other wait for them.
-func (j *orderJudge) maybeAfter(shares []share) (all []misorder) {
-	e := j.Flow.Conditions()
+func maybeAfter(p *Pass, shares []share) (all []misorder) {
+	e := p.Flow.Conditions()
 	found := map[*share]*misorder{}
-	j.eachPair(shares, func(y, x *share, ordered bool) {
+	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, ordered bool) {
 		if is, may := x.same(y); !ordered && may && x.subject && y.other && (found[x] == nil || !found[x].certain) {
 			goal := e.And(e.Runs(x.call), e.Runs(y.call))
-			if m := j.ask(x.call, goal, is && !x.uncertain && !y.uncertain, y.call); m != nil &&
+			if m := misorderOf(p, x.call, goal, is && !x.uncertain && !y.uncertain, y.call); m != nil &&
 				(found[x] == nil || m.certain) {
 				found[x] = m
 			}
@@ -154,78 +144,75 @@ func (j *orderJudge) maybeAfter(shares []share) (all []misorder) {
 	return all
 }
 
-// eachPair goes through the pairs of calls with a role; ordered says that y comes after x in the graph.
-func (j *orderJudge) eachPair(shares []share, f func(y, x *share, ordered bool)) {
+// eachPair goes through the pairs of calls with a role; ordered says that y comes after x in a graph.
+func eachPair(p *Pass, g *dag.Graph, shares []share, f func(y, x *share, ordered bool)) {
 	of, at := make([]int32, len(shares)), map[int32]int{}
 	for i := range shares {
 		of[i] = int32(shares[i].call.Index)
 		at[of[i]] = i
 	}
-	j.Plan.Graph.Reach(of, func(y int32, from int, after *dag.Set) {
+	g.Reach(of, func(y int32, from int, after *dag.Set) {
 		for i := from; i < min(len(of), from+dag.Block); i++ {
-			if of[i] != y && j.spend(1) {
+			if of[i] != y && spend(p, 1) {
 				f(&shares[at[y]], &shares[i], after.Has(from, i))
 			}
 		}
 	})
 }
 
-// tooOften are the calls with which subjects may start more often than they may: those that are sure to count under one
-// value, else those that may.
-func (j *orderJudge) tooOften(shares []share) (all []misorder) {
-	keys := []string{""}
-	alike := map[string][]*share{}
-	var open []*share // those that may count under several values
+// tooOften are the calls with which subjects may start more often than they may.
+func tooOften(p *Pass, c *policy.Check, shares []share) (all []misorder) {
+	var keys []string
+	alike := map[string][]*share{} // those that are sure to count under one value
+	var unspecified []*share       // those that may count under several
 	for i := range shares {
 		x := &shares[i]
-		if !x.literal() {
-			open = append(open, x)
+		if x.key == "" || !x.literal() {
+			unspecified = append(unspecified, x)
 		}
-		if x.key != "" && alike[x.key] == nil {
+		if x.key == "" {
+			continue
+		}
+		if alike[x.key] == nil {
 			keys = append(keys, x.key)
 		}
 		alike[x.key] = append(alike[x.key], x)
 	}
-	for _, key := range keys[1:] {
-		all = append(all, j.together(alike[key], true)...)
-	}
 	for _, key := range keys {
-		switch {
-		case len(all) > 0:
-			return all
-		case key == "":
-			all = j.together(open, false)
-		case alike[key][0].literal() && len(open) > 0:
-			all = j.together(slices.Concat(alike[key], open), false)
+		all = append(all, together(p, c, alike[key], true)...)
+	}
+	for _, key := range append(keys, "") {
+		if len(all) == 0 && len(unspecified) > 0 && (key == "" || alike[key][0].literal()) {
+			all = together(p, c, slices.Concat(alike[key], unspecified), false)
 		}
 	}
 	return all
 }
 
 // together is the call with which some shares may be one too many.
-func (j *orderJudge) together(of []*share, certain bool) []misorder {
-	total, most := 0, j.check.Most
+func together(p *Pass, c *policy.Check, of []*share, certain bool) []misorder {
+	total := 0
 	for _, x := range of {
-		total = min(total+x.count, most+1)
+		total = min(total+x.count, c.Most+1)
 	}
-	if total <= most || !j.spend(len(of)*(most+2)) {
+	if total <= c.Most || !spend(p, orderWork(len(of)*(c.Most+2))) {
 		return nil
 	}
 	// By number: at least so many of the subjects start.
-	e := j.Flow.Conditions()
-	e.Allow(2 * len(of) * (most + 2))
-	counts := slices.Repeat([]logic.Literal{logic.False}, most+2)
+	e := p.Flow.Conditions()
+	e.Allow(2 * len(of) * (c.Most + 2))
+	counts := slices.Repeat([]logic.Literal{logic.False}, c.Most+2)
 	counts[0] = logic.True
 	for _, x := range of {
-		for n := most + 1; n > 0; n-- {
+		for n := c.Most + 1; n > 0; n-- {
 			counts[n] = e.Or(counts[n], e.And(e.Runs(x.call), counts[max(0, n-x.count)]))
 		}
 	}
-	m := j.ask(nil, counts[most+1], certain)
+	m := misorderOf(p, nil, counts[c.Most+1], certain)
 	if m == nil {
 		return nil
 	}
-	for total = 0; total <= most; of = of[1:] {
+	for total = 0; total <= c.Most; of = of[1:] {
 		x := of[0]
 		if m.answer.Possible && !e.Evaluate(e.Runs(x.call), m.answer.Assignment) {
 			continue
@@ -239,9 +226,22 @@ func (j *orderJudge) together(of []*share, certain bool) []misorder {
 	return []misorder{*m}
 }
 
-// report reports a call that may start where a policy forbids it.
-func (j *orderJudge) report(m *misorder) {
-	c := j.check
+// orderWork is what order rules have taken of their budget.
+type orderWork int
+
+// spend takes work off the budget. Where it doesn't last that is a finding.
+func spend(p *Pass, work orderWork) bool {
+	done := analysis.Kept[orderWork](p.Store)
+	if *done < orderBudget && *done+work >= orderBudget {
+		analysis.CutShort(p, p.Plan.CallsNode.Span().Head(),
+			"which of the calls may come after which isn't fully analysed for the policy: there are too many")
+	}
+	*done += work
+	return *done < orderBudget
+}
+
+// reportOrder reports a call that may start where a policy forbids it.
+func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 	names := make([]string, len(m.earlier))
 	for i, other := range m.earlier {
 		names[i] = other.Name
@@ -263,12 +263,12 @@ func (j *orderJudge) report(m *misorder) {
 	}
 	witness := OrderWitness{Order: append(names, m.call.Name)}
 	if m.answer.Possible {
-		witness.Branch = j.Flow.Conditions().Decisions(m.goal, m.answer.Assignment)
+		witness.Branch = p.Flow.Conditions().Decisions(m.goal, m.answer.Assignment)
 		if words := analysis.DescribeBranch(witness.Branch); words != "" {
 			says += ", when " + words
 		}
 	}
-	f := j.ReportCall(m.call, m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says,
+	f := p.ReportCall(m.call, m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says,
 		analysis.Quote(c.Name), c.Says()).Advise("%s", help)
 	f.Witness = witness
 	for _, other := range m.earlier[:min(len(m.earlier), analysis.MaxShown)] {

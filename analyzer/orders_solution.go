@@ -13,62 +13,62 @@ import (
 // A solution is held to a policy's order rules as it runs, since what earlier ticks did counts. Calls that a rule
 // relates run as they are listed if one may be refused, so that timing doesn't decide which.
 
-// relatedCalls are by call the indexes of those listed before it with which order rules relate it.
-type relatedCalls struct{ before [][]int }
+// An orderedCall is a call of a solution in the view of a check.
+type orderedCall struct {
+	share
+	total int // of AtMost: how often the subjects may have started, this one included
+}
 
-func related(p *Pass) [][]int {
-	with := analysis.Kept[relatedCalls](p.Store)
-	if with.before != nil {
-		return with.before
-	}
-	with.before = make([][]int, len(p.Plan.Calls))
-	for at, c := range policy.Checks(p.Plan.Policies) {
-		j := &orderJudge{Pass: p, check: &c, inner: map[*plan.Plan]share{}}
-		total := 0 // of AtMost: how often the subjects may have started
-		if live := p.Plan.Live; live != nil && at < len(live.Started) {
-			total = live.Started[at]
-		}
-		var known []share
-		for i, call := range p.Plan.Calls {
-			one := j.share(call)
+// relatedTo is the index of a call whose related calls are known.
+type relatedTo int
+
+// related are the calls listed before one with which order rules relate it. It is first asked in the order of the
+// calls.
+func related(p *Pass, call *plan.Call) []int {
+	return analysis.Once(p.Store, relatedTo(call.Index), func() (with []int) {
+		ordered := analysis.Table[int, []orderedCall](p.Store) // by check
+		for at, c := range orderChecks(p) {
+			one, known := orderedCall{share: shareOf(p, at, call)}, ordered[at]
 			if call.Delegate != "" { // of its calls nothing is known here
 				one.subject, one.other, one.count = true, true, c.Most+1
 			}
 			if !one.subject && !one.other {
 				continue
 			}
-			total = min(total+one.count, c.Most+1)
-			if c.Kind != policy.AtMost || total > c.Most { // else there is room for all of them
-				for _, t := range known {
-					if one.subject && t.other || t.subject && one.other {
-						with.before[i] = append(with.before[i], t.call.Index)
-					}
+			if len(known) > 0 {
+				one.total = known[len(known)-1].total
+			} else if live := p.Plan.Live; live != nil && at < len(live.Started) {
+				one.total = live.Started[at]
+			}
+			one.total = min(one.total+one.count, c.Most+1)
+			for _, t := range slices.Backward(known) {
+				if c.Kind == policy.AtMost && one.total <= c.Most { // there is room for all of them
+					break
 				}
-				if c.Kind == policy.AtMost {
-					known = nil // which this one waits for
+				if one.subject && t.other || t.subject && one.other {
+					with = append(with, t.call.Index)
+				}
+				if c.Kind == policy.AtMost && t.total > c.Most { // which waits for those before it
+					break
 				}
 			}
-			known = append(known, one)
+			ordered[at] = append(known, one)
 		}
-	}
-	for i, calls := range with.before {
-		slices.Sort(calls)
-		with.before[i] = slices.Compact(calls)
-	}
-	return with.before
+		slices.Sort(with)
+		return slices.Compact(with)
+	})
 }
 
 // asListed are the pairs of calls of a solution that run as listed for the sake of orders.
 // Those of calls that have been held are left out where calls would wait for each other.
 func asListed(p *Pass, held func(call int) bool) (pairs [][2]int) {
-	if len(p.Plan.Policies) == 0 {
+	if len(orderChecks(p)) == 0 {
 		return nil
 	}
-	with := related(p)
 	var trace dag.Trace
 	var late [][2]int
 	for _, call := range p.Fresh() {
-		for _, earlier := range with[call.Index] {
+		for _, earlier := range related(p, call) {
 			pair := [2]int{earlier, call.Index}
 			if !held(call.Index) {
 				pairs = append(pairs, pair)
