@@ -94,7 +94,8 @@ func (o *outputReader) path() (ref Reference, err *Error) {
 func (o *outputReader) noPath() *Error {
 	text, end := o.text, o.at+1
 	if text[o.at] == '(' {
-		return Fault(o.at, end, "a path that is written has no parentheses", "write a && c || b && c for (a || b) && c")
+		return Fault(o.at, end, "a path that is written has no parentheses",
+			"leave them out; (a || b) && c is a && c || b && c")
 	}
 	isOperator := strings.IndexByte("&|", text[o.at]) >= 0
 	for end < len(text) && (text[end] == text[o.at] || !isOperator && strings.IndexByte(" \t\n&|()", text[end]) < 0) {

@@ -140,7 +140,7 @@ func (p *Prover) textRefusals(r *ast.StringRules) []way {
 // plainWords are some of no format.
 var plainWords = []any{"a", "?", "\\", "(", "{", "é", "%", "\n", "a\n"}
 
-// text finds such a string among some. That there is none is known only where nothing but lengths and formats count.
+// text finds such a string among some. That there is none is known only where nothing but lengths count.
 func (b *branch) text() finding {
 	if b.size.Min > ast.Longest {
 		return unknown("minLength")
