@@ -47,17 +47,20 @@ type sampler struct {
 	targets  samples.Targets         // at which something may change
 	blind    map[*plan.Template]bool // see [expression.Expr.MayFail]
 	reported map[undecidedPlace]bool
+	within   map[*plan.Call]*sampler // of delegates, see inside
+	depth    int                     // of delegates in delegates
 }
 
 func newSampler(p *Pass, budget *samples.Budget) *sampler {
 	return &sampler{
 		pass: p, budget: budget, asked: map[int32]bool{}, joined: map[string]bool{}, initial: map[string]bool{},
-		blind: map[*plan.Template]bool{}, reported: map[undecidedPlace]bool{}}
+		blind: map[*plan.Template]bool{}, reported: map[undecidedPlace]bool{}, within: map[*plan.Call]*sampler{}}
 }
 
 // A trial is one sample run.
 type trial struct {
 	*sampler
+	n         int // counts them
 	generator samples.Generator
 	random    *rand.Rand
 	log       *state.Log
@@ -65,6 +68,7 @@ type trial struct {
 	failed    bool           // a call has
 	item      map[string]any // that is at hand, of a call that runs for several, and its place
 	counts    map[string]int // of the items of unknown lists, by their expression
+	fromCall  bool           // the input is what a call hands over
 }
 
 // An ending is the outcome of a call in a sample run.
@@ -158,7 +162,7 @@ func (t *sampler) prepare(output bool, within []bool) {
 	p := t.pass
 	for i := range p.Plan.Reads {
 		path := p.Plan.Paths.Segments(p.Plan.Reads[i].Path)
-		if len(path) < 2 || path[0].Key != "state" || p.Plan.StateSchema == nil {
+		if len(path) < 2 || path[0].Key != "state" || p.Plan.StateSchema == nil || t.depth > 0 {
 			continue
 		}
 		if id, ok := analysis.Lookup(p, path[:2]); ok && len(p.Plan.Writers(id)) == 0 {
@@ -223,7 +227,7 @@ func (t *sampler) try(n int, output bool) {
 
 func (t *sampler) newTrial(n int, random *rand.Rand) *trial {
 	generator := samples.NewGenerator(t.pass, t.targets, n, random, &t.budget.Runs)
-	return &trial{sampler: t, random: random, generator: generator, counts: map[string]int{},
+	return &trial{sampler: t, n: n, random: random, generator: generator, counts: map[string]int{},
 		ended: make([]ending, len(t.pass.Plan.Calls))}
 }
 
@@ -291,7 +295,9 @@ func (w *trial) perform(call *plan.Call) {
 	if params == nil || w.fails(call) {
 		return
 	}
-	w.write(call, w.carriedOut(call, params))
+	if value, well := w.carriedOut(call, params); well {
+		w.write(call, value)
+	}
 }
 
 // performItems goes through a call for the items of its list.
@@ -353,7 +359,11 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 			results[at], w.failed = flow.FailureSample, true
 			continue
 		}
-		results[at] = w.carriedOut(call, params)
+		value, well := w.carriedOut(call, params)
+		if !well {
+			return
+		}
+		results[at] = value
 	}
 	if samples.IsHole(own) && w.pass.Flow.Listing(call).Uncounted {
 		w.write(call, samples.Hole())
@@ -362,19 +372,22 @@ func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
 	w.write(call, results)
 }
 
-// carriedOut generates or computes the result of a call or of one item.
-func (w *trial) carriedOut(call *plan.Call, marked map[string]any) any {
+// carriedOut generates or computes the result of a call or of one item, and reports whether nothing failed in its
+// delegate.
+func (w *trial) carriedOut(call *plan.Call, marked map[string]any) (value any, well bool) {
 	p, tool := w.pass, call.Single()
 	cleared, how := samples.Clear(marked)
 	params, _ := cleared.(map[string]any)
 	a := p.Plan.Activities[call.Activity]
 	switch {
 	case call.Produced != nil:
-		return call.Produced.Value()
+		return call.Produced.Value(), true
+	case how == samples.Described && w.inside(call) != nil:
+		return w.delegated(call, w.inside(call), params)
 	case a != nil && a.Expression != nil && w.fill(tool, marked, params):
 		v, err := samples.ResultOfCode(p, tool, a, params, &w.budget.Runs)
 		if err == nil && how == samples.Described {
-			return v
+			return v, true
 		}
 		if w.budget.OpenCode[tool] && call.FailureRoute() < 0 && !w.budget.Worked.Passed() &&
 			w.first(call, tool, a.Node.Get("expr")) {
@@ -385,12 +398,12 @@ func (w *trial) carriedOut(call *plan.Call, marked map[string]any) any {
 		}
 	}
 	if tool == nil || tool.Output == nil {
-		return samples.Hole()
+		return samples.Hole(), true
 	}
 	if v, made := w.generator.Value(tool.Output, false); made {
-		return v
+		return v, true
 	}
-	return samples.Hole()
+	return samples.Hole(), true
 }
 
 // fill gives parameters of which nothing is known values that their tool accepts, as a run demands; it reports whether

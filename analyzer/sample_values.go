@@ -29,7 +29,7 @@ func (w *trial) read(r *plan.Read) (value any, there bool) {
 		return samples.Hole(), true
 	}
 	value, there = w.log.Resolve(r.Path, visibleTo(r))
-	if kind == "input" && p.InputSchema == nil && (value == nil || value == "") {
+	if kind == "input" && p.InputSchema == nil && !w.fromCall && (value == nil || value == "") {
 		return samples.Hole(), true // a blank to be filled in
 	}
 	for at := r.Path; !there && p.Paths.Depth(at) > 2; {

@@ -42,7 +42,7 @@ func isUndecided(p *Pass, call *plan.Call) bool {
 		}
 	}
 	return call.Params.Live() && slices.ContainsFunc(analysis.Takers(p, call), (*analysis.Parameters).Combines) ||
-		mayLackRoom(p, call) ||
+		rules.Opens(p, call) || mayLackRoom(p, call) ||
 		samples.BudgetOf(p).OpenCode[call.Single()] && call.FailureRoute() < 0
 }
 

@@ -82,7 +82,7 @@ func isKnown(p *Pass, read int) bool {
 		slices.ContainsFunc(r.Writers, func(w int32) bool {
 			call := p.Plan.Calls[w]
 			a := p.Plan.Activities[call.Activity]
-			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil ||
+			return call.Produced != nil || call.Tool != nil && call.Tool.Output != nil || Opens(p, call) ||
 				a != nil && a.Expression != nil
 		})
 }

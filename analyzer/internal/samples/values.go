@@ -42,18 +42,17 @@ type Generator struct {
 	random  *rand.Rand
 	targets Targets
 	left    *int // steps
-	alike   bool // all targets are one
+	alike   any  // the target of all numbers and sizes; nil for none
 }
 
-// NewGenerator is the generator of the nth sample run. In two of six runs there is one target, so that numbers and
-// sizes are equal, which independent values rarely are.
+// NewGenerator is the generator of the nth sample run. In two of six runs most numbers and sizes are equal, which
+// independent values rarely are.
 func NewGenerator(p *analysis.Pass, targets Targets, n int, random *rand.Rand, left *int) Generator {
-	alike := (n%6 == 1 || n%6 == 3) && len(targets) > 0
-	if alike {
-		at := (n%6/2 + n/6*2) % len(targets)
-		targets = targets[at : at+1]
+	g := Generator{pass: p, random: random, targets: targets, left: left}
+	if at := n%6/2 + n/6*2; (n%6 == 1 || n%6 == 3) && len(targets) > 0 {
+		g.alike = targets[at%len(targets)]
 	}
-	return Generator{p, random, targets, left, alike}
+	return g
 }
 
 // Value makes up a value that a schema accepts as it is declared, at times a remarkable one: with an empty list, a
@@ -61,9 +60,12 @@ func NewGenerator(p *analysis.Pass, targets Targets, n int, random *rand.Rand, l
 // to be there. What the schema doesn't describe is a hole.
 func (g *Generator) Value(s *schema.Schema, external bool) (any, bool) {
 	declared := g.pass.Flow.AsDeclared(s, external)
-	odd := g.random.IntN(2) == 0 || g.alike
+	odd := g.random.IntN(2) == 0
 	value, ok := Affordable(g.left, func(steps *int) (v any, ok bool) {
-		if odd {
+		switch {
+		case g.alike != nil:
+			v, ok = declared.AlikeWithin(g.random, steps, g.alike)
+		case odd:
 			v, ok = declared.OddWithin(g.random, steps, g.targets...)
 		}
 		if !ok {
