@@ -66,6 +66,7 @@ func TestForgedJournal(t *testing.T) {
 		"not at work":    {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"call":1,"attempt":1}}`}, "line 3: the event \"ended\" of call 1 (try 1, frame 0, tick 0) answers nothing"},
 		"no such frame":  {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"frame":-3,"call":1}}`}, "line 3: the event \"ended\" of call 1 (try 0, frame -3, tick 0) answers nothing"},
 		"no alternative": {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"attempt":1,"route":4}}`}, "line 3: a result is for alternative 4 of 1"},
+		"after a stop":   {same, []string{bodies[0], `{"event":{"kind":"stopped","at":9999999998,"text":"interrupted"}}`, `{"event":{"kind":"ended","at":9999999999,"attempt":1,"route":4}}`}, "line 4: a result is for alternative 4 of 1"},
 		"twice":          {same, []string{bodies[0], bodies[0]}, "line 3: the run begins a second time"},
 		"not begun":      {same, bodies[1:], "line 2: the event \"ended\" of call 0 (try 1, frame 0, tick 0) answers nothing"},
 		"unknown event":  {same, []string{bodies[0], `{"event":{"kind":"exploded","at":9999999999}}`}, `line 3: what stands at "/event/kind" isn't what is expected there`},

@@ -76,8 +76,8 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 	p.Allow(steps / 2)
 	before := p.Steps
 	ours := p.Confirms(accept, refuse, found.Value)
-	most := 1_000
-	cheap := p.Steps-before <= steps/16 && isSmall(found.Value, &most) // what is more than that may cost isn't known
+	// what is more than that may cost isn't known
+	cheap := p.Steps-before <= steps/16 && partsLeft(found.Value, 1_000) >= 0
 	switch {
 	case p.Out:
 		v = Verdict{Keyword: "budget", Reason: reasonFor("budget")}
@@ -93,22 +93,22 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 	return v
 }
 
-// isSmall reports whether a value has no more parts than are left.
-func isSmall(v any, left *int) bool {
-	*left--
+// partsLeft is a number less the parts of a value, counted until it is below 0.
+func partsLeft(v any, left int) int {
 	switch v := v.(type) {
 	case []any:
-		for i := 0; i < len(v) && *left >= 0; i++ {
-			isSmall(v[i], left)
+		left -= len(v)
+		for i := 0; left >= 0 && i < len(v); i++ {
+			left = partsLeft(v[i], left)
 		}
 	case map[string]any:
-		if *left -= len(v); *left >= 0 {
+		if left -= len(v); left >= 0 {
 			for _, part := range v {
-				isSmall(part, left)
+				left = partsLeft(part, left)
 			}
 		}
 	}
-	return *left >= 0
+	return left
 }
 
 // Empty reports whether no value fits a schema, if that can be proven in so many steps. It takes the steps that it

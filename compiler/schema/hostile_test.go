@@ -38,6 +38,14 @@ func TestContainmentIsBounded(t *testing.T) {
 		return `{"type":"object","properties":{` + product(n, func(i int) string { return fmt.Sprintf(`"p%d":{"type":%q}`, i, kind) }) +
 			`},"required":[` + product(n, func(i int) string { return fmt.Sprintf(`"p%d"`, i) }) + `]}`
 	}
+	required := func(n int) string {
+		return `"required":[` + product(n, func(i int) string { return fmt.Sprintf(`"p%d"`, i) }) + `]`
+	}
+	longTexts := `{"type":"object",` + required(300) + `,"properties":{` + product(300, func(i int) string {
+		return fmt.Sprintf(`"p%d":{"type":"string","minLength":%d,"not":{"$ref":"#/$defs/e"}}`, i, 60_000+i)
+	}) + `},"$defs":{"e":` + enum(1000, `"w%d"`) + `}}`
+	lacking := `{"type":"object",` + required(1500) + `,"properties":{` +
+		product(1500, func(i int) string { return fmt.Sprintf(`"q%d":false`, i) }) + `}}`
 	tree := `{"type":"object","properties":{"l":{"$ref":"#"},"r":{"$ref":"#"},"v":{"type":"integer"}},"required":["v"]}`
 	strict := `{"type":"object","properties":{"l":{"$ref":"#"},"r":{"$ref":"#"},"v":{"type":"integer","minimum":0}},"required":["v"]}`
 	for _, c := range []struct{ name, from, to, want string }{
@@ -77,6 +85,10 @@ func TestContainmentIsBounded(t *testing.T) {
 		{"letters of all scripts, many times", `{"type":"string","pattern":"^[\\p{L}\\p{N}]{0,200}$"}`, `{"pattern":"^\\p{L}{3}"}`, "may-not-fit unknown"},
 		{"large objects in large objects", `{"type":"object","minProperties":200,"additionalProperties":{"type":"object","minProperties":200,"additionalProperties":{"type":"object","minProperties":200}}}`, `{"additionalProperties":{"additionalProperties":{"type":"string"}}}`, "never may-not-fit unknown"},
 		{"long texts in many places", `{"type":"array","minItems":900,"uniqueItems":true,"items":{"type":"string","minLength":5000,"pattern":"(x|y)z"}}`, `{"maxItems":3}`, "never unknown"},
+		{"long texts that many aren't", longTexts, `{"additionalProperties":{"type":"string"},"maxProperties":299}`, "never may-not-fit unknown"},
+		{"parts against parts of other names", `{"type":"object",` + required(1800) + `}`, `{"anyOf":[` + product(1200, func(i int) string { return fmt.Sprintf(`{"properties":{"q%d":{"type":"integer"}}}`, i) }) + `]}`, "may-not-fit unknown"},
+		{"required and lacking parts of many sizes", lacking, `{"anyOf":[` + product(990, func(i int) string { return fmt.Sprintf(`{"maxProperties":%d}`, i+10) }) + `]}`, "may-not-fit never unknown"},
+		{"many things that a list contains", `{"type":"array","prefixItems":[` + product(1500, func(i int) string { return fmt.Sprintf(`{"type":"integer","multipleOf":%d}`, i+1) }) + `],"contains":{"type":"string"}}`, `{"minItems":3000,"allOf":[` + product(1500, func(i int) string { return fmt.Sprintf(`{"contains":{"const":%d}}`, i) }) + `]}`, "may-not-fit unknown"},
 		{"conditions in conditions", strings.Repeat(`{"if":{"required":["a"]},"then":`, 30) + `{}` + strings.Repeat(`,"else":{"minProperties":1}}`, 30), `{"minProperties":1}`, "fits"},
 	} {
 		from, to := parse(t, c.from), parse(t, c.to)

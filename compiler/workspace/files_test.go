@@ -81,7 +81,7 @@ func TestGlob(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"a.sh": "a.sh", "l.sh": "l.sh", "*.sh": "a.sh l.sh", "?.txt": "b.txt", "lib": "", "lib/*.sh": "lib/c.sh", "./lib/*/*.sh": "lib/deep/d.sh",
 		"lib/**": "lib/c.sh lib/deep/d.sh lib/deep/er/e.sh", "**/d.sh": "in/deep/d.sh lib/deep/d.sh", "**/e?/*": "in/deep/er/e.sh lib/deep/er/e.sh", "lib/**/*.sh": "lib/c.sh lib/deep/d.sh lib/deep/er/e.sh", "i*/deep/*.sh": "in/deep/d.sh",
-		"in/*.sh": "in/c.sh", "[x]/*": "[x]/f.sh", "none/*.sh": "", "*.SH": "", "../x/*": "", "/etc/*": "",
+		"in/*.sh": "in/c.sh", "[x]/*": "[x]/f.sh", "none/*.sh": "", "*.SH": "", "{a,b}.*": "", "../x/*": "", "/etc/*": "",
 	} {
 		names, err := folder.Glob(pattern)
 		slices.Sort(names)

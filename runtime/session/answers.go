@@ -214,7 +214,7 @@ func (d *desk) close(o *runtime.Outcome) {
 	}
 	if len(left) > 0 {
 		d.notice(wording.Counted(len(left), "answer wasn't used", "answers weren't used") + ": " +
-			wording.Names(left, 10) + "; what was asked is something else, or has changed since")
+			wording.Names(left, 10) + "; another answer counts, or the question has changed since")
 	}
 }
 
@@ -241,7 +241,7 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 	if d.person == nil && (within == 0 || d.box == "") {
 		return func() (runtime.Decision, error) { return runtime.Decision{}, local.ErrNoReviewer }
 	}
-	own, wake := context.WithCancelCause(ctx)
+	own, wake := context.WithCancel(ctx)
 	ask := func() (runtime.Decision, error) {
 		shown()
 		over := make(<-chan time.Time)
@@ -262,7 +262,7 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 		elsewhere := make(chan *Answer)
 		go func() { elsewhere <- d.watch(own, wake, q) }()
 		decision, err := ask()
-		wake(nil)
+		wake()
 		if answer := <-elsewhere; answer != nil && err != nil {
 			return answer.Decision, nil
 		}
@@ -280,7 +280,7 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 }
 
 // watch looks into the box for an answer to a question that somebody is asked, who is then told.
-func (d *desk) watch(asked context.Context, wake context.CancelCauseFunc, q *runtime.Question) *Answer {
+func (d *desk) watch(asked context.Context, wake context.CancelFunc, q *runtime.Question) *Answer {
 	for d.box != "" {
 		select {
 		case <-time.After(glance):
@@ -294,7 +294,7 @@ func (d *desk) watch(asked context.Context, wake context.CancelCauseFunc, q *run
 		a := d.take(q)
 		d.mu.Unlock()
 		if a != nil {
-			wake(fmt.Errorf("%s has answered elsewhere", a.By))
+			wake()
 			return a
 		}
 	}

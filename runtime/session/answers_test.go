@@ -224,10 +224,10 @@ func TestUnreadableAnswers(t *testing.T) {
 	}
 }
 
-// A patient person looks at a question, waits until it is taken back, and notes why.
+// A patient person looks at a question, waits until it is taken back, and notes that.
 type patient struct {
-	looks chan bool
-	why   chan string
+	looks     chan bool
+	takenBack chan struct{}
 }
 
 func (p patient) Ask(ctx context.Context, _ *runtime.Question, shown func()) func() (runtime.Decision, error) {
@@ -235,7 +235,7 @@ func (p patient) Ask(ctx context.Context, _ *runtime.Question, shown func()) fun
 		shown()
 		p.looks <- true
 		<-ctx.Done()
-		p.why <- context.Cause(ctx).Error()
+		p.takenBack <- struct{}{}
 		return runtime.Decision{}, ctx.Err()
 	}
 }
@@ -257,7 +257,7 @@ func TestDecidedElsewhereMeanwhile(t *testing.T) {
 	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}
 	for _, watched := range []bool{true, false} {
 		path := stoppedRun(t, host.Functions)
-		person, asked, ended := patient{make(chan bool, 2), make(chan string, 2)}, make(listener), make(chan *session.Result)
+		person, asked, ended := patient{make(chan bool, 2), make(chan struct{}, 2)}, make(listener), make(chan *session.Result)
 		go func() {
 			o := session.ResumeOptions{Host: host, Confirm: &runtime.Confirm{Policy: runtime.Always, Timeout: time.Hour}}
 			if o.Observer = asked; watched {
@@ -282,9 +282,7 @@ func TestDecidedElsewhereMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if watched {
-				if why := <-person.why; why != "ann has answered elsewhere" {
-					t.Errorf("it was taken back because %q", why)
-				}
+				<-person.takenBack
 			}
 		}
 		if result := <-ended; result == nil || result.Status != runtime.RunDone {

@@ -400,8 +400,8 @@ func applies(n *ast.Node) (yes bool) {
 		n.Arrays != nil && n.Arrays.Unevaluated != nil
 }
 
-// solve finds a value where no choices are left. What was left out is made good by trying the value, and what can't be
-// put together is guessed.
+// solve finds a value where no choices are left. A value decides what was left out, and where none can be
+// put together samples are tried.
 func (b *branch) solve() (f finding) {
 	switch b.kind {
 	case ast.Integer, ast.Fraction:
@@ -415,13 +415,13 @@ func (b *branch) solve() (f finding) {
 		f = unknown(b.opaque)
 	}
 	if f.Status == Unclear {
-		f = f.or(b.p.among(b.guesses(8), b.asked))
+		f = f.or(b.p.among(b.samples(8), b.asked))
 	}
 	return f
 }
 
-// guesses are samples of what accepts the value.
-func (b *branch) guesses(count int) (values []any) {
+// samples are values that the accepting nodes accept.
+func (b *branch) samples(count int) (values []any) {
 	r := rand.New(rand.NewPCG(1, 1))
 	node := ast.Both(append(slices.Clip(b.accepted), ofKind(b.kind)))
 	for try := range count {

@@ -132,10 +132,8 @@ func (b *branch) acceptParts(r *ast.ObjectRules) bool {
 			b.lacks = append(b.lacks, name)
 		}
 	}
-	if !b.p.spend(len(b.lacks) * len(b.has) / 64) {
-		return false
-	}
-	if slices.ContainsFunc(b.lacks, func(name string) bool { return slices.Contains(b.has, name) }) {
+	if !b.p.spend(len(b.lacks)*len(b.has)/64) ||
+		slices.ContainsFunc(b.lacks, func(name string) bool { return slices.Contains(b.has, name) }) {
 		return false
 	}
 	if r.Unevaluated.Limits() {
@@ -165,7 +163,7 @@ func (b *branch) rules() (list []*ast.ObjectRules) {
 	return list
 }
 
-// An assembly puts an object or an array together: the parts that have to be there, then those that serve the goals,
+// An assembly puts an object or an array together: the parts that must exist, then those that serve the goals,
 // then as many as are still missing. A goal is rules that have to refuse some part.
 type assembly struct {
 	*branch
@@ -262,7 +260,7 @@ func (a *assembly) place(there []part, goals []*ast.ObjectRules) finding {
 	}
 	names := slices.Clone(a.names)
 	for _, x := range there {
-		if _, spoken := slices.BinarySearch(a.names, x.name); !spoken {
+		if _, known := slices.BinarySearch(a.names, x.name); !known {
 			names = append(names, x.name)
 		}
 	}
@@ -325,7 +323,7 @@ func (a *assembly) another(names []string, patterns []ast.PatternRule) finding {
 	return a.p.inside(literals)
 }
 
-// with goes on with a part that a node has to refuse.
+// with adds a part that a node must refuse, and places the goals that are left.
 func (a *assembly) with(there []part, name string, n *ast.Node, goals []*ast.ObjectRules) finding {
 	literals, ok := a.judged(name)
 	i := at(there, name)
@@ -343,7 +341,7 @@ func (a *assembly) with(there []part, name string, n *ast.Node, goals []*ast.Obj
 			x.name = ast.IndexKey(len(next))
 			x.literals, ok = a.judged(x.name)
 		}
-		if !ok || len(next) >= a.size.Max {
+		if !ok || len(next) >= a.size.Max || !a.p.spend(1+len(next)/64) {
 			return none()
 		}
 		next = append(next, x)
