@@ -35,6 +35,13 @@ func Lookalikes(p *Pass) {
 		}
 	}
 	if p.Plan.Output != nil {
+		n := p.Plan.Output.Node
+		if ref := (expression.Reference{Kind: "state",
+			Path: []expression.Segment{{Key: n.Text}}}); n.Kind == source.String && isNamed(p, ref) {
+			p.Report(n.Span(), "the output is this text, and not what a call writes there").
+				Advise("a reference begins with †: write %q", ref.String()).
+				Offer("make it a reference", n, 0, len(n.Text), ref.String(), false)
+		}
 		eachText(p.Plan.Output.Node, []schema.Step{},
 			func(n *source.Node, steps []schema.Step) { lookalike(p, nil, n, steps) })
 	}

@@ -39,12 +39,15 @@ func Named(word string) (rule *Rule, near string) { return Find(Registered, word
 func Find(rules []*Rule, word string) (rule *Rule, near string) {
 	var names []string
 	for _, r := range rules {
-		if strings.EqualFold(word, r.Code) || strings.EqualFold(word, r.Name) {
+		if strings.EqualFold(word, r.Code) || "OB"+word == r.Code || strings.EqualFold(word, r.Name) {
 			return r, ""
 		}
 		names = append(names, r.Code, r.Name)
 	}
-	near, _ = naming.Nearest(word, names)
+	near, ok := naming.Nearest(word, names)
+	if i := slices.IndexFunc(names, func(name string) bool { return strings.Contains(name, word) }); !ok && i >= 0 {
+		near = names[i]
+	}
 	return nil, near
 }
 

@@ -21,13 +21,13 @@ func (r *Reader) UnknownKey(n, key *source.Node, what string, known []string) *d
 		}
 	}
 	f, names := r.Report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text), naming.NewSuggester(known)
+	if near, ok := Foreign(key.Text, known); ok && n.Get(near) == nil {
+		return f.Advise("did you mean %q?", near).Rename(key, 0, len(key.Text), near, false)
+	}
 	if near, ok := names.Nearest(key.Text); ok && n.Get(near) != nil {
 		return f.Advise("%q is there already: keep one of the two", near)
 	} else if ok {
 		return Intended(f, key, near, names)
-	}
-	if near, ok := Foreign(key.Text, known); ok {
-		return f.Advise("did you mean %q?", near).Rename(key, 0, len(key.Text), near, false)
 	}
 	return f.Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
 }
