@@ -1,7 +1,6 @@
 package request
 
 import (
-	"cmp"
 	"net/url"
 	"regexp"
 	"slices"
@@ -17,7 +16,6 @@ import (
 type bundler struct {
 	plan  *plan.Plan
 	root  *source.Node // what is copied; nil of several
-	draft string       // of JSON Schema, of what it is copied into
 
 	defs      Object
 	names     map[string]string // of definitions, by those of named schemas
@@ -30,19 +28,8 @@ const deepest = 64
 
 // alone is the copy of a schema that is self-contained; around lends it definitions.
 func (s Context) alone(n, around *source.Node) any {
-	w := &bundler{plan: s.Plan, root: n, draft: draftOf(n, around)}
+	w := &bundler{plan: s.Plan, root: n}
 	return w.closed(w.schema(n, around, ""))
-}
-
-// draftOf is the draft of JSON Schema that a schema names, or what is around it; "" for the newest.
-func draftOf(n, around *source.Node) string {
-	text := cmp.Or(n.Get("$schema").AsText(), around.Get("$schema").AsText())
-	return strings.TrimPrefix(strings.TrimSuffix(text, "#"), "https://json-schema.org/draft/2020-12/schema")
-}
-
-// isForeign reports whether a schema is of another draft than what it is copied into.
-func (w *bundler) isForeign(n, around *source.Node) bool {
-	return (n.Get("$schema") != nil || around.Get("$schema") != nil) && draftOf(n, around) != w.draft
 }
 
 // closed is a schema with the definitions that were carried along.
@@ -56,12 +43,8 @@ func (w *bundler) closed(schema any) any {
 	return copied.With("$defs", append(own, w.defs...))
 }
 
-// schema copies a schema to a place in a document, by its JSON pointer, with the definitions that around lends it. One
-// of another draft than the document's can't be said there, and becomes one that admits anything.
+// schema copies a schema to a place in a document, by its JSON pointer, with the definitions that around lends it.
 func (w *bundler) schema(n, around *source.Node, at string) any {
-	if at != "" && w.isForeign(n, around) {
-		return Object{}
-	}
 	copied := w.value(n, at, 0)
 	out, ok := copied.(Object)
 	if !ok {
@@ -94,7 +77,7 @@ func (w *bundler) value(n *source.Node, at string, depth int) any {
 		return list
 	case n.Kind != source.Object:
 		return Of(n)
-	case depth > deepest, at != "" && w.isForeign(n, nil):
+	case depth > deepest:
 		return Object{}
 	}
 	out := Object{}
@@ -137,10 +120,10 @@ func (w *bundler) reference(ref, at string) string {
 	if name, named := strings.CutPrefix(fragment, "/schemas/"); named && local && w.root.Get("schemas") == nil {
 		name, rest, below := strings.Cut(name, "/")
 		if defined, ok := w.define(name); ok {
-			if rest = "/" + rest; !below || w.isForeign(w.plan.NamedSchemas[unescaped(name)], nil) {
-				rest = ""
+			if below {
+				defined += "/" + rest
 			}
-			return "#/$defs/" + defined + rest
+			return "#/$defs/" + defined
 		}
 	}
 	if local && (fragment == "" || fragment[0] == '/') {

@@ -386,16 +386,16 @@ tools:
   explicit: {type: object, properties: {n: {type: integer}, deep: {type: array, items: {type: object, properties: {a: {type: integer}}}}, _output: {type: integer}, _outputPath: {enum: [total, sum]}, _scopes: {type: array, items: {enum: [state, input]}}}, required: [_tool, n, _outputPath], additionalProperties: {type: integer}}
   mcp: {name: mcp, description: of MCP, inputSchema: {$schema: "http://json-schema.org/draft-07/schema#", type: object, properties: {q: {$ref: "#/definitions/q"}}, required: [q], definitions: {q: {type: [string, "null"], const: x}}}, outputSchema: {type: object}}
   both: {type: object, properties: {m: {$ref: "#/schemas/Mood"}, _output: {$ref: "#/schemas/Mood"}}, patternProperties: {"^n": {type: integer}}}
-  older: {$schema: "http://json-schema.org/draft-04/schema#", type: object, properties: {_output: {type: array, items: [{maximum: 3, exclusiveMaximum: true}]}}}
-  mixed: {type: object, properties: {_output: {type: object, properties: {old: {$schema: "http://json-schema.org/draft-04/schema#", maximum: 3, exclusiveMaximum: true}, named: {$ref: "#/schemas/Older"}, part: {$ref: "#/schemas/Older/properties/n"}, now: {type: string}}}}}
+  older: {$schema: "http://json-schema.org/draft-07/schema#", type: object, properties: {_output: {type: array, items: {maximum: 3}}}}
+  mixed: {type: object, properties: {_output: {type: object, properties: {old: {$schema: "http://json-schema.org/draft-07/schema#", exclusiveMaximum: 3}, named: {$ref: "#/schemas/Older"}, part: {$ref: "#/schemas/Older/properties/n"}, now: {type: string}}}}}
   refers: {type: object, properties: {_scopes: {type: array, items: {$ref: "#/$defs/scope"}, $defs: {scope: {enum: [state]}}}}}
-schemas: {Mood: {type: object, properties: {mood: {enum: [good, bad]}}}, Older: {$schema: "http://json-schema.org/draft-04/schema#", properties: {n: {maximum: 3, exclusiveMaximum: true}}}}
+schemas: {Mood: {type: object, properties: {mood: {enum: [good, bad]}}}, Older: {$schema: "http://json-schema.org/draft-07/schema#", properties: {n: {exclusiveMaximum: 3}}}}
 activities: {explicit: {expr: n}, mcp: {expr: "{}"}}
 outputSchema: {type: object, properties: {n: {type: integer}}, required: [n], additionalProperties: false}
 advisors:
   - {id: risk, role: looks out, "on": request, schema: {type: object, properties: {thought: {type: string}}, required: [thought], additionalProperties: false}}
   - {id: each, role: looks at each, isInstanced: true}
-  - {id: older, role: is of another draft, schema: {$schema: "http://json-schema.org/draft-04/schema#", type: object, properties: {n: {maximum: 3, exclusiveMaximum: true}}}}
+  - {id: older, role: is of another draft, schema: {$schema: "http://json-schema.org/draft-07/schema#", type: object, properties: {n: {exclusiveMaximum: 3}}}}
 calls: [{_tool: latent, text: a, _id: one}, {_tool: older, _id: two}]
 `
 	for _, c := range []struct {

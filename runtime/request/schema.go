@@ -202,7 +202,7 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor, at string) Object {
 	if name, ok := strings.CutPrefix(own.Get("$ref").AsText(), "#/schemas/"); ok {
 		own = s.Plan.NamedSchemas[unescaped(name)]
 	}
-	if own != nil && !w.isForeign(own, nil) {
+	if own != nil {
 		for _, f := range own.Fields {
 			switch key := f.Key.Text; key {
 			case "properties":
@@ -234,7 +234,7 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor, at string) Object {
 // own form whatever it was written in.
 func (s Context) toolShown(tool *plan.Tool) Object {
 	in := parametersOf(tool)
-	w := &bundler{plan: s.Plan, root: in, draft: draftOf(in, nil)}
+	w := &bundler{plan: s.Plan, root: in}
 	var out Object
 	if tool.Description != "" {
 		out = Object{{"description", tool.Description}}
