@@ -21,15 +21,19 @@ func (r *Reader) UnknownKey(n, key *source.Node, what string, known []string) *d
 		}
 	}
 	f, names := r.Report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text), naming.NewSuggester(known)
-	if near, ok := Foreign(key.Text, known); ok && n.Get(near) == nil {
-		return f.Advise("did you mean %q?", near).Rename(key, 0, len(key.Text), near, false)
+	near, typo := names.Nearest(key.Text)
+	if word, ok := Foreign(key.Text, known); ok && word != near {
+		near, typo = word, false
 	}
-	if near, ok := names.Nearest(key.Text); ok && n.Get(near) != nil {
+	switch {
+	case near == "":
+		return f.Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
+	case n.Get(near) != nil:
 		return f.Advise("%q is there already: keep one of the two", near)
-	} else if ok {
+	case typo:
 		return Intended(f, key, near, names)
 	}
-	return f.Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
+	return f.Advise("did you mean %q?", near).Rename(key, 0, len(key.Text), near, false)
 }
 
 // foreign are our words by the names that other systems have for them, in small letters and without separators.
