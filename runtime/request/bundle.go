@@ -14,8 +14,8 @@ import (
 // A bundler copies JSON Schemas into a request as they were written, in their own dialect and order. The document's
 // named schemas to which they refer are carried along under one "$defs", so that the copy needs no other document.
 type bundler struct {
-	plan  *plan.Plan
-	root  *source.Node // what is copied; nil of several
+	plan *plan.Plan
+	root *source.Node // what is copied; nil of several
 
 	defs      Object
 	names     map[string]string // of definitions, by those of named schemas
