@@ -64,9 +64,8 @@ type cli struct {
 	globals
 	cmd *cobra.Command
 
-	documents    []*project.Reader    // readers of a request's documents, in order; nil: one by the global flags
-	input, state map[string]any       // those that a plan gets before the flags give others
-	watch        func(steps int) bool // follows simulations, and ends one with false; nil for none
+	readers      []*project.Reader // of a request's plans, in order; nil: one by the global flags
+	input, state map[string]any    // those that a plan gets before the flags give others
 }
 
 // An ending is the exit status of a command that has said all there is to say.
@@ -127,9 +126,9 @@ func textOptions(stream any) diag.TextOptions {
 
 // newReading reads documents as the global flags say, and reports which configurations it ignores.
 func (c *cli) newReading() *project.Reader {
-	if n := len(c.documents); n > 0 {
-		r := c.documents[0]
-		c.documents = c.documents[min(1, n-1):]
+	if n := len(c.readers); n > 0 {
+		r := c.readers[0]
+		c.readers = c.readers[min(1, n-1):]
 		return r
 	}
 	r := &project.Reader{

@@ -46,7 +46,7 @@ func table() []group {
 			exclusive: [][]string{{"show", "revoke"}}, action: func() action { return &trusting{} }},
 		{use: "mcp", short: "serve check, graph, simulate and other commands to agents over MCP",
 			args:   counted("", 0, 0),
-			global: planFlags + "runs ", action: func() action { return &serving{} }},
+			global: planFlags, action: func() action { return &serving{} }},
 	}
 	execute := []command{
 		{use: "simulate FILE | -", short: "run a plan on a virtual clock, without running anything",
@@ -57,7 +57,7 @@ func table() []group {
 			exclusive: [][]string{{"model", "planner"}, {"continue", "planner"}, {"plan-only", "instances"},
 				{"plan-only", "require-approval"}, {"plan-only", "permit"}, {"plan-only", "web"}, {"plan-only", "out"},
 				{"plan-only", "approval"}},
-			action: func() action { return &starting{Planner: "none"} }, tool: runTool},
+			action: func() action { return &starting{Planner: "none"} }},
 		{use: "resume RUN", short: "continue a run that was stopped or killed", args: run, global: runFlags,
 			action: func() action { return &resuming{} }},
 		{use: "decide RUN [CALL [approve | reject | change NAME=VALUE… | replace CALL | retry | fail]]",
@@ -66,10 +66,7 @@ func table() []group {
 		{use: "runs", short: "list runs by their journals", args: counted("", 0, 0), global: "runs ",
 			action: func() action { return &runListing{} }, below: []command{
 				{use: "show RUN", short: "describe one run", args: run, global: runFlags,
-					action: func() action { return &showing{} }},
-				{use: "prune", short: "remove journals that aren't needed any more", args: counted("", 0, 0),
-					global: "runs ",
-					action: func() action { return &pruning{} }}}},
+					action: func() action { return &showing{} }}}},
 	}
 	about := []command{
 		{use: "schema [plan|config|policy]",

@@ -25,13 +25,13 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 	if o.Format, err = o.formOf(c, o.Format); err != nil {
 		return err
 	}
-	if args[0] == "-" && args[1] == "-" && c.documents == nil {
+	if args[0] == "-" && args[1] == "-" && c.readers == nil {
 		return usageErr("only one of the two can be standard input")
 	}
 	var sides [2]side
 	reading := c.newReading()
 	for i, name := range args {
-		if i > 0 && c.documents != nil { // which have readings of their own
+		if i > 0 && c.readers != nil { // agents' plans have readers of their own
 			reading = c.newReading()
 		}
 		one, err := c.compared(name, reading, o.Format)

@@ -33,9 +33,6 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	if form == "html" && c.documents != nil {
-		return usageErr("a page is too long for an answer").Advise("draw it as svg, dot, mermaid or text")
-	}
 	options := dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: o.Depth, Detail: o.Detail,
 		Scheme: o.Scheme}
 	if form == "html" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -112,7 +113,7 @@ func TestMCPStaysInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := served(t, root, nil, "--allow-run")
+	s := served(t, root, nil)
 	starting := "tools: {go: {properties: {_output: {}}}}\nactivities: {go: {exec: {argv: [touch, " + marker + "]}}}\ncalls:\n- {_tool: go, _outputPath: a}\n- {_tool: send, _outputPath: b}\n"
 	var in []map[string]any
 	for _, name := range []string{"link.yaml", back, filepath.ToSlash(filepath.Join(elsewhere, "secret.yaml")), "./../x.yaml", "/etc/passwd", "", ".", "a/../../x"} {
@@ -123,18 +124,15 @@ func TestMCPStaysInside(t *testing.T) {
 	}
 	in = append(in, map[string]any{"plan": starting})
 	for _, given := range in {
-		for _, tool := range []string{"check", "simulate", "graph", "diff", "run"} {
+		for _, tool := range []string{"check", "simulate", "graph", "diff"} {
 			arguments := given
 			if tool == "diff" {
 				arguments = map[string]any{"old": given, "new": map[string]any{"plan": goodPlan}}
 			}
-			said, value, failed := called(t, s, tool, arguments)
+			said, value, _ := called(t, s, tool, arguments)
 			whole, _ := json.Marshal(value)
 			if strings.Contains(said+string(whole), "s3cret") || strings.Contains(said+string(whole), "root:x:") {
 				t.Errorf("%s %v reads what lies outside: %s", tool, given, said)
-			}
-			if tool == "run" && !failed {
-				t.Errorf("%v was run: %s", given, said)
 			}
 		}
 	}
@@ -147,35 +145,13 @@ func TestMCPStaysInside(t *testing.T) {
 	}
 }
 
-// A client that asks for it is told how a simulation goes on, and one that cancels isn't
-// answered any more, while others are.
-func TestMCPProgressAndCancel(t *testing.T) {
-	told := make(chan string, 1000)
-	s := served(t, t.TempDir(), &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-		told <- fmt.Sprint(r.Params.ProgressToken, " ", r.Params.Message)
-	}})
-	simulates := func(ctx context.Context, token string, in map[string]any) error {
-		params := &mcp.CallToolParams{Name: "simulate", Arguments: in}
-		params.SetProgressToken(token)
-		_, err := s.CallTool(ctx, params)
-		return err
-	}
-	if err := simulates(t.Context(), "one", map[string]any{"plan": goodPlan}); err != nil {
-		t.Fatal(err)
-	}
-	if got := <-told; got != "one simulate runs" {
-		t.Error(got)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- simulates(ctx, "two", map[string]any{"plan": ladder(800), "schedules": 100})
-	}()
-	for got := ""; got != "two simulate runs"; {
-		got = <-told
-	}
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
+// A client that cancels a simulation isn't answered any more, while others are.
+func TestMCPCancel(t *testing.T) {
+	s := served(t, t.TempDir(), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "simulate", Arguments: map[string]any{"plan": ladder(800), "schedules": 100}})
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	if said, _, failed := called(t, s, "check", map[string]any{"plan": goodPlan}); failed {
@@ -191,7 +167,7 @@ func FuzzMCPWire(f *testing.F) {
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check","arguments":{"plan":"calls: []"},"_meta":{"progressToken":1}}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"simulate","arguments":{"plan":"calls: []","seed":1e99}}}`,
-		`{"jsonrpc":"2.0","id":"a","method":"resources/read","params":{"uri":"obelus://rules/OB401"}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+		`{"jsonrpc":"2.0","id":"a","method":"resources/read","params":{"uri":"obelus://language"}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
 		`[]`, `{`, `null`, "\x00", strings.Repeat("[", 2000),
 	} {
 		f.Add(line + "\n")

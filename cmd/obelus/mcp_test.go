@@ -90,7 +90,7 @@ const (
 		"input: {city: Oslo}\ncalls:\n  - {_tool: fetch, city: †input.city, _outputPath: weather}\noutput: {today: †state.weather}\n"
 	badPlan = "tools:\n  fetch: {type: object, properties: {city: {type: string}, _output: {type: string}}, required: [city]}\n" +
 		"calls:\n  - {_tool: fetch, city: †state.nowhere, _outputPath: weather}\n"
-	nowhere = `-:4:26: error OB203: "†state.nowhere" never has a value`
+	nowhere = `"†state.nowhere\" never has a value`
 )
 
 // EXECUTION.md#obelus-mcp: each tool answers for a good and for a bad plan, given as text or as a file, and
@@ -108,15 +108,15 @@ func TestMCPTools(t *testing.T) {
 	}{
 		{"check", plan(goodPlan), false, `"errors":0,"files":1,"infos":1,"kind":"summary","warnings":0`, "findings"},
 		{"check", plan(badPlan), false, nowhere, "summary"},
-		{"check", in{"path": "plans/good.yaml"}, false, "plans/good.yaml:5:13: info OB602", "findings"},
-		{"check", in{"path": "plans/import.yaml"}, false, "plans/import.yaml:1:10: error OB104", "findings"},
+		{"check", in{"path": "plans/good.yaml"}, false, `"file":"plans/good.yaml"`, "findings"},
+		{"check", in{"path": "plans/import.yaml"}, false, `"file":"plans/import.yaml"`, "findings"},
 		{"check", in{"path": "../other.yaml"}, true, "isn't a path below the workspace's root\n  help: name a file by its path from the root", ""},
 		{"check", in{"path": "plans/gone.yaml"}, true, `can't read "plans/gone.yaml": there is no such file`, ""},
 		{"check", in{}, true, "there is no plan\n  help:", ""},
 		{"check", in{"plane": ""}, true, "check has no argument \"plane\"; it has path and plan\n  help: did you mean \"plan\"?", ""},
-		{"check", in{"plan": in{"calls": 1}}, true, `"plan" can't be of the type object: expected string`, ""},
+		{"check", in{"plan": in{"calls": 1}}, true, `"plan" can't be {"calls":1}: expected a string`, ""},
 		{"simulate", in{"plan": goodPlan, "seed": "x"}, true, `--seed can't be "x": expected a whole number`, ""},
-		{"diff", in{"old": in{"file": "a"}, "new": plan(goodPlan)}, true, `old has no argument "file"; it has plan and path`, ""},
+		{"diff", in{"old": in{"file": "a"}, "new": plan(goodPlan)}, true, `old has no argument "file"; it has path and plan`, ""},
 		{"explain", in{"code": "ob203"}, false, "# OB203 dangling-reference", "page"},
 		{"explain", in{"code": "OB40"}, true, "did you mean", ""},
 		{"explain", in{}, false, "OB203  error", "page"},
@@ -133,7 +133,7 @@ func TestMCPTools(t *testing.T) {
 		{"simulate", plan(badPlan), true, nowhere, ""},
 		{"diff", in{"old": plan(goodPlan), "new": plan(strings.Replace(goodPlan, "Oslo", "Rome", 1))}, false, `"new":{"literal":"Rome"}`, "differences"},
 		{"diff", in{"old": plan(goodPlan), "new": in{"path": "plans/good.yaml"}}, false, `"same":true`, "summary"},
-		{"diff", in{"old": plan(goodPlan), "new": plan("calls: [")}, true, "error OB101", ""},
+		{"diff", in{"old": plan(goodPlan), "new": plan("calls: [")}, true, `"code":"OB101"`, ""},
 	} {
 		text, value, failed := called(t, s, one.tool, one.in)
 		if failed != one.failed || !strings.Contains(text, one.text) || strings.Contains(text, "goroutine 1") {
@@ -143,33 +143,27 @@ func TestMCPTools(t *testing.T) {
 			t.Errorf("%s %v: no %q in %v", one.tool, one.in, one.key, value)
 		}
 	}
-	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "run", Arguments: plan(goodPlan)}); err == nil {
-		t.Error("run is offered although nobody allowed it")
-	}
 }
 
-// EXECUTION.md#obelus-mcp: what tools say of themselves is true: all of them but run only read.
+// EXECUTION.md#obelus-mcp: what tools say of themselves is true: they only read.
 func TestMCPLists(t *testing.T) {
-	for _, flags := range [][]string{nil, {"--allow-run"}} {
-		s := served(t, t.TempDir(), nil, flags...)
-		var names []string
-		for tool, err := range s.Tools(t.Context(), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			names = append(names, tool.Name)
-			a, runs := tool.Annotations, tool.Name == "run"
-			if tool.InputSchema == nil || tool.OutputSchema == nil || a.ReadOnlyHint == runs || *a.OpenWorldHint != runs || *a.DestructiveHint != runs || a.IdempotentHint == runs {
-				t.Errorf("%s: %+v", tool.Name, a)
-			}
+	s := served(t, t.TempDir(), nil)
+	var names []string
+	for tool, err := range s.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := strings.Join(names, " "); got != strings.Trim("check diff explain graph "+strings.Repeat("run ", len(flags))+"simulate", " ") {
-			t.Error(got)
+		names = append(names, tool.Name)
+		if a := tool.Annotations; tool.InputSchema == nil || tool.OutputSchema == nil || !a.ReadOnlyHint || *a.OpenWorldHint || *a.DestructiveHint || !a.IdempotentHint {
+			t.Errorf("%s: %+v", tool.Name, a)
 		}
+	}
+	if got := strings.Join(names, " "); got != "check diff explain graph simulate" {
+		t.Error(got)
 	}
 }
 
-// The language's reference, every finding and the examples are resources.
+// The language's reference and the examples are resources.
 func TestMCPReference(t *testing.T) {
 	s := served(t, t.TempDir(), nil)
 	read := func(uri string) string {
@@ -181,17 +175,13 @@ func TestMCPReference(t *testing.T) {
 		return got.Contents[0].Text
 	}
 	for uri, text := range map[string]string{
-		"obelus://language": "\n  Output paths and state", "obelus://language/output-paths-and-state": "append-only log", "obelus://execution/stopping": "## Stopping",
-		"obelus://rules": "OB401", "obelus://rules/OB401": "# OB401", "obelus://examples": "weather.yaml", "obelus://examples/weather.yaml": "plan: weather", "obelus://schemas/plan": `"$schema"`,
+		"obelus://language": "append-only log", "obelus://execution": "## Stopping", "obelus://examples/weather.yaml": "plan: weather", "obelus://schemas/plan": `"$schema"`,
 	} {
 		if got := read(uri); !strings.Contains(got, text) {
 			t.Errorf("%s: %.300s", uri, got)
 		}
 	}
-	if got := read("obelus://language/calls"); strings.Contains(got, "## References and expressions") {
-		t.Error(got)
-	}
-	for _, uri := range []string{"obelus://language/walking", "obelus://rules/OB999", "obelus://examples/..%2fexamples.go", "obelus://examples/../go.mod", "file:///etc/passwd"} {
+	for _, uri := range []string{"obelus://language/walking", "obelus://examples/..%2fexamples.go", "obelus://examples/../go.mod", "file:///etc/passwd"} {
 		if got, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
 			t.Errorf("%s: %.100s", uri, got.Contents[0].Text)
 		}
@@ -205,7 +195,7 @@ func TestMCPReference(t *testing.T) {
 			t.Errorf("%s is empty", one.URI)
 		}
 	}
-	if parts < 20 {
+	if parts < 10 {
 		t.Errorf("only %d resources", parts)
 	}
 }
@@ -365,18 +355,18 @@ func TestMCPLongPlans(t *testing.T) {
 	plan := "tools: {t: {properties: {p: {type: integer}}}}\ncalls:\n" + strings.Repeat("- {_tool: t, p: 1}\n", 900)
 	_, value, _ := called(t, s, "simulate", map[string]any{"plan": plan})
 	scenario := value["scenarios"].([]any)[0].(map[string]any)
-	if calls := scenario["calls"].([]any); len(calls) != mostItems || fmt.Sprint(scenario["more calls"]) != "880" {
-		t.Errorf("%d calls, and %v more", len(calls), scenario["more calls"])
+	if calls := scenario["calls"].(string); len(calls) < mostText/2 || len(calls) > mostText+10 {
+		t.Errorf("%d bytes of calls", len(calls))
 	}
 	text, value, _ := called(t, s, "check", map[string]any{"plan": strings.ReplaceAll(plan, "p: 1", "q: 1")})
 	got, _ := value["findings"].([]any)
-	if left, _ := value["leftOut"].(float64); len(got) == 0 || len(got)+int(left) < 900 || !strings.Contains(text, fmt.Sprintf("… and %v more", left)) {
+	if left, _ := value["leftOut"].(float64); len(got) == 0 || len(got)+int(left) < 900 || !strings.Contains(text, fmt.Sprintf(`"leftOut":%v`, left)) {
 		t.Errorf("%d findings, and %v more: %.300s", len(got), left, text)
 	}
 	for i := range 190 {
 		plan += fmt.Sprintf("- {_tool: t, p: †state.a%d, _outputPath: a%d}\n", i, i+1)
 	}
-	for format, want := range map[string]string{"svg": "the drawing is too large for an answer", "html": "a page is too long for an answer"} {
+	for format, want := range map[string]string{"svg": "the drawing is too large for an answer", "html": "the drawing is too large for an answer"} {
 		text, _, failed := called(t, s, "graph", map[string]any{"plan": "state: {a0: 1}\n" + plan, "format": format})
 		if !failed || len(text) > 1000 || !strings.Contains(text, want) {
 			t.Errorf("%s: %d bytes: %.300s", format, len(text), text)

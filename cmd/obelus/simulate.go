@@ -26,7 +26,7 @@ type simulating struct {
 	reading *project.Reader
 }
 
-func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
+func (o *simulating) run(ctx context.Context, c *cli, args []string) (err error) {
 	if o.Format, err = o.formOf(c, o.Format); err != nil {
 		return err
 	}
@@ -36,14 +36,14 @@ func (o *simulating) run(_ context.Context, c *cli, args []string) (err error) {
 	if o.Output != "" {
 		to.out = terminal.NewScreen(&text)
 	}
-	err = to.simulate(o, args[0])
+	err = to.simulate(ctx, o, args[0])
 	if text.Len() > 0 {
 		err = cmp.Or(c.write(o.Output, text.Bytes()), err)
 	}
 	return err
 }
 
-func (c *cli) simulate(o *simulating, name string) error {
+func (c *cli) simulate(ctx context.Context, o *simulating, name string) error {
 	p, input, state, err := o.withValues(c, o.reading, name)
 	if err != nil {
 		return err
@@ -69,7 +69,8 @@ func (c *cli) simulate(o *simulating, name string) error {
 	}
 	s.Options = simulate.Options{
 		Options: runtime.Options{Input: input, State: state, Parallel: o.Concurrency},
-		Seed:    o.Seed, Schedule: o.Schedule, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan), Watch: c.watch,
+		Seed:    o.Seed, Schedule: o.Schedule, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan),
+		Watch: func(int) bool { return ctx.Err() == nil },
 	}
 	if o.Unbounded {
 		s.Options.Steps, s.Options.Unbounded = 0, true

