@@ -15,9 +15,6 @@ import (
 // and \t, a byte that isn't UTF-8 becomes \xff, and any other such character
 // its number, as in <U+202E>. Letters of every script and emoji stay.
 func Escape(s string) string {
-	if plain(s) {
-		return s
-	}
 	var b strings.Builder
 	before := ' '
 	for i, r := range s {
@@ -29,16 +26,6 @@ func Escape(s string) string {
 		before = r
 	}
 	return b.String()
-}
-
-// plain is the common case: printable ASCII.
-func plain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 // shown is how one character is printed. text is the character as it came; it

@@ -71,6 +71,7 @@ func TestContainmentIsBounded(t *testing.T) {
 		{"letters of all scripts", `{"type":"string","pattern":"^\\p{L}+\\p{Nd}*$"}`, `{"pattern":"^[\\p{L}\\p{N}]+$"}`, "fits unknown"},
 		{"many patterns for names", `{"type":"object","patternProperties":{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"},"d":{"type":"string"},"e":{"type":"string"},"f":{"type":"string"},"g":{"type":"string"},"h":{"type":"string"}}}`, `{"patternProperties":{"abc":{"type":"integer"}}}`, "may-not-fit unknown"},
 		{"sixty thousand items", `{"type":"array","minItems":60000,"items":{"type":"array","minItems":50,"maxItems":50}}`, `{"items":{"items":{"type":"string"}}}`, "may-not-fit"},
+		{"sixty thousand times sixty thousand items", `{"type":"array","minItems":60000,"items":{"type":"array","minItems":60000}}`, `{"items":{"items":{"type":"string"}}}`, "unknown"},
 		{"sixty thousand different items", `{"type":"array","minItems":60000,"uniqueItems":true}`, `{"items":{"type":"string"}}`, "may-not-fit unknown"},
 		{"far more than can be made", `{"type":"array","minItems":9007199254740992}`, `{"maxItems":3}`, "never unknown"},
 		{"long strings", `{"type":"string","minLength":60000}`, `{"pattern":"b"}`, "may-not-fit unknown"},
