@@ -48,6 +48,7 @@ func startDelegate(f *frame, i int32) {
 // openBelow opens the frame of what carries a call out.
 func openBelow(f *frame, i int32, site Site) *frame {
 	number := len(f.machine.frames)
+	site.Parent, site.ParentCall = f.number, int(i)
 	at := position{number, site, f.order, f.place, f, i, append(slices.Clip(f.path), i, int32(number))}
 	d := &frame{position: at}
 	d.machine, d.Budget = f.machine, f.Budget

@@ -197,7 +197,7 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 			e := runtime.Event{Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
 			switch c.Kind {
 			case runtime.Start:
-				name := c.Instance + " " + c.Above() + " " + c.Of.Name
+				name := c.Instance + " " + above(c) + " " + c.Of.Name
 				if names[place{c.Frame, c.Call}] = name; ended[name] && !(f.delegates && f.nested) { // a delegate that is begun anew begins all of it anew
 					t.Fatalf("%s was done, and is started again", name)
 				}

@@ -13,6 +13,8 @@ type runError struct {
 	tick  int
 	place int32 // of its call in the plan
 	order int32 // of its instance
+
+	failure *Failure // of a call, which †error holds
 }
 
 // The places of errors that are about no call: before all calls, or after them.
@@ -23,9 +25,9 @@ const (
 
 // recordError keeps an error of the call at a place, or of none. That of a delegate
 // is its own: the call that it carries out has to handle it.
-func (f *frame) recordError(e CallError, place int32) {
+func (f *frame) recordError(e CallError, place int32, failure *Failure) {
 	e.Instance, e.Message = f.site.Instance, f.redact(e.Message)
-	one := runError{e, f.machine.tick, place, f.order}
+	one := runError{e, f.machine.tick, place, f.order, failure}
 	f.errors = append(f.errors, one)
 	if f.parent == nil {
 		f.machine.errors = append(f.machine.errors, one)

@@ -170,16 +170,16 @@ type Command struct {
 	Left *InstanceEnd
 }
 
-// Above is the path of the call that another carries out for, be it as its delegate
-// does or for one of its items: "digest#1/chapter#2"; "" for a call of the run itself.
-func (c *Command) Above() string {
-	if c.Of == nil || c.Of.ItemOf == nil {
-		return c.Under
-	}
-	return Path(c.Under, c.Of.ItemOf.Name)
-}
+var noSite = &Site{Parent: -1}
 
-var noSite = &Site{}
+// Event is one of a kind about the try that a command is about; of an ended one the alternative is still open.
+func (c *Command) Event(kind EventKind) Event {
+	e := Event{Kind: kind, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt}
+	if kind == Ended {
+		e.Route = -1
+	}
+	return e
+}
 
 // A TickEnd is what was wrong with a planner's answer as a whole.
 type TickEnd struct {

@@ -62,7 +62,6 @@ type schedule struct {
 type failures struct {
 	rejects  bool // it has failed for a call that isn't to be tried again
 	errors   []runError
-	unrouted []errorMessage
 	readable []any // what †error reads from the start, or of earlier ticks: the data of error messages, oldest first
 }
 
@@ -423,8 +422,8 @@ func (f *frame) settle(i int32, s Settlement) {
 	} else {
 		f.machine.counts.Add(s.Status)
 		if s.Failure != nil && !s.Routed && f.items == nil { // else it is the call above that fails
-			f.unrouted = append(f.unrouted, errorMessage{int(i), s.Failure})
-			f.recordError(CallError{Call: f.Plan.Calls[i].Name, Code: s.Failure.Code, Message: s.Failure.Message}, i)
+			f.recordError(CallError{Call: f.Plan.Calls[i].Name, Code: s.Failure.Code, Message: s.Failure.Message}, i,
+				s.Failure)
 		}
 		f.emit(i, Settle).Settlement = &s
 	}

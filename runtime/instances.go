@@ -120,6 +120,7 @@ func (c *instancePool) more() bool { return c != nil && (len(c.waiting) > 0 || !
 // open begins a frame of the run itself: of an instance, or of the one state that a plan without instances has.
 func (m *Machine) open(one *Instance) {
 	f := &frame{position: position{number: len(m.frames), place: -1}}
+	f.site.Parent = -1
 	f.machine, f.Budget = m, &m.budget
 	m.frames = append(m.frames, f)
 	base, own := m.base(), Instance{}
@@ -147,8 +148,8 @@ func (m *Machine) open(one *Instance) {
 		f.takeUp(nil)
 	}
 	if m.instances != nil {
-		what, v := resolve.Unfit(cmp.Or(f.Judging, f.Plan), input, initial)
-		if lacks := resolve.Wanting(f.Plan, initial); v == nil && m.loop == nil && len(lacks) > 0 {
+		what, v := resolve.Unfit(cmp.Or(f.Judging, f.Plan), input, initial, false)
+		if _, lacks := resolve.Missing(f.Plan, nil, initial); v == nil && m.loop == nil && len(lacks) > 0 {
 			rejectInstance(f, "state",
 				fmt.Sprintf("doesn't fit its schema: %q is missing, and no call writes it", lacks[0]))
 			return
@@ -173,7 +174,7 @@ func (m *Machine) open(one *Instance) {
 // rejectInstance ends an instance whose values don't fit the plan, or whose calls wait for each other, before any of
 // its calls has begun. The others aren't concerned.
 func rejectInstance(f *frame, what, why string) {
-	f.recordError(CallError{Code: "bad-instance", Message: "the " + what + " of the instance " + why}, atFirst)
+	f.recordError(CallError{Code: "bad-instance", Message: "the " + what + " of the instance " + why}, atFirst, nil)
 	if what != "plan" {
 		why = "doesn't fit"
 	}

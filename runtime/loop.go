@@ -427,7 +427,7 @@ func (l *loop) endTick() {
 		l.reportSilence(true)
 	}
 	for _, e := range l.tickErrors {
-		l.errors = append(l.errors, runError{e, l.tick, atLast, 0})
+		l.errors = append(l.errors, runError{e, l.tick, atLast, 0, nil})
 	}
 	for _, f := range l.roots() {
 		showTickErrors(f, l.tickErrors)

@@ -147,11 +147,19 @@ func (r *simulator) say(c runtime.Command) {
 	r.said = append(append(r.said, text...), '\n')
 }
 
+// above is the path of the call that a command's call is carried out for.
+func above(c runtime.Command) string {
+	if c.Of == nil || c.Of.ItemOf == nil {
+		return c.Under
+	}
+	return runtime.Path(c.Under, c.Of.ItemOf.Name)
+}
+
 // whose is how the instance and the delegate of a command begin the key of its
 // call; "" for a call of the run's own.
 func whose(c runtime.Command) string {
 	key := ""
-	for _, part := range []string{c.Instance, c.Above()} {
+	for _, part := range []string{c.Instance, above(c)} {
 		if part != "" {
 			key += part + "/"
 		}

@@ -102,9 +102,8 @@ func reopenFrame(f *frame) bool {
 			isOpen := f.calls[i].status == Skipped || f.lacksItems(i)
 			again[i] = again[i] || isOpen && slices.ContainsFunc(f.Plan.Graph.Deps(int(i)), waits)
 		}
-		f.errors = slices.DeleteFunc(f.errors,
-			func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
-		if len(f.unrouted) > 0 { // †error reads what stood there from the start
+		isUnrouted := func(e runError) bool { return e.failure != nil }
+		if slices.ContainsFunc(f.errors, isUnrouted) { // †error reads what stood there from the start
 			var given any
 			if f.parent != nil {
 				given = f.parent.context(f.under)["error"]
@@ -112,7 +111,8 @@ func reopenFrame(f *frame) bool {
 			f.Log.Give("error", given)
 			showFailures(f)
 		}
-		f.unrouted = slices.DeleteFunc(f.unrouted, func(e errorMessage) bool { return again[e.call] })
+		f.errors = slices.DeleteFunc(f.errors,
+			func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
 	} else {
 		f.items.failure = nil
 		for i, one := range f.parent.calls[f.under].more.items.Of {

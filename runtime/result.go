@@ -11,30 +11,26 @@ import (
 	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
-type errorMessage struct {
-	call    int
-	failure *Failure
-}
-
 // showErrors makes what failed readable as †error, now that nothing more can start: until then no call sees the
 // errors of its own tick. They stand in plan order, which doesn't depend on timing.
 func showErrors(f *frame) {
-	slices.SortFunc(f.unrouted, func(a, b errorMessage) int { return a.call - b.call })
+	unrouted := slices.DeleteFunc(slices.Clone(f.errors), func(e runError) bool {
+		return e.failure == nil || e.tick != f.machine.tick
+	})
+	slices.SortFunc(unrouted, func(a, b runError) int { return int(a.place - b.place) })
 	earlier := f.readable
 	f.readable = slices.Clip(f.readable)
-	for _, e := range f.unrouted {
-		call := f.Plan.Calls[e.call].Node.Value()
-		if more := f.calls[e.call].more; more != nil && more.override != nil { // a reviewer changed or replaced it
+	for _, e := range unrouted {
+		call := f.Plan.Calls[e.place].Node.Value()
+		if more := f.calls[e.place].more; more != nil && more.override != nil { // a reviewer changed or replaced it
 			ran, _ := call.(map[string]any)
 			maps.DeleteFunc(ran, func(key string, _ any) bool { return !strings.HasPrefix(key, "_") })
 			maps.Copy(ran, more.ran)
-			ran["_tool"] = f.call(int32(e.call)).ToolName
+			ran["_tool"] = f.call(e.place).ToolName
 		}
 		f.readable = append(f.readable, map[string]any{"call": call, "error": e.failure.Record()})
 	}
-	if showFailures(f); f.machine.loop != nil && f.parent == nil {
-		f.unrouted = nil
-	} else {
+	if showFailures(f); f.machine.loop == nil || f.parent != nil {
 		f.readable = earlier
 	}
 }
@@ -62,7 +58,7 @@ func concludeFrame(f *frame) any {
 	showErrors(f)
 	output, problem := outputOf(f)
 	if problem != nil {
-		f.recordError(*problem, atLast)
+		f.recordError(*problem, atLast, nil)
 	}
 	return output
 }

@@ -49,7 +49,7 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	if more := state.more; more != nil && more.decision != nil && more.decision.Verdict == Reject {
 		s.Status, s.Reason, s.Failure = Rejected, failure.Message, nil
 		if !s.Routed && f.items == nil && (f.machine.loop == nil || f.parent != nil) {
-			f.recordError(CallError{Call: call.Name, Code: failure.Code, Message: failure.Message}, i)
+			f.recordError(CallError{Call: call.Name, Code: failure.Code, Message: failure.Message}, i, nil)
 		}
 	}
 	f.rejects = f.rejects || !s.Routed && (s.Status == Rejected || state.more != nil && state.more.refused)

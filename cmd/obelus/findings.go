@@ -16,9 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
-	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/obelus-dev/obelus/runtime/session"
 )
 
 // A verdict is what was found in a document.
@@ -38,14 +36,16 @@ func (r *reporter) judgeFiles(files []project.Named) error {
 	errs := make([]error, len(files))
 	for i, file := range files {
 		for n := len(judged); n < min(i+ahead, len(files)); n++ {
-			var text []byte
 			var documents []project.Document
 			found := make(chan []verdict, 1)
 			judged = append(judged, found)
 			if filepath.Base(files[n].Name) != workspace.Settings {
-				text, documents, errs[n] = r.read(files[n])
+				errs[n] = r.reading.Read(files[n].Name, func(d project.Document) error {
+					documents = append(documents, d)
+					return nil
+				})
 			}
-			go func() { found <- r.judge(text, documents, files[n].Found) }()
+			go func() { found <- r.judge(documents, files[n].Found) }()
 		}
 		verdicts := <-judged[i]
 		switch isSettings := filepath.Base(file.Name) == workspace.Settings; {
@@ -72,34 +72,18 @@ func (r *reporter) judgeFiles(files []project.Named) error {
 	return nil
 }
 
-func (r *reporter) read(file project.Named) (text []byte, documents []project.Document, err error) {
-	if text, err = r.reading.Text(file.Name); err == nil {
-		err = r.reading.Split(file.Name, text, func(d project.Document) error {
-			documents = append(documents, d)
-			return nil
-		})
-	}
-	return text, documents, err
-}
-
 // judge judges the documents of a file as what they are.
-func (r *reporter) judge(text []byte, documents []project.Document, met bool) (all []verdict) {
+func (r *reporter) judge(documents []project.Document, met bool) (all []verdict) {
 	for _, d := range documents {
 		p, kind, sure := d.As()
-		if met && !sure {
+		if met && !sure || kind == project.Given {
 			continue
 		}
 		one := verdict{program: p, own: d.File}
-		switch kind {
-		case project.Recording:
-			one.Findings = recording.Judge(d.File)
-		case project.Instances: // all of the file
-			one.Findings = session.JudgeInstances(d.File.Name, text)
-			return append(all, one)
-		case project.Policy:
+		if kind == project.Policy {
 			_, one.Findings = compiler.ReadPolicy(d.File, r.reading.Limits)
 			one.own = nil
-		default:
+		} else {
 			one.Judgement = p.Judge()
 			p.Confirm(one.Findings)
 		}

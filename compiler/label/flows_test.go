@@ -253,11 +253,11 @@ func (w world) from(v *analyzer.Verified, input, state map[string]any) (map[stri
 			if c.Kind != runtime.Start {
 				continue
 			}
-			item := -1
+			item, above := -1, c.Under
 			if c.Of.ItemOf != nil {
-				item = c.Call
+				item, above = c.Call, runtime.Path(c.Under, c.Of.ItemOf.Name)
 			}
-			taken[fmt.Sprintf("%s/%s[%d]", c.Above(), c.Of.Name, item)] = &c
+			taken[fmt.Sprintf("%s/%s[%d]", above, c.Of.Name, item)] = &c
 			value, route, failure := w.gives(&c, input, state)
 			if route >= len(compiler.RepeatedCall(c.Of).Output) {
 				route = -1

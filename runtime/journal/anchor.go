@@ -58,12 +58,3 @@ func readClaim(anchor io.ReaderAt) (c claim) {
 func appendClaim(b []byte, records int, hash []byte) []byte {
 	return fmt.Appendf(b, "{\"records\":%d,\"hash\":\"%s\"}\n", records, hash)
 }
-
-// missing reports what a journal of so many records lacks of what its anchor claims; "" for nothing.
-func (c claim) missing(records int) string {
-	if records >= c.Records {
-		return ""
-	}
-	return fmt.Sprintf("records %d to %d were on disk and are missing: the end of the file was cut off",
-		records, c.Records-1)
-}

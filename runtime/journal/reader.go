@@ -3,6 +3,7 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -81,10 +82,7 @@ func Read(path string) (*Contents, error) {
 		return nil, fmt.Errorf("the journal can't be read: %w", err)
 	}
 	contents, _, err := verify(f, path, size, known)
-	if err != nil {
-		return nil, err
-	}
-	return contents, nil
+	return contents, err
 }
 
 // Bodies goes over the bodies of the records behind the header, one at a time,
@@ -105,8 +103,8 @@ func (c *Contents) Bodies() iter.Seq2[json.RawMessage, error] {
 		}
 		w := newWalker(src, c.Size)
 		for w.chain.next < c.Records {
-			r, bad, err := w.step()
-			if err == io.EOF || bad != nil || w.chain.next == c.Records && !bytes.Equal(r.hash, c.last) {
+			r, why, err := w.next()
+			if err == io.EOF || why != "" || w.chain.next == c.Records && !bytes.Equal(r.hash, c.last) {
 				err = &Fault{Path: c.name, Line: w.chain.next, Why: "it was changed while it was read",
 					Do: "see who writes it, and try again"}
 			}
@@ -121,88 +119,72 @@ func (c *Contents) Bodies() iter.Seq2[json.RawMessage, error] {
 	}
 }
 
+// A walker goes over the lines of a journal.
 type walker struct {
-	chain  chain
-	lines  *bufio.Reader
-	joined []byte // a line that is longer than the reader's buffer
-	at     int64  // where the next line begins
-	write  int64  // where the last write began
-
-	stranger stranger // the line just read, until it has proved to be a record
+	chain chain
+	lines *bufio.Scanner
+	line  []byte // the one just read, without its line break; of one that is too long, a part
+	ended bool   // it has a line break
+	start int64  // where it begins
+	at    int64  // where the next begins
+	write int64  // where the last write began
 }
 
 func newWalker(src io.ReaderAt, size int64) *walker {
-	return &walker{
-		chain: newChain(),
-		lines: bufio.NewReaderSize(io.NewSectionReader(src, 0, size), 64<<10),
-	}
+	w := &walker{chain: newChain(), lines: bufio.NewScanner(io.NewSectionReader(src, 0, size))}
+	w.lines.Buffer(make([]byte, 0, 64<<10), maxLine+2)
+	w.lines.Split(func(data []byte, atEnd bool) (int, []byte, error) {
+		n := bytes.IndexByte(data, '\n') + 1
+		if n == 0 && (atEnd || len(data) > maxLine) {
+			n = len(data)
+		}
+		if n == 0 {
+			return 0, nil, nil
+		}
+		return n, data[:n], nil
+	})
+	return w
 }
 
-type stranger struct {
-	line  []byte // without its line break; of one that is too long, a beginning
-	at    int64  // where it begins
-	ended bool   // whether a line break follows
-	long  bool   // whether it is longer than any record
-	why   string // what is wrong with it
+// scan reads the next line, or as much of it as a record could have.
+func (w *walker) scan() bool {
+	if !w.lines.Scan() {
+		return false
+	}
+	w.start = w.at
+	w.at += int64(len(w.lines.Bytes()))
+	w.line, w.ended = bytes.CutSuffix(w.lines.Bytes(), []byte("\n"))
+	return true
 }
 
-// step reads the next line and gives a record or a stranger, good until the next
-// step. At the end of the file the error is io.EOF.
-func (w *walker) step() (record, *stranger, error) {
-	s := &w.stranger
-	if err := w.line(); err != nil {
-		return record{}, nil, err
+func (w *walker) err() error {
+	if err := w.lines.Err(); err != nil {
+		return fmt.Errorf("the journal can't be read: %w", err)
 	}
-	r, ok := parse(s.line)
-	switch {
-	case s.long:
-		s.why = fmt.Sprintf("the line is longer than %d bytes, and record %d should stand here", maxLine, w.chain.next)
-		return record{}, s, nil
-	case !s.ended:
-		s.why = fmt.Sprintf("record %d has no end", w.chain.next)
-		return record{}, s, nil
-	case !ok:
-		s.why = fmt.Sprintf("this isn't a record: record %d should stand here", w.chain.next)
-		return record{}, s, nil
-	}
-	if s.why = w.chain.accept(r); s.why != "" {
-		return record{}, s, nil
-	}
-	if r.synced == r.n {
-		w.write = s.at
-	}
-	return r, nil, nil
+	return nil
 }
 
-// line reads a line, or as much of it as a record could have. At the end of the
+// next reads the next line and gives the record, good until the next one, or says why it is none. At the end of the
 // file the error is io.EOF.
-func (w *walker) line() error {
-	w.joined = w.joined[:0]
-	w.stranger = stranger{at: w.at}
-	s := &w.stranger
-	for {
-		part, err := w.lines.ReadSlice('\n')
-		w.at += int64(len(part))
-		if err != nil && err != bufio.ErrBufferFull && err != io.EOF {
-			return fmt.Errorf("the journal can't be read: %w", err)
-		}
-		s.line = part
-		if len(w.joined) > 0 || err == bufio.ErrBufferFull {
-			w.joined = append(w.joined, part...)
-			s.line = w.joined
-		}
-		if err == nil {
-			s.ended = true
-			s.line = s.line[:len(s.line)-1]
-		}
-		s.long = len(s.line) > maxLine
-		switch {
-		case len(s.line) == 0 && !s.ended:
-			return io.EOF
-		case err != bufio.ErrBufferFull || s.long:
-			return nil
-		}
+func (w *walker) next() (r record, why string, err error) {
+	if !w.scan() {
+		return r, "", cmp.Or(w.err(), io.EOF)
 	}
+	r, ok := parse(w.line)
+	switch n := w.chain.next; {
+	case len(w.line) > maxLine:
+		why = fmt.Sprintf("the line is longer than %d bytes, and record %d should stand here", maxLine, n)
+	case !w.ended:
+		why = fmt.Sprintf("record %d has no end", n)
+	case !ok:
+		why = fmt.Sprintf("this isn't a record: record %d should stand here", n)
+	default:
+		why = w.chain.accept(r)
+	}
+	if why == "" && r.synced == r.n {
+		w.write = w.start
+	}
+	return r, why, nil
 }
 
 // verify reads a journal of the given size to its end, and compares it with what its anchor claims. The
@@ -211,102 +193,86 @@ func verify(src io.ReaderAt, name string, size int64, known claim) (*Contents, *
 	w := newWalker(src, size)
 	c := &Contents{name: name}
 	for {
-		r, bad, err := w.step()
+		r, why, err := w.next()
 		switch {
-		case err == io.EOF && w.chain.next == 0:
-			return nil, nil, noHeader(name)
+		case err == io.EOF && c.Records == 0:
+			err = noHeader(name)
 		case err == io.EOF:
-			if why := known.missing(c.Records); why != "" {
-				return nil, nil, &Fault{Path: name, Line: c.Records + 1, Why: why, Do: distrust}
+			if err = nil; c.Records < known.Records {
+				err = &Fault{name, c.Records + 1, fmt.Sprintf("records %d to %d were on disk and are missing: "+
+					"the end of the file was cut off", c.Records, known.Records-1), distrust}
 			}
-			return c, w, nil
 		case err != nil:
-			return nil, nil, err
-		case bad != nil:
-			if c.Torn, err = w.judge(*bad, name, size, known); err != nil {
-				return nil, nil, err
-			}
-			return c, w, nil
+		case why != "":
+			c.Torn, err = w.judge(why, name, size, known)
 		case r.n == known.Records-1 && string(r.hash) != known.Hash:
-			return nil, nil, &Fault{Path: name, Line: r.n + 1,
-				Why: "it isn't the record that " + AnchorOf(name) + " names", Do: distrust}
-		case r.n == 0:
-			c.Header, c.First = slices.Clone(r.body), r.time
+			err = &Fault{name, r.n + 1, "it isn't the record that " + AnchorOf(name) + " names", distrust}
 		default:
-			c.Ending = append(c.Ending[:0], r.body...)
+			if r.n == 0 {
+				c.Header, c.First = slices.Clone(r.body), r.time
+			} else {
+				c.Ending = append(c.Ending[:0], r.body...)
+			}
+			c.Records, c.Last, c.Size = w.chain.next, r.time, w.at
+			c.last = append(c.last[:0], r.hash...)
+			continue
 		}
-		c.Records, c.Last, c.Size = w.chain.next, r.time, w.at
-		c.last = append(c.last[:0], r.hash...)
+		return c, w, err
 	}
 }
 
 func noHeader(name string) error {
-	return &Fault{Path: name, Line: 1, Why: "there is no whole header, so the run had not begun when it was cut short",
-		Do: "delete the file and begin the run anew"}
+	return &Fault{name, 1, "there is no whole header, so the run had not begun when it was cut short",
+		"delete the file and begin the run anew"}
 }
 
 const distrust = "don't go on from it: take an untouched copy, or begin a new run"
 
-// judge reports whether a stranger, with all that follows it, is what a crash left of the last write, or
+// judge reports whether a line that is no record, with all that follows it, is what a crash left of the last write, or
 // a fault. The package's documentation has the reasons.
-func (w *walker) judge(s stranger, name string, size int64, known claim) (*Torn, error) {
-	k := w.chain.next
+func (w *walker) judge(why, name string, size int64, known claim) (*Torn, error) {
+	k, left := w.chain.next, size-w.start
 	if k == 0 {
-		if err := headerProblem(s, name); err != nil {
+		if err := headerProblem(w.line, w.ended, name); err != nil {
 			return nil, err
 		}
 	}
-	fault := &Fault{Path: name, Line: k + 1, Why: s.why, Do: distrust}
-	remains := !s.ended && !s.long || bytes.IndexByte(s.line, 0) >= 0
-	switch {
-	case k < known.Records:
-		return nil, fault
-	case remains && size-s.at > int64(maxWrite):
-		fault.Why = fmt.Sprintf("record %d is damaged, and %d bytes follow where a crash leaves %d at most", k,
-			size-s.at, maxWrite)
-		return nil, fault
+	remains := !w.ended && len(w.line) <= maxLine || bytes.IndexByte(w.line, 0) >= 0
+	torn := &Torn{Record: k, Offset: w.start, Bytes: left}
+	if remains && left > int64(maxWrite) {
+		remains = false
+		why = fmt.Sprintf("record %d is damaged, and %d bytes follow where a crash leaves %d at most", k,
+			left, maxWrite)
+	} else {
+		for k >= known.Records && w.scan() {
+			if r, ok := parse(w.line); ok && r.n > k && r.synced > k {
+				return nil, &Fault{name, k + 1,
+					fmt.Sprintf("%s, and it was on disk before record %d was written", why, r.n), distrust}
+			}
+		}
 	}
-	later, err := w.laterWrite(k)
-	switch {
+	switch err := w.err(); {
 	case err != nil:
 		return nil, err
-	case later > 0:
-		fault.Why = fmt.Sprintf("%s, and it was on disk before record %d was written", s.why, later)
-	case remains && k == 0:
+	case k < known.Records || !remains:
+		return nil, &Fault{name, k + 1, why, distrust}
+	case k == 0:
 		return nil, noHeader(name)
-	case remains:
-		return &Torn{Record: k, Offset: s.at, Bytes: size - s.at}, nil
 	}
-	return nil, fault
+	return torn, nil
 }
 
 // headerProblem reports why a first line can't be the rest of a header of this version.
-func headerProblem(s stranger, name string) error {
-	text := bytes.TrimRight(s.line[:min(len(s.line), len(magic))], "\x00")
-	if !bytes.HasPrefix([]byte(magic), text) || s.ended && len(text) < len(magic) {
-		return &Fault{Path: name, Line: 1, Why: "this isn't the journal of a run: that begins with " + magic + "1,",
-			Do: "name the file of a run"}
+func headerProblem(line []byte, ended bool, name string) error {
+	text := bytes.TrimRight(line[:min(len(line), len(magic))], "\x00")
+	if !bytes.HasPrefix([]byte(magic), text) || ended && len(text) < len(magic) {
+		return &Fault{name, 1, "this isn't the journal of a run: that begins with " + magic + "1,",
+			"name the file of a run"}
 	}
-	version, _, ok := cutNumber(s.line[min(len(s.line), len(magic)):], ",")
-	if ok && version != 1 {
-		return &Fault{Path: name, Line: 1,
-			Why: fmt.Sprintf("the journal is of version %d of the format, and this obelus reads version 1", version),
-			Do:  "take the obelus that wrote it, or a newer one"}
+	if version, _, ok := cutNumber(line[min(len(line), len(magic)):], ","); ok && version != 1 {
+		return &Fault{name, 1,
+			fmt.Sprintf("the journal is of version %d of the format, and this obelus reads version 1", version),
+			"take the obelus that wrote it, or a newer one"}
 	}
 	return nil
-}
-
-// laterWrite looks through the rest of the file for a record that says that record k was on disk before,
-// and gives the number of that record, or 0.
-func (w *walker) laterWrite(k int) (int, error) {
-	for {
-		if err := w.line(); err == io.EOF {
-			return 0, nil
-		} else if err != nil {
-			return 0, err
-		}
-		if r, ok := parse(w.stranger.line); ok && r.n > k && r.synced > k {
-			return r.n, nil
-		}
-	}
 }

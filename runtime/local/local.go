@@ -54,11 +54,10 @@ type Planner interface {
 
 // A Confirmer puts questions to a person. Ask takes one and returns at once: it is called by one goroutine, in the
 // order in which the person is to be asked. The function that it returns is called once, in another goroutine; it waits
-// for the answer, or until ctx is done. It calls shown once the person sees the question: only then does the time for
-// the answer begin. An error says that no answer is to be had: the run stops, but for [ErrNoReviewer] not before
-// nothing else is left to do.
+// for the answer, or until ctx is done. An error says that no answer is to be had: the run stops, but for
+// [ErrNoReviewer] not before nothing else is left to do.
 type Confirmer interface {
-	Ask(ctx context.Context, q *runtime.Question, shown func()) (answer func() (runtime.Decision, error))
+	Ask(ctx context.Context, q *runtime.Question) (answer func() (runtime.Decision, error))
 }
 
 // Instances brings the instances of a run that come from outside. Next waits for the next ones, at least one and at
@@ -129,8 +128,7 @@ type world struct {
 	pieces  chan runtime.Event // of an answer, and its end: whatever else happens goes before
 	posts   chan func()        // what other goroutines have this one do
 	gone    chan struct{}      // closed when nobody hears of them any more
-	tries   map[try]*undertaking
-	put     []func()         // what waits for the answers to questions that are being put
+	tries   map[try]context.CancelFunc
 	busy    int              // goroutines that haven't reported back
 	budget  *activity.Budget // of expressions; nil for no bound
 	timers  map[timed]*timer
@@ -142,13 +140,6 @@ type world struct {
 // A try is one try of a call's activity, one question about it or, with
 // [runtime.Run] as the call, one answer of the planner.
 type try struct{ tick, frame, call, attempt int }
-
-// An undertaking is what a command has begun, until it has reported back.
-type undertaking struct {
-	cancel context.CancelFunc
-	asks   bool // it is a question
-	seen   bool // which the person sees
-}
 
 const batch = 256
 
@@ -167,7 +158,7 @@ func drive(ctx context.Context, m *runtime.Machine, first runtime.Event, o Optio
 		pieces:  make(chan runtime.Event, 16),
 		posts:   make(chan func(), 64),
 		gone:    make(chan struct{}),
-		tries:   map[try]*undertaking{},
+		tries:   map[try]context.CancelFunc{},
 		timers:  map[timed]*timer{},
 
 		interrupt: ctx.Done(),
@@ -186,7 +177,11 @@ func (w *world) Next() (runtime.Event, error) {
 	for {
 		for len(w.batch) > 0 {
 			e := w.batch[0]
-			if w.batch = w.batch[1:]; e.Kind != runtime.Fired || w.ranOut(e) {
+			switch w.batch = w.batch[1:]; {
+			case e.Kind == runtime.Fired && !w.ranOut(e):
+			case e.Kind == runtime.Decided && e.Decision == nil: // nobody answers
+				w.back(&e)
+			default:
 				err := w.record(&e)
 				return e, err
 			}
@@ -320,13 +315,9 @@ func (w *world) back(e *runtime.Event) {
 	default:
 		return
 	}
-	w.over(key)
-}
-
-func (w *world) over(key try) {
 	w.busy--
-	if one := w.tries[key]; one != nil {
-		one.cancel()
+	if cancel := w.tries[key]; cancel != nil {
+		cancel()
 		delete(w.tries, key)
 	}
 }
@@ -339,8 +330,8 @@ func (w *world) wait() {
 	for key := range w.timers {
 		w.stopTimer(key)
 	}
-	for _, one := range w.tries {
-		one.cancel()
+	for _, cancel := range w.tries {
+		cancel()
 	}
 	over := time.NewTimer(5 * time.Second)
 	defer over.Stop()
@@ -376,14 +367,13 @@ func (w *world) carryOut(commands []runtime.Command) {
 		case runtime.Join:
 			w.join(c.Count)
 		case runtime.Cancel:
-			if one := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; one != nil {
-				one.cancel()
+			if cancel := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; cancel != nil {
+				cancel()
 			}
 		case runtime.SetTimer:
 			w.setTimer(c)
 		}
 	}
-	w.awaitAnswers()
 }
 
 // post has the run's goroutine do something.
@@ -404,11 +394,9 @@ func (w *world) sendTo(events chan<- runtime.Event, e runtime.Event) {
 }
 
 // began notes something that a command has asked for, and how to cancel it.
-func (w *world) began(c runtime.Command, cancel context.CancelFunc) *undertaking {
-	one := &undertaking{cancel: cancel}
-	w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}] = one
+func (w *world) began(c runtime.Command, cancel context.CancelFunc) {
+	w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}] = cancel
 	w.busy++
-	return one
 }
 
 func (w *world) begin(c runtime.Command) context.Context {
@@ -418,7 +406,7 @@ func (w *world) begin(c runtime.Command) context.Context {
 }
 
 func (w *world) start(c runtime.Command) {
-	e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
+	e := c.Event(runtime.Ended)
 	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params,
 		Paths: compiler.Offered(c.Plan, c.Of),
 		Unread: len(compiler.RepeatedCall(c.Of).Output) == 0 &&

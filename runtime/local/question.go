@@ -1,7 +1,6 @@
 package local
 
 import (
-	"context"
 	"errors"
 
 	"github.com/obelus-dev/obelus/runtime"
@@ -18,41 +17,23 @@ func (w *world) ask(c runtime.Command) {
 			return
 		}
 	}
-	key := try{c.Tick, c.Frame, c.Call, c.Attempt}
 	if w.options.Confirmer == nil {
 		return
 	}
-	own, cancel := context.WithCancel(w.ctx)
-	w.began(c, cancel).asks = true
-	answer := w.options.Confirmer.Ask(own, c.Question, func() { w.post(func() { w.shown(key) }) })
-	w.put = append(w.put, func() {
-		decided := runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt}
+	own := w.begin(c)
+	answer := w.options.Confirmer.Ask(own, c.Question)
+	go func() {
+		decided := c.Event(runtime.Decided)
 		d, err := answer()
 		switch {
 		case err == nil:
 			decided.Decision = &d
-		case own.Err() != nil:
-		case errors.Is(err, ErrNoReviewer):
-			w.post(func() { // the time for the answer counts all the same
-				w.shown(key)
-				w.over(key)
-			})
-			return
+		case own.Err() != nil, errors.Is(err, ErrNoReviewer):
 		default:
 			w.send(runtime.Event{Kind: runtime.Stopped, Text: string(unasked(c.Question)), Gently: true})
 		}
 		w.send(decided)
-	})
-}
-
-// awaitAnswers waits for the answers once all questions of a moment are put, so that who
-// is asked can see them together.
-func (w *world) awaitAnswers() {
-	for _, wait := range w.put {
-		go wait()
-	}
-	clear(w.put)
-	w.put = w.put[:0]
+	}()
 }
 
 // stuck is why the run can't go on but for answers that nobody is there to give, or "": it continues with all that

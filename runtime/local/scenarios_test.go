@@ -473,12 +473,11 @@ func inOrder(solution any) string {
 }
 
 // Ask is the person.
-func (s *scenario) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
-	return func() (runtime.Decision, error) { return s.decide(ctx, q, shown) }
+func (s *scenario) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
+	return func() (runtime.Decision, error) { return s.decide(ctx, q) }
 }
 
-func (s *scenario) decide(ctx context.Context, q *runtime.Question, shown func()) (runtime.Decision, error) {
-	shown()
+func (s *scenario) decide(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
 	answer := s.next(ctx, s.named(q))
 	if answer == nil {
 		<-ctx.Done()

@@ -10,26 +10,17 @@ import (
 // answer to a question. A call has one of them at a time.
 type timer struct {
 	event runtime.Event // the event when it fires
-	after time.Duration
-	clock *time.Timer // nil as long as its question isn't shown
+	clock *time.Timer
 }
 
 type timed struct{ tick, frame, call int }
 
-// setTimer sets a timer. The time for an answer begins when the question is shown.
 func (w *world) setTimer(c runtime.Command) {
 	key := timed{c.Tick, c.Frame, c.Call}
 	w.stopTimer(key)
-	t := &timer{event: runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call,
-		Attempt: c.Attempt}, after: c.After}
+	t := &timer{event: c.Event(runtime.Fired)}
 	w.timers[key] = t
-	if q := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; q == nil || !q.asks || q.seen {
-		w.startTimer(key, t)
-	}
-}
-
-func (w *world) startTimer(key timed, t *timer) {
-	t.clock = time.AfterFunc(t.after, func() {
+	t.clock = time.AfterFunc(c.After, func() {
 		w.post(func() {
 			if w.timers[key] == t {
 				w.batch = append(w.batch, t.event)
@@ -41,9 +32,7 @@ func (w *world) startTimer(key timed, t *timer) {
 
 func (w *world) stopTimer(key timed) {
 	if t := w.timers[key]; t != nil {
-		if t.clock != nil {
-			t.clock.Stop()
-		}
+		t.clock.Stop()
 		delete(w.timers, key)
 	}
 }
@@ -63,17 +52,4 @@ func (w *world) ranOut(e runtime.Event) bool {
 	status := w.machine.Status(e.Frame, e.Call)
 	return e.Tick == w.machine.Tick() &&
 		(status == runtime.Running || status == runtime.Pausing || status == runtime.Asking)
-}
-
-// shown notes that a person sees a question: the time for its answer begins.
-func (w *world) shown(of try) {
-	q := w.tries[of]
-	if q == nil || !q.asks || q.seen {
-		return
-	}
-	q.seen = true
-	key := timed{of.tick, of.frame, of.call}
-	if t := w.timers[key]; t != nil && t.clock == nil {
-		w.startTimer(key, t)
-	}
 }

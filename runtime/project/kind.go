@@ -18,50 +18,41 @@ import (
 type Kind uint8
 
 const (
-	Foreign Kind = iota // nothing of ours
+	Foreign Kind = iota // nothing that is checked
 	Plan                // a document of a shape of LANGUAGE.md#documents
 	// tools, activities, schemas, advisors: what plans import, the configuration names, or --activities brings
 	Definitions
-	Recording // recorded solutions
-	Instances // instances of a run, one a line
-	Settings  // obelus.yaml
-	Policy    // who may do what
+	Settings // obelus.yaml
+	Policy   // who may do what
+	Given    // recorded solutions, or instances of a run, one a line: what a run reports on
 )
 
-// named are the kinds that files have by their names, where what they hold doesn't tell:
-// the words of a name, and what else must be in a text that can't be read.
-var named = []struct {
-	kind     Kind
-	name     *regexp.Regexp
-	mentions []string
-}{
-	{Settings, regexp.MustCompile(`^` + regexp.QuoteMeta(workspace.Settings) + `$`), nil},
-	{Policy, regexp.MustCompile(`(^|[._-])policy\.(yaml|yml|json)$`), nil},
-	{Instances, regexp.MustCompile(`(^|[._-])instances([._-].*)?\.jsonl$`), []string{`"id"`}},
-	{Recording, regexp.MustCompile(`(^|[._-])(solutions?|recordings?|recorded|replay)([._-].*)?\.(yaml|yml|json)$`),
-		[]string{"_tool"}},
-	{Definitions, regexp.MustCompile(
-		`(^|[._-])(tools?|catalogues?|catalogs?|activities|schemas|advisors)([._-].*)?\.(yaml|yml|json)$`),
-		[]string{"properties", "inputSchema", "_output", "argv", "expr:", `"expr"`}},
-}
+// The names of files tell what they are where what they hold doesn't.
+var (
+	policyName     = regexp.MustCompile(`(^|[._-])policy\.(yaml|yml|json)$`)
+	definitionName = regexp.MustCompile(
+		`(^|[._-])(tools?|catalogues?|catalogs?|activities|schemas|advisors)([._-].*)?\.(yaml|yml|json)$`)
+)
 
 // Identify says what a document is, by what it holds and then by its name; root is nil
 // where its text can't be read. It is sure where what it holds shows it: a file that
 // nobody named, and of which only the name tells, may be somebody else's.
 func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
-	byName := Foreign
-	mentions := []string{"_tool", "calls:"}
-	for _, one := range named {
-		if one.name.MatchString(strings.ToLower(filepath.Base(file.Name))) {
-			byName, mentions = one.kind, one.mentions
-			break
-		}
+	byName, mentions := Foreign, []string{"_tool", "calls:"}
+	switch name := strings.ToLower(filepath.Base(file.Name)); {
+	case name == workspace.Settings:
+		byName, mentions = Settings, nil
+	case policyName.MatchString(name):
+		byName, mentions = Policy, nil
+	case definitionName.MatchString(name):
+		byName = Definitions
+		mentions = []string{"properties", "inputSchema", "_output", "argv", "expr:", `"expr"`}
 	}
 	switch base := filepath.Base(file.Name); {
 	case base == workspace.Settings, base == policy.File:
 		return byName, true
-	case root == nil &&
-		slices.ContainsFunc(mentions, func(word string) bool { return strings.Contains(string(file.Text), word) }):
+	case root == nil && slices.ContainsFunc(mentions,
+		func(word string) bool { return strings.Contains(string(file.Text), word) }):
 		return cmp.Or(byName, Plan), true
 	case root == nil:
 		return byName, false
@@ -72,13 +63,11 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	switch {
 	case holdsPlan(root):
 		return Plan, true
-	case holdsSolutions(root):
-		return Recording, true
+	case holdsSolutions(root),
+		file.Row > 0 && root.Get("id") != nil && (root.Get("state") != nil || root.Get("input") != nil):
+		return Given, true
 	case holdsRules(root):
 		return Policy, true
-	case file.Row > 0 && root.Get("id") != nil &&
-		(root.Get("state") != nil || root.Get("input") != nil || byName == Instances):
-		return Instances, byName == Instances || isInstance(root)
 	case defines(root):
 		return Definitions, true
 	case intendedAsPlan(root):
@@ -115,20 +104,6 @@ func holdsMessages(n *source.Node) bool {
 	}
 	kind := n.Items[0].Get("type")
 	return kind != nil && slices.Contains(messageTypes, kind.Text)
-}
-
-// isInstance reports whether a line is an instance and can't be a row of somebody's data.
-func isInstance(line *source.Node) bool {
-	return !slices.ContainsFunc(line.Fields, func(f source.Field) bool {
-		switch f.Key.Text {
-		case "id":
-			return f.Value.Kind != source.String
-		case "state", "input":
-			return f.Value.Kind != source.Object
-		}
-		return !slices.Contains([]string{"status", "output", "errors"}, f.Key.Text) &&
-			!strings.HasPrefix(f.Key.Text, "x-")
-	})
 }
 
 func holdsSolutions(root *source.Node) bool {

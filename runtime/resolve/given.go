@@ -14,33 +14,36 @@ import (
 
 // Unfit is what the plan's schemas don't admit of an input and of an initial state, and which one ("input", "state");
 // nil if all of it fits. Such values would only make calls skip or fail later, where the cause is harder to see. The
-// state may still lack what its schema requires: the calls bring it.
-func Unfit(p *plan.Plan, input, state map[string]any) (what string, why *schema.Violation) {
-	if p.InputSchema != nil {
-		if v := p.InputSchema.Validate(input); v != nil {
-			return "input", redacted(v, input, p.InputSchema)
+// state may still lack what its schema requires: the calls bring it. What instances share may lack anything.
+func Unfit(p *plan.Plan, input, state map[string]any, shared bool) (what string, why *schema.Violation) {
+	switch {
+	case shared:
+		why = UnfitKeys(p.InputSchema, input)
+	case p.InputSchema != nil:
+		if why = p.InputSchema.Validate(input); why != nil {
+			why = redacted(why, input, p.InputSchema)
 		}
+	}
+	if why != nil {
+		return "input", why
 	}
 	return "state", UnfitKeys(p.StateSchema, state)
 }
 
-// Wanting are the keys that the schema of the state requires, that are missing, and that no call writes.
-func Wanting(p *plan.Plan, state map[string]any) (keys []string) {
-	if p.StateSchema == nil {
-		return nil
-	}
-	stateRoot, _ := p.Paths.Lookup(pathtree.Root, expression.Segment{Key: "state"})
-	for _, name := range p.StateSchema.Required() {
-		if _, there := state[name]; there {
-			continue
+// Missing are the keys that schemas require of an input and of an initial state, and that aren't there: of the state
+// those that no call writes.
+func Missing(p *plan.Plan, input, state map[string]any) (ofInput, ofState []string) {
+	required := func(s *schema.Schema, values map[string]any) (keys []string) {
+		if s != nil {
+			keys = slices.DeleteFunc(s.Required(), func(key string) bool { _, there := values[key]; return there })
 		}
-		if id, known := p.Paths.Lookup(stateRoot, expression.Segment{Key: name}); known && len(p.Writers(id)) > 0 ||
-			len(p.WritersAt(stateRoot)) > 0 {
-			continue
-		}
-		keys = append(keys, name)
+		return keys
 	}
-	return keys
+	root, _ := p.Paths.Lookup(pathtree.Root, expression.Segment{Key: "state"})
+	return required(p.InputSchema, input), slices.DeleteFunc(required(p.StateSchema, state), func(key string) bool {
+		id, known := p.Paths.Lookup(root, expression.Segment{Key: key})
+		return known && len(p.Writers(id)) > 0 || len(p.WritersAt(root)) > 0
+	})
 }
 
 // UnfitKeys is what a schema doesn't admit of the values of an object that needn't be whole; nil if all of them fit.

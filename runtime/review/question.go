@@ -175,6 +175,9 @@ type Site struct {
 	// Tries are which try of each of the delegating calls in Under it is, the outermost first. With them each call
 	// settles once.
 	Tries []int `json:"-"`
+	// Parent and ParentCall are the frame and the call in whose stead it is carried out, as commands number them; -1
+	// for a call of the run itself.
+	Parent, ParentCall int `json:"-"`
 }
 
 // Path is that of a call below those in whose stead it is carried out: "digest#1/chapter#2".

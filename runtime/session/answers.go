@@ -29,8 +29,6 @@ type Answer struct {
 	Instance string `json:"instance,omitzero"`
 	Under    string `json:"under,omitzero"` // the path of the calls above one of a delegate
 	runtime.Decision
-
-	given bool // for this run alone, and not in the box
 }
 
 // name is that of the call, with those above it before it, as it is shown and may be
@@ -164,29 +162,30 @@ type desk struct {
 	person local.Confirmer
 	within time.Duration // how long an answer is waited for
 	box    box
-	before map[string]bool         // questions that were answered before the run was resumed
-	pin    func(*runtime.Question) // nil of a run without a journal, which nobody answers later
-	signed *vouching               // nil of a run without an approval
+	before map[string]bool                // questions that were answered before the run was resumed
+	now    func(*runtime.Question) string // the name that a question has as things are
+	signed *vouching                      // nil of a run without an approval
 	notice func(string)
 
 	mu     sync.Mutex
-	stored []Answer  // and not taken yet; first those given
-	size   int64     // of the box that were read
-	looked time.Time // when that was
+	stored []Answer // and not taken yet
+	size   int64    // of the box that were read
 }
 
 func newDesk(person local.Confirmer, s *Session) *desk {
-	d := &desk{person: person, notice: s.Options.Notice}
-	if d.within = s.Options.Options.Confirm.Timeout; s.vouching != nil {
+	d := &desk{person: person, notice: s.Options.Notice, within: s.Options.Options.Confirm.Timeout,
+		now: func(q *runtime.Question) string { return q.ID }}
+	if s.vouching != nil {
 		s.vouching.run = s.ID()
 		d.signed = s.vouching
 	}
-	for _, a := range s.answers {
-		a.given = true
-		d.stored = append(d.stored, a)
-	}
 	if s.keeper != nil {
-		d.box, d.pin = boxOf(s.keeper.file), func(q *runtime.Question) { pin(s.Program, q) }
+		d.box = boxOf(s.keeper.file)
+		d.now = func(q *runtime.Question) string {
+			same := *q
+			pin(s.Program, &same)
+			return same.ID
+		}
 	}
 	if s.Replay != nil {
 		d.before = s.Replay.answered
@@ -194,25 +193,34 @@ func newDesk(person local.Confirmer, s *Session) *desk {
 			d.within = c.Timeout
 		}
 	}
+	d.look()
+	d.store(s.answers)
 	return d
 }
 
-// close ends what the desk does, and tells which answers weren't used. Of a run that stopped, an answer in the box
-// waits for its question, and is reported only where the run asks another one.
+// store takes answers up, the last to a question in the place of those before it.
+func (d *desk) store(more []Answer) {
+	for _, a := range more {
+		if a.ID != "" {
+			d.stored = slices.DeleteFunc(d.stored, func(b Answer) bool { return review.SameQuestion(a.ID, b.ID) })
+		}
+		d.stored = append(d.stored, a)
+	}
+}
+
+// close tells which answers weren't used. Of a run that stopped, one waits for its question, and is reported only where
+// the run asks another one.
 func (d *desk) close(o *runtime.Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.notice == nil {
-		return
-	}
 	var left []string
 	for _, a := range d.stored {
 		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
-		if a.given || o != nil && (o.Status != runtime.RunStopped || slices.ContainsFunc(o.Asked, asks)) {
+		if a.ID == "" || o != nil && (o.Status != runtime.RunStopped || slices.ContainsFunc(o.Asked, asks)) {
 			left = append(left, strings.TrimPrefix(a.Instance+" "+a.name(), " "))
 		}
 	}
-	if len(left) > 0 {
+	if len(left) > 0 && d.notice != nil {
 		d.notice(wording.Counted(len(left), "answer wasn't used", "answers weren't used") + ": " +
 			wording.Names(left, 10) + "; another answer counts, or the question has changed since")
 	}
@@ -221,19 +229,8 @@ func (d *desk) close(o *runtime.Outcome) {
 // glance is how often the box is looked into.
 const glance = 200 * time.Millisecond
 
-// answered gives the answer that is there already, or nil.
-func (d *desk) answered(q *runtime.Question) *runtime.Decision {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.look()
-	if a := d.take(q); a != nil {
-		return &a.Decision
-	}
-	return nil
-}
-
-// Ask waits for an answer, as long as there is somebody to give it.
-func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+// Ask waits for an answer of a person, or in the box, as long as there is somebody to give it.
+func (d *desk) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
 	within := q.Within
 	if q.InFlight || len(q.Outside) > 0 { // which no default answers: the run stops then
 		within = d.within
@@ -241,10 +238,9 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 	if d.person == nil && (within == 0 || d.box == "") {
 		return func() (runtime.Decision, error) { return runtime.Decision{}, local.ErrNoReviewer }
 	}
-	own, wake := context.WithCancel(ctx)
+	own, withdraw := context.WithCancel(ctx)
 	ask := func() (runtime.Decision, error) {
-		shown()
-		over := make(<-chan time.Time)
+		var over <-chan time.Time // else the machine says when it is
 		if q.Within == 0 {
 			over = time.After(within)
 		}
@@ -256,65 +252,50 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 		}
 	}
 	if d.person != nil {
-		ask = d.person.Ask(own, q, shown)
+		ask = d.person.Ask(own, q)
 	}
 	return func() (runtime.Decision, error) {
-		elsewhere := make(chan *Answer)
-		go func() { elsewhere <- d.watch(own, wake, q) }()
-		decision, err := ask()
-		wake()
-		if answer := <-elsewhere; answer != nil && err != nil {
-			return answer.Decision, nil
+		defer withdraw()
+		type answer struct {
+			runtime.Decision
+			error
 		}
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if takes := decision.Verdict; err == nil &&
-			(takes == runtime.Approve || takes == runtime.Change || takes == runtime.Retry) && d.now(q) != q.ID {
-			decision.ID = "what was shown" // and isn't what would run now
+		asked := make(chan answer, 1)
+		go func() {
+			decision, err := ask()
+			asked <- answer{decision, err}
+		}()
+		var stored *runtime.Decision
+		for stored == nil {
+			select {
+			case a := <-asked:
+				return d.judged(q, a.Decision), a.error
+			case <-time.After(glance):
+				stored = d.answered(q)
+			}
 		}
-		if d.vouched(&decision, q) != nil {
-			decision.Signed = ""
+		withdraw() // who is asked is told
+		if a := <-asked; a.error == nil {
+			return d.judged(q, a.Decision), nil
 		}
-		return decision, err
+		return *stored, nil
 	}
 }
 
-// watch looks into the box for an answer to a question that somebody is asked, who is then told.
-func (d *desk) watch(asked context.Context, wake context.CancelFunc, q *runtime.Question) *Answer {
-	for d.box != "" {
-		select {
-		case <-time.After(glance):
-		case <-asked.Done():
-			return nil
-		}
-		d.mu.Lock()
-		if time.Since(d.looked) > glance/2 { // else one for another question has
-			d.look()
-		}
-		a := d.take(q)
-		d.mu.Unlock()
-		if a != nil {
-			wake()
-			return a
-		}
+// judged is a person's decision, which names another question where what was shown isn't what would run now.
+func (d *desk) judged(q *runtime.Question, decision runtime.Decision) runtime.Decision {
+	takes := []runtime.Verdict{runtime.Approve, runtime.Change, runtime.Retry}
+	if slices.Contains(takes, decision.Verdict) && d.now(q) != q.ID {
+		decision.ID = "what was shown"
 	}
-	return nil
+	if d.vouched(&decision, q) != nil {
+		decision.Signed = ""
+	}
+	return decision
 }
 
-// now is the name that a question has as things are.
-func (d *desk) now(q *runtime.Question) string {
-	same := *q
-	if d.pin != nil {
-		d.pin(&same)
-	}
-	return same.ID
-}
-
-// keeps are the answers that are there before the run continues.
-func (d *desk) keeps() (all []runtime.KeptAnswer) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.look()
+// kept are the answers that are there before the run continues.
+func (d *desk) kept() (all []runtime.KeptAnswer) {
 	for _, a := range d.stored {
 		all = append(all, runtime.KeptAnswer{Call: a.name(), Instance: a.Instance, ID: a.ID})
 	}
@@ -329,41 +310,36 @@ func (d *desk) vouched(decision *runtime.Decision, q *runtime.Question) error {
 	return d.signed.holds(decision.Signed, q, d.now(q))
 }
 
-// take gives an answer to a question, once: the first of those given, or else the last of
-// the box.
-func (d *desk) take(q *runtime.Question) *Answer {
-	answers := func(a Answer) bool {
+// answered gives the answer to a question that is there, once, or nil: first those to whatever is asked.
+func (d *desk) answered(q *runtime.Question) *runtime.Decision {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.look()
+	fits := func(a Answer) bool {
 		no := a.Verdict == runtime.Reject || a.Verdict == runtime.Fail // which stands whatever would run has become
 		return a.name() == q.Path() && a.Instance == q.Instance &&
 			(a.ID == "" || a.ID == d.now(q) || no && review.SameQuestion(a.ID, q.ID)) &&
 			d.vouched(&a.Decision, q) == nil
 	}
-	var found *Answer
-	d.stored = slices.DeleteFunc(d.stored, func(a Answer) bool {
-		if found != nil && found.given || !answers(a) {
-			return false
-		}
-		found = &a
-		return true
-	})
-	if found != nil && found.Signed != "" { // by more people than before
-		d.stored = slices.DeleteFunc(d.stored, func(a Answer) bool { return a.ID == found.ID })
+	at := slices.IndexFunc(d.stored, func(a Answer) bool { return a.ID == "" && fits(a) })
+	if at < 0 {
+		at = slices.IndexFunc(d.stored, fits)
 	}
-	return found
+	if at < 0 {
+		return nil
+	}
+	found := d.stored[at].Decision
+	d.stored = slices.Delete(d.stored, at, at+1)
+	return &found
 }
 
 // look takes what has come into the box.
 func (d *desk) look() {
 	more, size, err := d.box.since(d.size)
-	d.looked = time.Now()
 	if err != nil && d.notice != nil {
 		d.notice(err.Error())
 		size = math.MaxInt64 // no more is read
 	}
 	d.size = size
-	for _, a := range more {
-		if !d.before[a.ID] {
-			d.stored = append(d.stored, a)
-		}
-	}
+	d.store(slices.DeleteFunc(more, func(a Answer) bool { return d.before[a.ID] }))
 }

@@ -41,9 +41,8 @@ func (decider) decide(q *runtime.Question) runtime.Decision {
 	return d
 }
 
-func (p decider) Ask(_ context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+func (p decider) Ask(_ context.Context, q *runtime.Question) func() (runtime.Decision, error) {
 	return func() (runtime.Decision, error) {
-		shown()
 		return p.decide(q), nil
 	}
 }
@@ -230,9 +229,8 @@ type patient struct {
 	takenBack chan struct{}
 }
 
-func (p patient) Ask(ctx context.Context, _ *runtime.Question, shown func()) func() (runtime.Decision, error) {
+func (p patient) Ask(ctx context.Context, _ *runtime.Question) func() (runtime.Decision, error) {
 	return func() (runtime.Decision, error) {
-		shown()
 		p.looks <- true
 		<-ctx.Done()
 		p.takenBack <- struct{}{}

@@ -96,10 +96,13 @@ func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err 
 // the file is [io.EOF].
 func (f *instancesFile) read() (*runtime.Instance, error) {
 	line, err := f.lines.Next()
+	gone := func() error {
+		return fmt.Errorf("%s: the instance \"%s\", which the run had begun with, isn't in its place any more", f.name,
+			compiler.Shown(f.joined[0]))
+	}
 	switch {
 	case errors.Is(err, io.EOF) && len(f.joined) > 0:
-		return nil, fmt.Errorf("%s: the instance \"%s\", which the run had begun with, isn't there any more", f.name,
-			compiler.Shown(f.joined[0]))
+		return nil, gone()
 	case errors.Is(err, io.EOF):
 		return nil, err
 	case err != nil:
@@ -117,9 +120,7 @@ func (f *instancesFile) read() (*runtime.Instance, error) {
 		return one, nil
 	}
 	if one.ID != f.joined[0] {
-		return nil, fmt.Errorf("%s:%d: when the run began the instance here was \"%s\", and now it is \"%s\"",
-			f.name, line.Row,
-			compiler.Shown(f.joined[0], one.ID), compiler.Shown(one.ID, f.joined[0]))
+		return nil, gone()
 	}
 	f.joined = f.joined[1:]
 	return nil, nil
@@ -178,15 +179,4 @@ func (f *instancesFile) add(id *source.Node) (why string) {
 		return err.Error()
 	}
 	return ""
-}
-
-// JudgeInstances reports what keeps the lines of a file of instances from being taken
-// into a run, whatever its plan.
-func JudgeInstances(name string, text []byte) (found []diag.Diagnostic) {
-	f := &instancesFile{ids: &naming.IDs{}}
-	for line := range source.Lines(name, text) {
-		_, faults := f.instance(line)
-		found = append(found, faults...)
-	}
-	return found
 }

@@ -126,9 +126,8 @@ output: †state.r
 
 type asker func(q *runtime.Question) runtime.Decision
 
-func (a asker) Ask(_ context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+func (a asker) Ask(_ context.Context, q *runtime.Question) func() (runtime.Decision, error) {
 	return func() (runtime.Decision, error) {
-		shown()
 		return a(q), nil
 	}
 }

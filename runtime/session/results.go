@@ -1,15 +1,9 @@
 package session
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
 	"os"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
 )
@@ -41,59 +35,28 @@ func resultsProblem(format string, args ...any) *diag.UserError {
 // overwritten by a run that begins: it may be all that is left of a long run. One that is resumed writes what its
 // journal says over what it had written before.
 func (s *Session) openResults() (*results, error) {
-	name := s.Options.Results
-	if name == "" {
+	if s.Options.Results == "" {
 		return nil, nil
 	}
-	name, how := s.at(name), os.O_WRONLY
+	name, how := s.at(s.Options.Results), os.O_CREATE|os.O_APPEND|os.O_WRONLY
 	if s.Replay != nil {
-		how = os.O_RDWR
+		how |= os.O_TRUNC
 	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|how, 0o600)
+	file, err := os.OpenFile(name, how, 0o600)
 	if err != nil {
 		return nil, resultsProblem("can't write %q: %s", name, workspace.Reason(err)).From(err)
 	}
-	r := &results{name: name, file: file}
-	switch info, unknown := file.Stat(); {
-	case unknown != nil || !info.Mode().IsRegular():
-	case s.Replay != nil:
-		err = r.empty()
-	case info.Size() > 0:
-		err = resultsProblem("%q isn't empty", name).Advise("name another file, or remove this one")
-	}
-	if err != nil {
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		file.Close()
-		return nil, err
+		return nil, resultsProblem("%q isn't empty", name).Advise("name another file, or remove this one")
 	}
+	r := &results{name: name, file: file}
 	if s.Replay != nil {
 		for _, end := range s.Replay.Left {
 			r.add(end)
 		}
 	}
 	return r, nil
-}
-
-// empty empties the file, if it was a run that filled it. Its end may be torn.
-func (r *results) empty() error {
-	lines := bufio.NewReader(r.file)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		var written struct {
-			ID string `json:"id"`
-		}
-		if err != nil || json.Unmarshal(line, &written) != nil || written.ID == "" {
-			return resultsProblem("%q holds a line that no run has written: %s", r.name,
-				wording.Cut(string(bytes.TrimSpace(line)), 60)).
-				Advise("put the file back as it was, or move it away: then all results are written again")
-		}
-	}
-	if err := r.file.Truncate(0); err != nil {
-		return resultsProblem("can't write %q: %s", r.name, workspace.Reason(err)).From(err)
-	}
-	return nil
 }
 
 // add writes the line of an instance.

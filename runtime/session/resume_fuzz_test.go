@@ -238,9 +238,8 @@ func (s solver) Answer(_ context.Context, q *runtime.Request, emit func(string))
 // A person approves what doesn't say otherwise.
 type person struct{}
 
-func (person) Ask(_ context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+func (person) Ask(_ context.Context, q *runtime.Question) func() (runtime.Decision, error) {
 	return func() (runtime.Decision, error) {
-		shown()
 		switch {
 		case q.InFlight:
 			return runtime.Decision{Verdict: runtime.Fail}, nil

@@ -447,7 +447,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	var outcome *runtime.Outcome
 	var err error
 	if s.Replay != nil {
-		s.resume.Kept = desk.keeps()
+		s.resume.Kept = desk.kept()
 		outcome, err = local.Resume(ctx, s.Replay.Machine, s.Replay.At, s.resume, world)
 	} else {
 		outcome, err = local.Run(ctx, s.Program.Verified, world)

@@ -237,9 +237,8 @@ type replacing struct {
 	asked *string
 }
 
-func (r replacing) Ask(_ context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+func (r replacing) Ask(_ context.Context, q *runtime.Question) func() (runtime.Decision, error) {
 	return func() (runtime.Decision, error) {
-		shown()
 		if q.Problem != "" {
 			*r.asked = q.Problem
 			return runtime.Decision{Verdict: runtime.Approve}, nil
@@ -255,14 +254,14 @@ type remover struct {
 	runs string
 }
 
-func (r remover) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+func (r remover) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
 	journals, _ := filepath.Glob(filepath.Join(r.runs, "*.jsonl"))
 	for _, one := range journals {
 		if err := os.Remove(one); err != nil {
 			r.t.Skip(err)
 		}
 	}
-	return r.approver.Ask(ctx, q, shown)
+	return r.approver.Ask(ctx, q)
 }
 
 // EXECUTION.md#journals: a run whose journal is gone when it ends says so: it can't be shown, nor gone on with.

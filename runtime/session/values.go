@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -17,13 +16,7 @@ import (
 // for any of them.
 func Fits(p *plan.Plan, input, initial map[string]any) error {
 	all := state.Over(p.Input, input)
-	what, v := resolve.Unfit(p, all, initial)
 	instances := len(p.Instances) > 0 || p.AwaitsInstances
-	if instances {
-		if what, v = "input", resolve.UnfitKeys(p.InputSchema, input); v == nil {
-			what, v = "state", resolve.UnfitKeys(p.StateSchema, initial)
-		}
-	}
 	for _, call := range p.Calls { // of a solution, which checked alone knows nothing of the run that it is for
 		if call.Instance != "" && !instances {
 			return diag.NewError(ErrUnrunnable, "the call %q is for the instance %q, and the run has no instances",
@@ -33,20 +26,13 @@ func Fits(p *plan.Plan, input, initial map[string]any) error {
 						"answers: {context, solution}")
 		}
 	}
-	switch {
-	case v == nil:
-		return nil
-	case what != "input" || v.Lacks == "" || len(v.Path) > 0:
+	if keys, _ := resolve.Missing(p, all, nil); len(keys) > 0 && !instances {
+		return missing("input", keys, "")
+	}
+	if what, v := resolve.Unfit(p, all, initial, instances); v != nil {
 		return diag.NewError(ErrUnfit, "the %s doesn't fit its schema%s", what, resolve.Misfit(v))
 	}
-	keys := slices.DeleteFunc(slices.Clone(p.InputSchema.Required()), func(key string) bool {
-		_, there := all[key]
-		return there
-	})
-	if !slices.Contains(keys, v.Lacks) { // it is lacking where only some values do
-		keys = []string{v.Lacks}
-	}
-	return missing("input", keys, "")
+	return nil
 }
 
 // missing is the trouble with an input or a state that lacks keys.
@@ -55,10 +41,7 @@ func missing(what string, keys []string, more string) error {
 	for i, key := range keys {
 		quoted[i] = strconv.Quote(key)
 	}
-	verb := "is"
-	if len(keys) > 1 {
-		verb = "are"
-	}
+	verb := map[bool]string{true: "is", false: "are"}[len(keys) == 1]
 	return diag.NewError(ErrUnfit, "the %s doesn't fit its schema: %s %s missing%s", what,
 		wording.And(quoted), verb, more).
 		Advise("%s", give(what, keys))
@@ -79,7 +62,7 @@ func give(what string, keys []string) string {
 // lacks refuses to begin without an input that the plan can't do without, or without what its
 // state schema requires and no call writes.
 func lacks(p *plan.Plan, input, initial map[string]any) error {
-	if keys := resolve.Wanting(p, state.Over(p.State, initial)); len(keys) > 0 && p.Form == plan.PlanFile {
+	if _, keys := resolve.Missing(p, nil, state.Over(p.State, initial)); len(keys) > 0 && p.Form == plan.PlanFile {
 		return missing("state", keys, ", and no call writes it")
 	}
 	if p.InputSchema != nil {

@@ -154,7 +154,7 @@ type Explorer struct {
 	input      *ending
 	state      *ending
 	forks      map[string]*fork // by the path of the call
-	turned     map[*plan.Plan]*turned
+	turned     map[*plan.Plan][]analyzer.Turn
 	known      map[string]int // choices by key
 	usual      *Scenario
 	last       *course // the combination that is played, or was played last
@@ -173,7 +173,7 @@ type Explorer struct {
 // Begin is an exploration in which nothing was played yet.
 func Begin(r *analyzer.Simulation, o Options, made MadeUp) *Explorer {
 	x := &Explorer{simulation: r, plan: r.Plan(), o: o, invented: made, known: map[string]int{},
-		forks: map[string]*fork{}, turned: map[*plan.Plan]*turned{}}
+		forks: map[string]*fork{}, turned: map[*plan.Plan][]analyzer.Turn{}}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt
 	}

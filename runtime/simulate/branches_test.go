@@ -118,13 +118,13 @@ func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 			continue
 		}
 		whole := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 6_000)
-		if !whole.Complete || whole.Played < 80 {
+		if !whole.Complete || whole.Played < 40 {
 			continue
 		}
 		if plans++; strings.Contains(text, "_each") {
 			each++
 		}
-		sample := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 60)
+		sample := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 30)
 		if sample.Complete {
 			t.Fatalf("all of %d combinations were played of a sample", sample.Played)
 		}
@@ -141,7 +141,7 @@ func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 		}
 	}
 	t.Logf("%d plans, %d with items; %d of %d combinations, %d ways to end without output", plans, each, played, all, found)
-	if found < plans/2 || each < plans/5 {
+	if found < plans/2 || each < plans/20 {
 		t.Errorf("only %d ways", found)
 	}
 }

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/bind"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -72,8 +70,6 @@ type ending struct {
 	made    []string // of what a run is given: the keys that were made up
 }
 
-var missing = new(any)
-
 func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *runtime.Event) {
 	call := compiler.RepeatedCall(command.Of)
 	f := c.fork(w, command, call)
@@ -114,37 +110,18 @@ func (c *course) comesTo(how *ending) any {
 	var changed []*part // that are others, the deepest last
 	for i := range slices.Backward(how.places) {
 		p := &how.places[i]
-		if slices.ContainsFunc(changed, func(above *part) bool { return above.holds(p.steps) }) {
+		if slices.ContainsFunc(changed, func(above *part) bool {
+			return len(above.steps) < len(p.steps) && slices.Equal(above.steps, p.steps[:len(above.steps)])
+		}) {
 			continue
 		}
 		if option := c.choose(runtime.Path(how.under, p.key), named(p.options, how.under)); option > 0 {
-			value = planted(value, p.steps, p.values[option])
+			value = pathtree.With(value, p.steps, p.values[option])
 			changed = append(changed, p)
 		}
 	}
 	c.void = c.void || len(changed) > 1 && !how.accepts(value)
 	return value
-}
-
-// planted is a value with another at a place in it, or without it.
-func planted(value any, steps []expression.Segment, part any) any {
-	if part != missing {
-		return pathtree.With(value, steps, part)
-	}
-	if len(steps) == 0 {
-		return nil
-	}
-	last := len(steps) - 1
-	container, _ := pathtree.Walk(value, steps[:last])
-	switch of := container.(type) {
-	case map[string]any:
-		of = maps.Clone(of)
-		delete(of, steps[last].Key)
-		container = of
-	case []any:
-		container = of[:min(len(of), steps[last].Index)]
-	}
-	return pathtree.With(value, steps[:last], container)
 }
 
 // fork works out how a call may end: an alternative each, with the values on which conditions hang, and failing.
@@ -234,7 +211,7 @@ func (x *Explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (
 	}
 	e.prefix = call.Name + "\x00" + strconv.Itoa(route)
 	if ok && route >= 0 {
-		e.places = x.places(w, plan, call, route, &e)
+		e.places = x.places(plan, call, route, &e)
 	}
 	return e, ok
 }
@@ -260,47 +237,32 @@ func schemas(p *plan.Plan, call *plan.Call, route int) (known []*schema.Schema) 
 	return known
 }
 
-// places are the parts of a call's result on which conditions hang and lists that calls run
-// for, and those that are read and may be there or not, the deepest first. Of a call that gives items all go alike.
-func (x *Explorer) places(w *world, compiled *plan.Plan, call *plan.Call, route int, e *ending) []part {
-	g, paths, known := &gathering{Explorer: x, of: e, plan: compiled}, compiled.Paths, x.turns(compiled)
-	entire := call.Each == nil && call.Method != plan.Push // else it gives items
-	target := func(read *plan.Read) (plan.Path, bool) {
-		_, sees := slices.BinarySearch(read.Writers, int32(call.Index))
-		at := slices.IndexFunc(call.Output[route], func(p plan.Path) bool { return paths.IsAbove(p.ID, read.Path) })
-		if !sees || at < 0 || compiler.ReadsItem(compiled, read) {
-			return plan.Path{}, false
+// places are the parts of a call's result that conditions are about, the deepest first. Of a call that gives items all
+// go alike.
+func (x *Explorer) places(compiled *plan.Plan, call *plan.Call, route int, e *ending) []part {
+	paths := compiled.Paths
+	return x.vary(compiled, e, func(read *plan.Read) (place, bool) {
+		from, below, ok := firstOf(compiled, read)
+		if !ok {
+			return place{}, false
 		}
-		return call.Output[route][at], true
-	}
-	at := func(read *plan.Read) *part {
-		if l := known.lists[read.Call]; l != nil && read.Ref.Kind == "item" && compiler.ReadsItem(compiled, read) {
-			if to, sees := target(l.read); sees && !entire && to.ID == l.read.Path {
-				return g.part(compiled.Calls[read.Call].Name, "†item", paths.Segments(read.Path)[1:])
-			}
-			return nil
+		_, sees := slices.BinarySearch(from.Writers, int32(call.Index))
+		at := slices.IndexFunc(call.Output[route], func(p plan.Path) bool { return paths.IsAbove(p.ID, from.Path) })
+		if !sees || at < 0 {
+			return place{}, false
 		}
-		to, sees := target(read)
-		if !sees {
-			return nil
-		}
-		steps := paths.Segments(read.Path)[paths.Depth(to.ID):]
+		to := call.Output[route][at].ID
+		steps := slices.Concat(paths.Segments(from.Path)[paths.Depth(to):], below)
 		switch {
-		case entire:
-			return g.part("", paths.String(to.ID), steps)
-		case len(steps) > 0 && steps[0].IsIndex:
-			return g.part("", paths.String(to.ID)+"[0]", steps[1:])
+		case call.Each == nil && call.Method != plan.Push:
+			return place{"", paths.String(to), steps}, true
+		case len(steps) == 0 || !steps[0].IsIndex: // it gives items
+			return place{}, false
+		case from.Path == to && below != nil:
+			return place{compiled.Calls[read.Call].Name, "†item", steps[1:]}, true
 		}
-		return nil
-	}
-	reads, lists := w.readers(compiled, call), known.all
-	if !entire {
-		lists = nil
-		for _, l := range known.all {
-			reads = append(slices.Clip(reads), l.reads...)
-		}
-	}
-	return g.vary(known.turns, lists, reads, at)
+		return place{"", paths.String(to) + "[0]", steps[1:]}, true
+	})
 }
 
 // begins is the input or the state of a run, with the keys that were generated.
@@ -325,17 +287,14 @@ func (x *Explorer) begins(kind string, given map[string]any, made []string) *end
 	if len(made) == 0 {
 		return e
 	}
-	g, known := &gathering{Explorer: x, of: e, plan: x.plan}, x.turns(x.plan)
-	var reads []*plan.Read
-	for i := range x.plan.Reads {
-		reads = append(reads, &x.plan.Reads[i])
-	}
-	e.places = g.vary(known.turns, known.all, reads, func(read *plan.Read) *part {
-		steps := x.plan.Paths.Segments(read.Path)
-		if len(steps) < 2 || steps[0].Key != kind || !slices.Contains(made, steps[1].Key) {
-			return nil
+	e.places = x.vary(x.plan, e, func(read *plan.Read) (place, bool) {
+		from, below, ok := firstOf(x.plan, read)
+		if !ok {
+			return place{}, false
 		}
-		return g.part("", "†"+kind, steps[1:])
+		steps := slices.Concat(x.plan.Paths.Segments(from.Path), below)
+		sees := len(steps) > 1 && steps[0].Key == kind && slices.Contains(made, steps[1].Key)
+		return place{"", "†" + kind, steps[min(1, len(steps)):]}, sees
 	})
 	return e
 }

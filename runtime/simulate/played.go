@@ -16,17 +16,14 @@ type played struct {
 	children map[int][]*played // of the calls that plans carry out: one a try
 }
 
-// delegated is a call that a delegate is at work for, by its instance and path.
-type delegated struct{ instance, path string }
-
 // meet begins the reports of the calls that a command may be about.
 func (w *world) meet(c runtime.Command) {
 	p := w.frames[c.Frame]
 	if p == nil {
-		p = &played{plan: c.Plan}
+		p = &played{plan: c.Plan, children: map[int][]*played{}}
 		w.frames[c.Frame] = p
-		if above, ok := w.entered[delegated{c.Instance, c.Above()}]; ok && c.Above() != "" {
-			above.of.children[above.call] = append(above.of.children[above.call], p)
+		if above := w.frames[c.Parent]; above != nil {
+			above.children[c.ParentCall] = append(above.children[c.ParentCall], p)
 		} else {
 			w.roots = append(w.roots, p)
 		}
@@ -44,19 +41,9 @@ func (w *world) enter(c runtime.Command) {
 	}
 	w.out.Steps += stepsOfCall * (1 + within)
 	w.weigh(c.Params)
-	p := w.frames[c.Frame]
-	if p.children == nil {
-		p.children = map[int][]*played{}
-	}
-	w.entered[delegated{c.Instance, runtime.Path(c.Under, c.Of.Name)}] = entry{p, c.Call}
 	if report := w.report(c.Frame, c.Call); !report.Started {
 		report.Started, report.From = true, w.now
 	}
-}
-
-type entry struct {
-	of   *played
-	call int
 }
 
 func (w *world) report(frame, call int) *CallReport {

@@ -200,7 +200,7 @@ func (w *world) weigh(v any) {
 
 func newWorld(r *analyzer.Simulation, o Options) *world {
 	w := &world{plan: r.Plan(), options: o, machine: runtime.Simulate(r, o.Options), profiles: map[*plan.Tool]profile{},
-		read: map[*plan.Plan][][]*plan.Read{}, frames: map[int]*played{}, entered: map[delegated]entry{}}
+		read: map[*plan.Plan][][]*plan.Read{}, frames: map[int]*played{}}
 	if !w.machine.Budget().Unbounded {
 		w.budget = activity.NewBudget(0, 0, 0)
 	}
@@ -218,8 +218,7 @@ type world struct {
 	order    int
 	running  int
 	frames   map[int]*played
-	roots    []*played // those of the run itself
-	entered  map[delegated]entry
+	roots    []*played               // those of the run itself
 	schedule []analyzer.ScheduledEnd // when tries end
 	ended    []bool                  // by event of the schedule; nil where there is none
 	last     time.Duration           // when the last try ends that the schedule doesn't name
@@ -275,8 +274,7 @@ func (w *world) Do(commands []runtime.Command) error {
 			if c.Call != runtime.Run && w.machine.Status(c.Frame, c.Call) != runtime.Running {
 				w.report(c.Frame, c.Call).pause = c.After
 			}
-			w.later(c.After, runtime.Event{Kind: runtime.Fired, Frame: c.Frame, Call: c.Call,
-				Attempt: c.Attempt})
+			w.later(c.After, c.Event(runtime.Fired))
 		case runtime.Finish:
 			w.out.Outcome = c.Outcome
 		}
@@ -297,7 +295,7 @@ func (w *world) start(c runtime.Command) {
 	if w.running++; w.running > w.out.Peak {
 		w.out.Peak = w.running
 	}
-	e := runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
+	e := c.Event(runtime.Ended)
 	if w.ended != nil {
 		w.later(w.replay(c, &e), e)
 		return
@@ -338,8 +336,9 @@ func (w *world) decide(c runtime.Command) {
 	if w.options.course != nil && !w.options.course.approves(c) {
 		decision.Verdict = runtime.Reject
 	}
-	w.later(0, runtime.Event{Kind: runtime.Decided, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt,
-		Decision: &decision})
+	e := c.Event(runtime.Decided)
+	e.Decision = &decision
+	w.later(0, e)
 }
 
 // perform makes up what a try gives back, by the very rules by which a run takes it.
@@ -386,8 +385,7 @@ func (w *world) giveUp(c runtime.Command) {
 	case w.machine.Over():
 		w.stopped(c.Frame, c.Call)
 	default:
-		w.later(0, runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call,
-			Attempt: c.Attempt, Route: -1})
+		w.later(0, c.Event(runtime.Ended))
 	}
 }
 

@@ -59,7 +59,7 @@ tools:
 		return []byte(tools + "calls:\n- {_tool: get, _outputPath: a}\n- {_tool: use, n: 1, _when: †state.a.n > 4, _outputPath: b}\noutput: †state.b || 0\n"), nil
 	}}
 	for calls, want := range map[string]string{
-		"- {_tool: list, _outputPath: a}\n- {_tool: use, _each: †state.a, _when: †item.n > 4, n: †item.n, _outputPath: b}\n- {_tool: use, _each: †state.a, _when: †item.n <= 2, n: †item.n, _outputPath: c}\n":                                                                                                         ` (value 3)`,
+		"- {_tool: list, _outputPath: a}\n- {_tool: use, _each: †state.a, _when: †item.n > 4, n: †item.n, _outputPath: b}\n- {_tool: use, _each: †state.a, _when: †item.n <= 2, n: †item.n, _outputPath: c}\n":                                                                                                         `"†state.a[0].n" is `,
 		"- {_tool: list, _outputPath: a}\n- {_tool: use, _id: b, _each: †state.a, n: †item.n, _outputPath: b}\n- {_tool: use, _id: c, _each: †state.b, _when: †item.n > 5, n: 1, _outputPath: c}\n- {_tool: use, _id: d, _each: †state.c, _when: †item.n > 5, n: 1, _outputPath: d}\noutput: '†state.d || \"none\"'\n": `"†item.n" of "d" is `,
 		"- {_tool: get, _outputPath: a}\n- {_tool: use, n: 1, _when: †state.a.n > 4, _outputPath: b}\n- {_tool: use, _id: sub, n: 1, _delegate: sub.yaml, _outputPath: c}\n":                                                                                                                                           `"†state.a.n" of "sub" is `,
 	} {

@@ -37,7 +37,7 @@ func (w *world) unsaid(p *plan.Plan, call *plan.Call, chance *rand.Rand) any {
 			}
 			far := func(s expression.Segment) bool { return s.IsIndex && s.Index > 100 }
 			if now, _ := pathtree.Walk(value, steps); now == nil && !slices.ContainsFunc(steps, far) {
-				value = planted(value, steps, taken(p, read, planned.Name, chance))
+				value = pathtree.With(value, steps, taken(p, read, planned.Name, chance))
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (w *world) planOf(c runtime.Command) *plan.Plan {
 	if c.Of.ItemOf == nil {
 		return c.Plan
 	}
-	return w.entered[delegated{c.Instance, c.Above()}].of.plan
+	return w.frames[c.Parent].plan
 }
 
 // taken makes up a value for a read: what the parameter accepts that it is the whole of, or

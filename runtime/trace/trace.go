@@ -71,20 +71,16 @@ type Run struct {
 
 // A Tracer makes the spans of one run. It isn't for several goroutines. A nil Tracer does nothing.
 type Tracer struct {
-	observer  Observer
-	ctx       context.Context // of the run
-	run       *Span
-	used      runtime.Usage // before it was resumed
-	began     time.Time
-	ticks     map[int]*Span        // that go on
-	instances map[string]*instance // those that haven't left; "" is a run without
+	observer Observer
+	ctx      context.Context // of the run
+	run      *Span
+	used     runtime.Usage // before it was resumed
+	began    time.Time
+	ticks    map[int]*Span    // that go on
+	calls    map[string]calls // of instances that haven't left; "" is a run without
 }
 
-// An instance is what is known of the calls of one.
-type instance struct {
-	at    map[position]*call
-	named map[string]*call // by name: the latest of it
-}
+type calls map[position]*call
 
 type position struct{ tick, frame, call int }
 
@@ -100,7 +96,7 @@ func New(ctx context.Context, o Observer, r Run) *Tracer {
 		return nil
 	}
 	t := &Tracer{observer: o, ctx: ctx, began: r.Began, used: r.Used, ticks: map[int]*Span{},
-		instances: map[string]*instance{}}
+		calls: map[string]calls{}}
 	t.run = t.begin(&Span{Name: "run", Began: r.Began,
 		Attributes: []Attribute{{"obelus.run", r.ID}, {"obelus.plan", r.Plan}, {"obelus.resumed", r.Resumed}}})
 	return t
@@ -155,55 +151,32 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 		}
 	case runtime.Settle:
 		t.settle(now, c)
-	case runtime.Repeat:
-		own := t.instance(c)
-		if before := own.named[nameOf(c)]; before != nil {
-			own.at[positionOf(c)] = before
-		}
 	case runtime.Leave:
-		delete(t.instances, c.Left.ID)
+		delete(t.calls, c.Left.ID)
 	case runtime.Finish:
 		t.finish(now, c.Outcome)
 	}
 }
 
-func positionOf(c runtime.Command) position { return position{c.Tick, c.Frame, c.Call} }
-
-// nameOf is how a command's call is found in a later tick, and by those that are carried out in its stead.
-func nameOf(c runtime.Command) string { return runtime.Path(c.Under, c.Of.Name) }
-
-func (t *Tracer) instance(c runtime.Command) *instance {
-	own := t.instances[c.Instance]
-	if own == nil {
-		own = &instance{map[position]*call{}, map[string]*call{}}
-		t.instances[c.Instance] = own
-	}
-	return own
-}
-
-// above is what a command's call is a part of: the call in whose stead it is carried out, the tick, or the run.
-func (t *Tracer) above(c runtime.Command) *Span {
-	if c.Of != nil {
-		if path := c.Above(); path != "" {
-			if one := t.instance(c).named[path]; one != nil {
-				return one.span
-			}
-		}
-	}
-	if tick := t.ticks[c.Tick]; tick != nil {
-		return tick
-	}
-	return t.run
-}
-
+// call is what is known of a command's call: a part of the call in whose stead it is carried out, of the tick, or of
+// the run.
 func (t *Tracer) call(now time.Time, c runtime.Command) *call {
-	own, at := t.instance(c), positionOf(c)
-	one := own.at[at]
+	own, at := t.calls[c.Instance], position{c.Tick, c.Frame, c.Call}
+	if own == nil {
+		own = calls{}
+		t.calls[c.Instance] = own
+	}
+	one := own[at]
 	if one != nil && !one.settled {
 		return one
 	}
-	s := &Span{Name: "call " + c.Of.ToolName, Above: t.above(c), Links: own.read(c), Began: now}
-	s.Attributes = []Attribute{{"obelus.call", nameOf(c)}, {"obelus.tool", c.Of.ToolName}}
+	s := &Span{Name: "call " + c.Of.ToolName, Above: t.run, Links: own.read(c), Began: now}
+	if above := own[position{c.Tick, c.Parent, c.ParentCall}]; above != nil {
+		s.Above = above.span
+	} else if tick := t.ticks[c.Tick]; tick != nil {
+		s.Above = tick
+	}
+	s.Attributes = []Attribute{{"obelus.call", runtime.Path(c.Under, c.Of.Name)}, {"obelus.tool", c.Of.ToolName}}
 	if a := c.Plan.Activities[c.Of.Activity]; a != nil {
 		s.add("obelus.activity", a.Kind)
 	}
@@ -214,18 +187,15 @@ func (t *Tracer) call(now time.Time, c runtime.Command) *call {
 		s.add("obelus.instance", c.Instance)
 	}
 	one = &call{span: t.begin(s)}
-	own.at[at] = one
-	if c.Kind == runtime.Enter || c.Tick > 0 { // else nobody asks for it by name
-		own.named[nameOf(c)] = one
-	}
+	own[at] = one
 	return one
 }
 
 // read are the calls whose results a command's call may read and that have been reported.
-func (own *instance) read(c runtime.Command) (links []*Span) {
+func (own calls) read(c runtime.Command) (links []*Span) {
 	for _, r := range c.Of.Reads {
 		for _, w := range c.Plan.Reads[r].Writers {
-			writer := own.at[position{c.Tick, c.Frame, int(w)}]
+			writer := own[position{c.Tick, c.Frame, int(w)}]
 			if writer != nil && writer.settled && !slices.Contains(links, writer.span) {
 				links = append(links, writer.span)
 			}
@@ -294,8 +264,8 @@ func (t *Tracer) Break(why error) {
 }
 
 func (t *Tracer) close(now time.Time) {
-	for _, own := range t.instances {
-		for _, one := range own.at {
+	for _, own := range t.calls {
+		for _, one := range own {
 			if !one.settled {
 				t.pass(one, now, nil)
 				t.end(one.span, now)

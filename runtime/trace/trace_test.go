@@ -109,7 +109,7 @@ activities: {double: {expr: of * 2}}
 // yes approves of everything.
 type yes struct{}
 
-func (yes) Ask(context.Context, *obelus.Question, func()) func() (obelus.Decision, error) {
+func (yes) Ask(context.Context, *obelus.Question) func() (obelus.Decision, error) {
 	return func() (obelus.Decision, error) { return obelus.Decision{Verdict: "approve", By: "ada"}, nil }
 }
 

@@ -32,14 +32,6 @@ func readRecording(name string, text []byte) ([]recordedTick, error) {
 	return ticks, r.err()
 }
 
-// Judge reports what keeps a file of recorded answers from being replayed. What the
-// answers themselves say isn't judged: a model said it.
-func Judge(file *source.File) []diag.Diagnostic {
-	r := &recordingReader{file: file}
-	r.read()
-	return r.Found
-}
-
 type recordingReader struct {
 	decode.Reader
 	file *source.File

@@ -219,7 +219,7 @@ func (l *Live) take(w http.ResponseWriter, r *http.Request) {
 }
 
 // Ask shows a question on the page until somebody answers it, or ctx ends.
-func (l *Live) Ask(ctx context.Context, q *runtime.Question, shown func()) func() (runtime.Decision, error) {
+func (l *Live) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
 	l.mu.Lock()
 	l.asked++
 	one := &posed{q, l.asked, make(chan runtime.Decision, 1)}
@@ -227,7 +227,6 @@ func (l *Live) Ask(ctx context.Context, q *runtime.Question, shown func()) func(
 	l.tell()
 	l.mu.Unlock()
 	return func() (runtime.Decision, error) {
-		shown()
 		select {
 		case d := <-one.answer:
 			return d, nil

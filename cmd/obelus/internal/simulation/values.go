@@ -39,15 +39,11 @@ func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ m
 		*keys = append(*keys, key)
 		return state.Over(to, map[string]any{key: value})
 	}
-	if p.InputSchema != nil {
-		provided := state.Over(p.Input, input)
-		for _, key := range p.InputSchema.Required() {
-			if _, ok := provided[key]; !ok {
-				input = add(input, p.InputSchema, key, &made.Input, func(one plan.Instance) any { return one.Input })
-			}
-		}
+	ofInput, ofState := resolve.Missing(p, state.Over(p.Input, input), state.Over(p.State, initial))
+	for _, key := range ofInput {
+		input = add(input, p.InputSchema, key, &made.Input, func(one plan.Instance) any { return one.Input })
 	}
-	for _, key := range resolve.Wanting(p, state.Over(p.State, initial)) {
+	for _, key := range ofState {
 		initial = add(initial, p.StateSchema, key, &made.State, func(one plan.Instance) any { return one.State })
 	}
 	return input, initial, made

@@ -91,11 +91,8 @@ func classOf(q *runtime.Question) string {
 		q.OpenWorld, q.Uncertainty != ""}, "")
 }
 
-// Ask queues a question, and returns a function that waits for its answer and calls shown once the
-// question is on the terminal. When ctx ends the question is withdrawn.
-func (d *Dialogue) Ask(
-	ctx context.Context, q *runtime.Question, shown func(),
-) (answer func() (runtime.Decision, error)) {
+// Ask queues a question, and returns a function that waits for its answer. When ctx ends the question is withdrawn.
+func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question) (answer func() (runtime.Decision, error)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	turn, over := d.last, make(chan struct{})
@@ -124,14 +121,14 @@ func (d *Dialogue) Ask(
 			d.screen.hold()
 			defer d.screen.release()
 		}
-		decision, err := d.open(ctx, q, shown)
+		decision, err := d.open(ctx, q)
 		decision.By = d.person
 		return decision, err
 	}
 }
 
 // open shows a question and reads lines until one answers it.
-func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) (runtime.Decision, error) {
+func (d *Dialogue) open(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
 	if d.approvedAll[classOf(q)] && !q.InFlight && len(q.Outside) == 0 && q.Problem == "" {
 		d.say(d.style.Green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", Quoted(q.Path()), Quoted(q.Tool)))
 		return runtime.Decision{Verdict: runtime.Approve}, nil
@@ -141,7 +138,6 @@ func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) 
 		return runtime.Decision{}, err
 	}
 	d.print("\n" + d.Question(q))
-	shown()
 	for {
 		var decision runtime.Decision
 		if decision, err = d.answer(ctx, q); err == nil {
@@ -152,14 +148,12 @@ func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) 
 		}
 	}
 	text := "no longer asked"
-	switch cause := context.Cause(ctx); {
+	switch {
 	case errors.Is(err, errNoReviewer):
 		return runtime.Decision{}, err
 	case errors.Is(err, errStopRequested):
 		d.stopped.Store(true)
 		text = "the run stops here"
-	case cause != nil && cause != context.Canceled:
-		text = diag.Escape(cause.Error())
 	}
 	d.say(d.style.Faint("–"), text)
 	d.print("\n")
