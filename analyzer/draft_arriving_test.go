@@ -91,8 +91,8 @@ calls: []
 		s.setting.Input, s.setting.State = nil, nil
 	}
 	if s.setting.Live = label.Beginning(base); s.seed%2 == 0 && s.setting.Live != nil {
-		s.setting.Live.Write([]expression.Segment{{Key: "state"}, {Key: "b"}}, policy.Label{Integrity: policy.Untrusted}, "a call")
-		s.setting.Live.See(policy.Label{Integrity: policy.Untrusted}, "a call")
+		s.setting.Live.Write([]expression.Segment{{Key: "state"}, {Key: "b"}}, policy.Label{policy.Integrity: policy.Untrusted}, "a call")
+		s.setting.Live.See(policy.Label{policy.Integrity: policy.Untrusted}, "a call")
 	}
 	for i := range 2 + s.IntN(9) {
 		s.calls = append(s.calls, s.call(i))

@@ -7,13 +7,13 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/label"
-	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
 var _ = rules.Register(Rule{
 	Rule:  &diag.Rule{Code: "OB701", Name: "untrusted-to-sink", Default: diag.Error},
 	Needs: diag.Reads | diag.Writes | diag.Order | diag.Tools,
-	Run:   func(p *Pass) { forbiddenFlows(p, true) },
+	Run:   func(p *Pass) { forbiddenFlows(p, policy.Integrity) },
 })
 
 // labels are those of the plan; nil where it stands under no policy.
@@ -25,8 +25,8 @@ func labels(p *Pass) *label.Labels {
 	return *known
 }
 
-// forbiddenFlows reports the flows that the policies forbid for their integrity, or for their confidentiality.
-func forbiddenFlows(p *Pass, integrity bool) {
+// forbiddenFlows reports the flows that the policies forbid in a respect.
+func forbiddenFlows(p *Pass, in policy.Respect) {
 	if len(p.Plan.Policies) == 0 {
 		return
 	}
@@ -35,7 +35,7 @@ func forbiddenFlows(p *Pass, integrity bool) {
 		return
 	}
 	for i := range labels.Flows {
-		if f := &labels.Flows[i]; f.Integrity == integrity && f.Of.Index >= p.From {
+		if f := &labels.Flows[i]; f.Respect == in && f.Of.Index >= p.From {
 			reportFlow(p, f)
 		}
 	}
@@ -60,14 +60,11 @@ func reportFlow(p *Pass, f *label.Flow) {
 	case label.Context:
 		sink = fmt.Sprintf("what %q is shown", f.Call.Name)
 	}
-	if f.Within != nil {
+	if f.Of != f.Call {
 		at = f.Of.ToolNode.Span()
 		sink += " in the plan that " + fmt.Sprintf("%q", f.Of.Name) + " runs"
 	}
-	is, most := f.Is.Confidentiality.String(), f.Most.Confidentiality.String()
-	if f.Integrity {
-		is, most = f.Is.Integrity.String(), f.Most.Integrity.String()
-	}
+	is, most := f.Respect.Word(f.Is), f.Respect.Word(f.Most)
 	why := "nothing lets what is secret leave"
 	if f.Rule != nil {
 		why = fmt.Sprintf("the rule %q", f.Rule.Name)
@@ -82,7 +79,7 @@ func reportFlow(p *Pass, f *label.Flow) {
 		d = p.Report(at, "%s reaches %s, which accepts at most %s data: %s", is, sink, most, why)
 	}
 	d.About(f.Of.Label())
-	if f.Integrity {
+	if f.Respect == policy.Integrity {
 		d.Advise(
 			"take it from a trusted source, or endorse it in the policy: as a boolean, a bounded number or one " +
 				"of some values, or by a person")
@@ -92,22 +89,16 @@ func reportFlow(p *Pass, f *label.Flow) {
 	if f.Rule != nil {
 		d.Note(f.Rule.Node.Span(), "the rule")
 	}
-	if f.Within != nil && f.At.Known() {
+	if f.Of != f.Call && f.At.Known() {
 		d.Note(f.At, "it is used here")
 	}
 	way := Way{}
-	var before string
-	var last source.Span
 	for _, hop := range f.Way {
 		way.Way = append(way.Way, WayHop{hop.Call.Label(), hop.Words})
-		if !hop.Span.Known() {
-			before += hop.Words + "; "
-			continue
+		if !hop.Span.Known() { // it stands there from the start
+			hop.Span = at
 		}
-		if hop.Span != last {
-			d.Note(hop.Span, "%s", before+hop.Words)
-		}
-		before, last = "", hop.Span
+		d.Note(hop.Span, "%s", hop.Words)
 	}
 	d.Witness = way
 }

@@ -20,19 +20,20 @@ func (f *Facts) fromCalls(r *plan.Read) (variants []Variant) {
 	if len(r.Writers) > MaxWriters {
 		return unknown()
 	}
-	all := f.Origins(nil, r)
+	all := compiler.Origins(f.Plan, r)
 	seen := all
 	if len(all) > 1 {
-		seen = slices.DeleteFunc(slices.Clone(all), func(o Origin) bool {
-			return slices.ContainsFunc(all, func(later Origin) bool { return f.covers(later, o) })
+		seen = slices.DeleteFunc(slices.Clone(all), func(o compiler.Origin) bool {
+			return slices.ContainsFunc(all, func(later compiler.Origin) bool { return f.covers(later, o) })
 		})
 	}
-	if f.holdsInitially(r) && !slices.ContainsFunc(seen, func(o Origin) bool { return !o.Below && f.always(o) }) {
+	sets := func(o compiler.Origin) bool { return !o.Below && f.always(o) }
+	if f.holdsInitially(r) && !slices.ContainsFunc(seen, sets) {
 		first := f.Initial(r.Path)
 		first.Rare = true
 		variants = append(variants, first)
 	}
-	if slices.ContainsFunc(seen, func(o Origin) bool { return o.Below || o.Call.Method != plan.Set }) {
+	if slices.ContainsFunc(seen, func(o compiler.Origin) bool { return o.Below || o.Call.Method != plan.Set }) {
 		return append(variants, f.composed(r, seen, variants))
 	}
 	for _, o := range seen {
@@ -47,7 +48,7 @@ func (f *Facts) fromCalls(r *plan.Read) (variants []Variant) {
 // covers reports whether a read that sees one write never sees another: a later
 // call that waits for it sets the whole of what is read, whenever the earlier
 // one runs.
-func (f *Facts) covers(later, earlier Origin) bool {
+func (f *Facts) covers(later, earlier compiler.Origin) bool {
 	if later.Call == earlier.Call || later.Below || !Sets(later.Call) || f.Plan.Writes == plan.Once {
 		return false
 	}
@@ -55,7 +56,7 @@ func (f *Facts) covers(later, earlier Origin) bool {
 }
 
 // always reports whether a write happens in every run in which nothing fails.
-func (f *Facts) always(o Origin) bool { return Sets(o.Call) && f.Certain(o.Call) }
+func (f *Facts) always(o compiler.Origin) bool { return Sets(o.Call) && f.Certain(o.Call) }
 
 // Sets reports whether a call's result, if it has one, is set at known paths.
 func Sets(c *plan.Call) bool {
@@ -69,7 +70,7 @@ func Waits(call, other *plan.Call) bool {
 }
 
 // results adds what comes from one write that sets what is read, or something above it.
-func (f *Facts) results(variants []Variant, r *plan.Read, o Origin) []Variant {
+func (f *Facts) results(variants []Variant, r *plan.Read, o compiler.Origin) []Variant {
 	declared := f.StateAt(r.Path).Schema
 	add := func(s *schema.Schema, failure bool) *Variant {
 		v := Variant{Schema: f.Meet(s, declared), Rare: o.Failure, From: o}
@@ -104,23 +105,23 @@ func (f *Facts) results(variants []Variant, r *plan.Read, o Origin) []Variant {
 // composed is what several writes make together: parts written below what is
 // read, values pushed onto a list. Where that isn't modelled the state schema
 // still holds.
-func (f *Facts) composed(r *plan.Read, seen []Origin, base []Variant) Variant {
+func (f *Facts) composed(r *plan.Read, seen []compiler.Origin, base []Variant) Variant {
 	declared := f.StateAt(r.Path).Schema
-	below := func(o Origin) bool { return o.Below }
+	below := func(o compiler.Origin) bool { return o.Below }
 	inParts := declared != nil && slices.ContainsFunc(seen, below)
 	rest := Variant{Schema: declared, Wide: true, Said: "stateSchema", Uncertain: inParts && !f.required(r)}
 	if kinds := collected(seen, base); declared == nil && kinds != 0 {
 		rest.Schema, rest.Parts = schema.OfKinds(kinds), seen
 	}
-	if len(base) > 0 || len(seen) == 0 || slices.ContainsFunc(seen, func(o Origin) bool { return o.Failure }) {
+	if len(base) > 0 || len(seen) == 0 || slices.ContainsFunc(seen, func(o compiler.Origin) bool { return o.Failure }) {
 		return rest
 	}
 	var made Variant
 	ok := false
 	switch {
-	case !slices.ContainsFunc(seen, func(o Origin) bool { return !o.Below || o.Call.Method != plan.Set }):
+	case !slices.ContainsFunc(seen, func(o compiler.Origin) bool { return !o.Below || o.Call.Method != plan.Set }):
 		made, ok = f.assembled(r, seen)
-	case !slices.ContainsFunc(seen, func(o Origin) bool { return o.Below || o.Call.Method != plan.Push }):
+	case !slices.ContainsFunc(seen, func(o compiler.Origin) bool { return o.Below || o.Call.Method != plan.Push }):
 		made, ok = f.pushed(seen)
 	}
 	if !ok {
@@ -133,7 +134,7 @@ func (f *Facts) composed(r *plan.Read, seen []Origin, base []Variant) Variant {
 
 // collected is the certain kind of a value that is merged into objects or appended to lists; 0 if
 // unknown.
-func collected(seen []Origin, base []Variant) schema.Kinds {
+func collected(seen []compiler.Origin, base []Variant) schema.Kinds {
 	both := schema.Object | schema.Array
 	for _, v := range base {
 		if v.Schema == nil {
@@ -167,7 +168,7 @@ func collected(seen []Origin, base []Variant) schema.Kinds {
 }
 
 // assembled is the object that writes below a path make.
-func (f *Facts) assembled(r *plan.Read, seen []Origin) (Variant, bool) {
+func (f *Facts) assembled(r *plan.Read, seen []compiler.Origin) (Variant, bool) {
 	value := &assembly{}
 	depth := f.Plan.Paths.Depth(r.Path)
 	exact := true
@@ -218,7 +219,7 @@ func (a *assembly) schema() (*schema.Schema, bool) {
 }
 
 // pushed is the list of what calls push onto nothing.
-func (f *Facts) pushed(seen []Origin) (Variant, bool) {
+func (f *Facts) pushed(seen []compiler.Origin) (Variant, bool) {
 	var items []*schema.Schema
 	var rest []expression.Segment
 	for i, o := range seen {

@@ -42,26 +42,17 @@ type Variant struct {
 	Sample bool
 	Like   *schema.Schema
 
-	Read    *plan.Read // what reads it; nil for an operand that is no reference
-	Operand Operand    // what it is then
-	From    Origin     // the writer; its call is nil for what no call writes
-	Parts   []Origin   // the writers of what is put together from parts
-	Said    string     // the key of the document that describes it: "inputSchema", "state"; or ""
+	Read    *plan.Read        // what reads it; nil for an operand that is no reference
+	Operand Operand           // what it is then
+	From    compiler.Origin   // the writer; its call is nil for what no call writes
+	Parts   []compiler.Origin // the writers of what is put together from parts
+	Said    string            // the key of the document that describes it: "inputSchema", "state"; or ""
 }
 
 // An Operand is a part of an expression, or a value that isn't one.
 type Operand struct {
 	Node       *source.Node
 	Start, End int
-}
-
-// An Origin is one output path of a call that a read is bound to.
-type Origin struct {
-	Call    *plan.Call
-	Path    *plan.Path
-	Failure bool                 // it is the call's failure route
-	Below   bool                 // the path is below what is read
-	Rest    []expression.Segment // what is read of it, when the path is above
 }
 
 // At is where a variant's reference or operand is in the text.
@@ -246,7 +237,7 @@ func (f *Facts) Domain(r *plan.Read) (d branch.Domain) {
 		add(given.Schema, given.Schema != nil && !given.Sample)
 	}
 	declared := f.StateAt(r.Path).Schema
-	for _, o := range f.Origins(nil, r) {
+	for _, o := range compiler.Origins(f.Plan, r) {
 		s, described, looked := declared, o.Call.Tool != nil && o.Call.Tool.Output != nil, false
 		if !o.Failure && o.Path.ID == r.Path && (o.Call.Method == plan.Push || o.Call.Method == plan.Concat) {
 			s = f.Meet(AList, declared)

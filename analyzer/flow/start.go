@@ -194,31 +194,6 @@ func (s *Start) Caller(r *plan.Read) *plan.Call {
 	return s.Plan.Calls[r.Call]
 }
 
-// Origins adds the output paths that a read is bound to.
-func (s *Start) Origins(all []Origin, r *plan.Read) []Origin {
-	paths := s.Plan.Paths
-	above := paths.Depth(r.Path) - len(r.Ref.Path) // the kind, and for kinds of data "data" above it
-	for _, w := range r.Writers {
-		call := s.Plan.Calls[w]
-		for i, route := range call.Output {
-			for k := range route {
-				path := &route[k]
-				if !paths.Overlap(path.ID, r.Path) {
-					continue
-				}
-				o := Origin{Call: call, Path: path, Failure: i == call.FailureRoute()}
-				if depth := paths.Depth(path.ID) - above; depth <= len(r.Ref.Path) {
-					o.Rest = r.Ref.Path[max(0, depth):]
-				} else {
-					o.Below = true
-				}
-				all = append(all, o)
-			}
-		}
-	}
-	return all
-}
-
 // taker is the call that takes what a template gives as a parameter, once its condition has
 // come out as true; nil where there is none.
 func (s *Start) taker(t *plan.Template) *plan.Call {

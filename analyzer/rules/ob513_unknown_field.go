@@ -34,10 +34,10 @@ func unknownFields(p *Pass) {
 }
 
 func unknownField(p *Pass, r *plan.Read) {
-	var first flow.Origin
+	var first compiler.Origin
 	var place schema.Place
 	closed := true
-	for _, o := range p.Flow.Origins(nil, r) {
+	for _, o := range compiler.Origins(p.Plan, r) {
 		if o.Below || len(o.Rest) == 0 || o.Call.Method != plan.Set || o.Call.Tool == nil || o.Call.Tool.Output == nil {
 			return
 		}

@@ -20,8 +20,8 @@ var (
 	after  = regexp.MustCompile(`# after (\S+)`)
 )
 
-// LANGUAGE.md#policies-and-labels to LANGUAGE.md#policies-and-labels: the policies of four kinds of agents, after the suites of AgentDojo
-// (Debenedetti et al., 2024) and the policies that CaMeL (Debenedetti et al., 2025) has for
+// LANGUAGE.md#policies-and-labels to LANGUAGE.md#policies-and-labels: the policies of four kinds of agents, after the
+// suites of AgentDojo (Debenedetti et al., 2024) and the policies that CaMeL (Debenedetti et al., 2025) has for
 // them. Honest tasks have no finding of labels at all; of every attack the marked call is
 // refused, also where a model that has read the attacker's text writes it as its next plan.
 func TestAgents(t *testing.T) {
@@ -43,7 +43,9 @@ func TestAgents(t *testing.T) {
 		tools, _ := compiler.Compile(catalogue, compiler.Options{Definitions: true})
 		options := compiler.Options{Catalogues: []*source.File{catalogue}, Policies: []compiler.PolicyFile{{File: source.NewFile("policy.yaml", []byte(read["policy.yaml"])), Counts: true}}}
 		for _, tool := range tools.Tools {
-			if !slices.Contains([]string{"extract", "summarize", "recommend", "best_of", "total_of", "is_refund_due"}, tool.Name) { // these are a model's
+			// these are a model's
+			if !slices.Contains([]string{"extract", "summarize", "recommend", "best_of", "total_of", "is_refund_due"},
+				tool.Name) {
 				options.Functions = append(options.Functions, tool.Name)
 			}
 		}
@@ -65,7 +67,8 @@ func TestAgents(t *testing.T) {
 				if strings.HasPrefix(d.Rule.Code, "OB7") {
 					line := strings.Split(text, "\n")[d.Span.From().Line-1]
 					got[d.Rule.Code] = true
-					if m := marked.FindStringSubmatch(line); d.Severity == diag.Error && (m == nil || !strings.Contains(m[1], d.Rule.Code)) {
+					if m := marked.FindStringSubmatch(line); d.Severity == diag.Error &&
+						(m == nil || !strings.Contains(m[1], d.Rule.Code)) {
 						t.Errorf("%s %s: %s: %s", name, f.Name, d.Rule.Code, d.Message)
 					}
 				} else if d.Severity == diag.Error {

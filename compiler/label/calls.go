@@ -29,7 +29,7 @@ func RoleOf(c *policy.Check, plan *plan.Plan, call *plan.Call) (role Role) {
 }
 
 func meets(s policy.Subject, plan *plan.Plan, call *plan.Call) bool {
-	switch r := newRules(plan.Policies); {
+	switch r := rules(plan.Policies); {
 	case s.Any:
 		return true
 	case s.Tool != "":

@@ -279,11 +279,18 @@ type judged struct {
 func has(l policy.Label, taint string) bool {
 	switch taint {
 	case "UNTRUSTED":
-		return l.Integrity == policy.Untrusted
+		return l[policy.Integrity] == policy.Untrusted
 	case "PRIVATE":
-		return l.Confidentiality >= policy.Private
+		return l[policy.Confidentiality] >= policy.Private
 	}
-	return l.Confidentiality == policy.Secret
+	return l[policy.Confidentiality] == policy.Secret
+}
+
+// is reports whether a flow is of what has a taint.
+func is(f *label.Flow, taint string) bool {
+	var l policy.Label
+	l[f.Respect] = f.Is
+	return has(l, taint)
 }
 
 // of is what the analysis says of a parameter of a call of the plan itself.
@@ -301,8 +308,8 @@ func (j judged) of(c *plan.Call, parameter string) (data, control policy.Label) 
 // forbidden.
 func (j judged) forbids(c *runtime.Command, parameter, taint string) bool {
 	return slices.ContainsFunc(j.Flows, func(f label.Flow) bool {
-		return f.Within != nil && f.Of.Name == c.Under && f.Call.Name == c.Of.Name &&
-			(f.Parameter == parameter || f.Control) && has(f.Is, taint)
+		return f.Of != f.Call && f.Of.Name == c.Under && f.Call.Name == c.Of.Name &&
+			(f.Parameter == parameter || f.Control) && is(&f, taint)
 	})
 }
 
@@ -356,8 +363,8 @@ func TestNoFlowIsMissed(t *testing.T) {
 			if f.Control {
 				kind = "control"
 			}
-			for taint, wrong := range map[string]bool{"UNTRUSTED": f.Integrity, "SECRET": !f.Integrity &&
-				has(f.Is, "SECRET"), "PRIVATE": !f.Integrity && !has(f.Is, "SECRET")} {
+			for taint, wrong := range map[string]bool{"UNTRUSTED": is(&f, "UNTRUSTED"), "SECRET": is(&f, "SECRET"),
+				"PRIVATE": is(&f, "PRIVATE") && !is(&f, "SECRET")} {
 				switch {
 				case !wrong:
 				case hit[taint+f.Of.Name]:

@@ -16,7 +16,7 @@ type Labels struct {
 	Plan  *plan.Plan
 	Flows []Flow // those that the policies forbid, as they were met
 
-	rules   *rules
+	rules   rules
 	start   *start
 	given   value // of what the plan's own text says
 	started value // what decides whether any of it runs, as control
@@ -38,16 +38,15 @@ type ofCall struct {
 // A Flow is one that a policy forbids.
 type Flow struct {
 	Call      *plan.Call
-	Within    *plan.Plan // the delegate that holds the call; nil for the plan itself
-	Of        *plan.Call // the plan's own call: Call, or the one that runs the delegate
+	Of        *plan.Call // the plan's own call: Call, or the one that runs the plan that holds it
 	Parameter string     // "" for what decides whether the call runs; [Context] for what it is handed besides
 	At        source.Span
-	Is, Most  policy.Label
-	Integrity bool         // it is the integrity that is wrong, and else the confidentiality
+	Respect   policy.Respect
+	Is, Most  policy.Level
 	Control   bool         // it goes through control alone
 	Strict    bool         // which a policy wants to be an error
 	Rule      *policy.Rule // nil where nothing but the default says so: what is secret mustn't leave
-	Way       []Hop        // a shortest one, from the source to the call
+	Way       []Hop        // from the source to the call
 }
 
 // Context is how a policy names what a call is handed besides its parameters: its scopes, or all that a model is shown.
@@ -62,19 +61,17 @@ func Of(p *plan.Plan) *Labels {
 	return l
 }
 
-// follow follows labels through all calls, in the order in which they wait for each other, or, where they do so in a
-// circle, until none gets worse.
+// follow follows labels through all calls, in the order in which they wait for each other. Those that do so in a
+// circle, or wait for such, never run, and come last.
 func (l *Labels) follow() {
 	l.calls = make([]ofCall, len(l.Plan.Calls))
-	for _, i := range l.Plan.Graph.Order() {
+	order := l.Plan.Graph.Order()
+	for _, i := range order {
 		l.call(int(i))
 	}
-	for changed := !l.Plan.Graph.Acyclic(); changed; {
-		changed, l.Flows = false, nil
-		for i := range l.calls {
-			before := l.Result(i)
+	for i := range l.calls {
+		if !l.Plan.Graph.Acyclic() && l.Plan.Graph.Rank(i) >= len(order) {
 			l.call(i)
-			changed = changed || l.Result(i) != before
 		}
 	}
 }
@@ -84,7 +81,7 @@ func begin(p *plan.Plan) *Labels {
 	if len(p.Policies) == 0 {
 		return nil
 	}
-	l := &Labels{Plan: p, rules: newRules(p.Policies), start: newStart(p), secrets: map[*plan.Tool]bool{}}
+	l := &Labels{Plan: p, rules: p.Policies, start: newStart(p), secrets: map[*plan.Tool]bool{}}
 	l.start.values(p.Policies)
 	l.start.declared()
 	if p.Live != nil {
@@ -98,10 +95,10 @@ func begin(p *plan.Plan) *Labels {
 // could see: its text joins all of that.
 func (l *Labels) live(live *policy.Live) {
 	of := func(label policy.Label, words string) value {
-		return from(label, func(respect) Hop { return Hop{Plan: l.Plan, Words: words} })
+		return from(label, func(policy.Respect) Hop { return Hop{Words: words} })
 	}
 	for _, v := range live.Values {
-		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From), false)
+		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From))
 	}
 	l.given = of(live.Seen, "the model that wrote the calls was shown "+live.From)
 	l.started = l.given.decides()
@@ -130,11 +127,7 @@ func (l *Labels) Sees(call int) policy.Label {
 }
 
 func (l *Labels) call(i int) {
-	p := l.Plan
-	c := p.Calls[i]
-	if i >= len(l.calls) {
-		l.calls = append(l.calls, make([]ofCall, i+1-len(l.calls))...)
-	}
+	c := l.Plan.Calls[i]
 	of := ofCall{control: l.started}
 	if c.Each != nil {
 		l.list = l.inTemplate(c.Each.List)
@@ -143,36 +136,31 @@ func (l *Labels) call(i int) {
 	of.control.join(l.inTemplate(c.When).decides())
 	for _, after := range c.After {
 		if !after.Settled {
-			of.control.join(l.ended(after.Call, after.Node.Span()))
+			of.control.join(l.ended(after.Call))
 		}
 	}
 	for _, before := range c.Choices {
-		of.control.join(l.ended(int(before), c.ToolNode.Span()))
+		of.control.join(l.ended(int(before)))
 	}
-	for i := range c.Params.Fields {
-		v := l.inTemplate(c.Params.Fields[i].Value)
+	for _, f := range c.Params.Fields {
+		v := l.inTemplate(f.Value)
 		of.control.join(v.control()) // whether it is there decides whether the call runs
 		of.parameters = append(of.parameters, v)
 	}
 	of.context = l.contextOf(c)
+	of.out, of.failure = l.comes(c, &of)
 	l.calls[i] = of
-	l.calls[i].out, l.calls[i].failure = l.comes(c, &of)
-	l.judge(c, &l.calls[i])
+	l.judge(c, &of)
 }
 
 // ended is what whether another call is done says of it: whether it ran. That it may fail counts only under a
 // strict policy.
-func (l *Labels) ended(call int, at source.Span) value {
-	if call >= len(l.calls) {
-		return nothing
+func (l *Labels) ended(call int) value {
+	out := l.calls[call].out
+	if l.rules.strict() || len(l.Plan.Calls[call].Output) > 1 || l.Plan.Writes == plan.Once {
+		return out.decides() // it may fail, or its result be absent
 	}
-	c := l.Plan.Calls[call]
-	decides := l.calls[call].out.control()
-	if l.rules.strict || len(c.Output) > 1 || l.Plan.Writes == plan.Once { // it may fail, or its result be absent
-		decides = l.calls[call].out.decides()
-	}
-	words := fmt.Sprintf("what becomes of %q decides whether the call runs", c.Name)
-	return decides.over(Hop{Plan: l.Plan, Call: c, Span: at, Words: words})
+	return out.control()
 }
 
 // inTemplate is what the expressions of a template may see.
@@ -183,14 +171,9 @@ func (l *Labels) inTemplate(t *plan.Template) (v value) {
 	case !t.Live(), t.Opaque() && !onlyRefers(t.Expr): // some of it is the plan's own text
 		v.join(l.given)
 	}
-	var decides map[int]bool
-	if t.Expr != nil && !t.Expr.Plain() {
-		t.Expr.Deciding(func(ref int) {
-			if decides == nil {
-				decides = map[int]bool{}
-			}
-			decides[ref] = true
-		})
+	decides := map[int]bool{}
+	if t.Expr != nil {
+		t.Expr.Deciding(func(ref int) { decides[ref] = true })
 	}
 	for i, r := range t.Reads {
 		one := l.read(r)
@@ -231,91 +214,59 @@ func (l *Labels) read(at int) value {
 		return nothing
 	}
 	v := l.start.read(r.Path)
-	for _, w := range r.Writers {
-		v.join(l.written(int(w), r))
-	}
-	var reader *plan.Call
-	if r.Call >= 0 {
-		reader = p.Calls[r.Call]
-	}
-	if v != nothing {
-		v = v.over(Hop{Plan: p, Call: reader, read: r})
+	for _, o := range compiler.Origins(p, r) {
+		v.join(l.written(&o))
 	}
 	return v
 }
 
-// written is what a call writes to where a read looks.
-func (l *Labels) written(writer int, r *plan.Read) (v value) {
-	if writer >= len(l.calls) {
-		return v
+// written is what a call gives, at one of its paths, to where a read looks.
+func (l *Labels) written(o *compiler.Origin) value {
+	w, rest := o.Call, o.Rest
+	// whether the rest is a path in what the tool gives, of which no more is read
+	isPart := !o.Below && w.Method != plan.Push && w.Method != plan.Concat
+	if w.Each != nil { // a failure record may replace a result
+		isPart = isPart && !w.Each.Collect && (len(rest) == 0 || rest[0].IsIndex)
+		rest = rest[min(1, len(rest)):]
 	}
-	p, w := l.Plan, l.Plan.Calls[writer]
-	out := l.calls[writer].out
-	for i, path := range w.Paths() {
-		if !p.Paths.Overlap(path.ID, r.Path) {
-			continue
-		}
-		part := out
-		rest, within := l.part(w, path.ID, r.Path)
-		if within && i != w.FailureRoute() && l.rules.extracts(w, rest) {
-			part[integrity] = nil
-		}
-		v.join(part)
-		if i == w.FailureRoute() {
-			v.join(l.calls[writer].failure)
-		}
-		if l.resultHoldsSecrets(w) && (!within || !l.isPlain(w, rest)) {
-			words := fmt.Sprintf("what %q gives holds a secret", w.ToolName)
-			v.join(secretBy(Hop{Plan: p, Call: w, Span: w.ToolNode.Span(), Words: words}))
-		}
+	of := &l.calls[w.Index]
+	v := of.out
+	if isPart && !o.Failure && l.rules.extracts(w, rest) {
+		v[policy.Integrity] = nil
+	}
+	if o.Failure {
+		v.join(of.failure)
+	}
+	if l.hasSecret(w.Single(), rest, isPart) {
+		v.join(secretBy(Hop{w, w.ToolNode.Span(), fmt.Sprintf("what %q gives holds a secret", w.ToolName)}))
 	}
 	if len(w.Output) > 1 { // what came of the call decided which of them was written
-		v.join(out.decides())
+		v.join(of.out.decides())
 	}
 	return v
 }
 
-// part is the way from the result of a call, or of one item, down to what is read, where no more of it is read.
-func (l *Labels) part(w *plan.Call, written, read pathtree.ID) (rest []expression.Segment, ok bool) {
-	paths := l.Plan.Paths
-	if w.Method == plan.Push || w.Method == plan.Concat || !paths.IsAbove(written, read) ||
-		w.Each != nil && w.Each.Collect { // a failure record may replace a result
-		return nil, false
-	}
-	rest = paths.Segments(read)[paths.Depth(written):]
-	if w.Each != nil {
-		if len(rest) > 0 && rest[0].IsIndex {
-			return rest[1:], true
-		}
-		return nil, len(rest) == 0
-	}
-	return rest, true
-}
-
-func (l *Labels) resultHoldsSecrets(w *plan.Call) bool {
-	tool := w.Single()
+// hasSecret reports whether the results of a tool, or a part of them, hold a secret.
+func (l *Labels) hasSecret(tool *plan.Tool, part []expression.Segment, isPart bool) bool {
 	if tool == nil {
 		return false
 	}
-	holds, asked := l.secrets[tool]
-	if !asked {
+	holds, known := l.secrets[tool]
+	if !known {
 		holds = holdsSecrets(tool.Output)
 		l.secrets[tool] = holds
 	}
-	return holds
+	if !holds || !isPart {
+		return holds
+	}
+	place := tool.Output.At(part)
+	return !place.Named || holdsSecrets(place.Schema)
 }
 
-// isPlain reports whether a part of a result that holds secrets holds none itself.
-func (l *Labels) isPlain(w *plan.Call, rest []expression.Segment) bool {
-	place := w.Single().Output.At(rest)
-	return place.Named && !holdsSecrets(place.Schema)
-}
-
-// contextOf is what a call is given besides its parameters.
+// contextOf is what a call is given besides its parameters. A model is shown all that stood there before it.
 func (l *Labels) contextOf(c *plan.Call) (v value) {
 	if c.Scopes == nil && c.Latent() && c.Produced == nil && c.Delegate == "" {
-		return l.start.all.over(Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(),
-			Words: fmt.Sprintf("the model that answers %q is shown all that stood there before", c.Name)})
+		return l.start.all
 	}
 	for _, scope := range c.Scopes {
 		if scope.Read >= 0 {
@@ -327,26 +278,28 @@ func (l *Labels) contextOf(c *plan.Call) (v value) {
 
 // comes is the label of a call's result and of its failure.
 func (l *Labels) comes(c *plan.Call, of *ofCall) (v, failure value) {
+	var used value
 	switch below := l.Plan.Delegates[c.Delegate]; {
 	case c.Produced != nil:
-		v = l.given
+		used = l.given
 	case below != nil && l.depth < maxDepth:
-		v, failure = l.delegate(c, of, below)
+		used, failure = l.delegate(c, of, below)
 	default:
 		for _, parameter := range of.parameters {
-			v.join(parameter)
+			used.join(parameter)
 		}
-		v.join(of.context)
+		used.join(of.context)
 	}
 	if c.Produced == nil {
-		known := l.rules.of(l.Plan, c)
-		v.join(from(known.output, func(k respect) Hop {
-			return Hop{Plan: l.Plan, Call: c, Span: c.ToolNode.Span(), Words: known.words[k]}
-		}))
+		output, says := l.rules.output(l.Plan, c)
+		v = from(output, func(r policy.Respect) Hop {
+			words := fmt.Sprintf("what %q gives is %s: %s", c.ToolName, r.Word(output[r]), says)
+			return Hop{c, c.ToolNode.Span(), words}
+		})
 	}
+	used.join(of.control)
+	v.join(used.through(c))
 	failure.join(v)
-	v.join(of.control)
-	failure.join(of.control)
 	return v, failure
 }
 
@@ -357,19 +310,16 @@ func (l *Labels) delegate(c *plan.Call, of *ofCall, p *plan.Plan) (v, failure va
 	below := &Labels{Plan: p, rules: l.rules, start: newStart(p), secrets: l.secrets, depth: l.depth + 1,
 		started: of.control}
 	for i, f := range c.Params.Fields {
-		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i], false)
+		below.start.add([]expression.Segment{{Key: "input"}, {Key: f.Key}}, of.parameters[i])
 	}
 	for _, scope := range c.Scopes {
 		if scope.Read >= 0 {
-			below.start.add(l.Plan.Paths.Segments(l.Plan.Reads[scope.Read].Path), l.read(scope.Read), false)
+			below.start.add(l.Plan.Paths.Segments(l.Plan.Reads[scope.Read].Path), l.read(scope.Read))
 		}
 	}
 	below.start.declared()
 	below.follow()
 	for _, flow := range below.Flows {
-		if flow.Within == nil {
-			flow.Within = p
-		}
 		flow.Of = c
 		l.Flows = append(l.Flows, flow)
 	}

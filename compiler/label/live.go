@@ -23,22 +23,20 @@ func Beginning(p *plan.Plan) *policy.Live {
 	for _, all := range p.History {
 		for _, w := range all {
 			from := fmt.Sprintf("%q of the record", w.Tool())
-			live.See(worst, from)
+			live.See(policy.Worst, from)
 			if w.Path != pathtree.Root {
-				live.Write(p.Paths.Segments(w.Path), worst, from)
+				live.Write(p.Paths.Segments(w.Path), policy.Worst, from)
 			}
 		}
 	}
 	return live
 }
 
-var worst = policy.Label{Integrity: policy.Untrusted, Confidentiality: policy.Secret}
-
 // Unknown is what may stand anywhere where nothing is known of it.
 func Unknown() *policy.Live {
 	live := &policy.Live{}
 	for _, kind := range []string{"input", "state", "data", "error", "advice"} {
-		live.Write([]expression.Segment{{Key: kind}}, worst, "it isn't known what it was made of")
+		live.Write([]expression.Segment{{Key: kind}}, policy.Worst, "it isn't known what it was made of")
 	}
 	return live
 }

@@ -15,66 +15,21 @@ import (
 )
 
 // Rules answer what policies say of calls.
-type rules struct {
-	policies []*policy.Policy
-	strict   bool
-	calls    map[alike]*known
+type rules []*policy.Policy
+
+func (r rules) strict() bool {
+	return slices.ContainsFunc(r, func(one *policy.Policy) bool { return one.Strict })
 }
 
-// Calls of one tool that one activity carries out are alike.
-type alike struct {
-	plan                     *plan.Plan
-	tool, activity, delegate string
-}
-
-// What is known of them.
-type known struct {
-	effects policy.Effects
-	output  policy.Label // besides that of what they take
-	words   [respects]string
-}
-
-func (r *rules) of(p *plan.Plan, c *plan.Call) *known {
-	key := alike{p, c.ToolName, c.Activity, c.Delegate}
-	k := r.calls[key]
-	if k == nil {
-		output, says := r.output(p, c)
-		k = &known{effects: r.effects(p, c), output: output}
-		for i := range respects {
-			k.words[i] = fmt.Sprintf("what %q gives is %s: %s", c.ToolName, word(output, i), says)
-		}
-		r.calls[key] = k
-	}
-	return k
-}
-
-func newRules(policies []*policy.Policy) *rules {
-	r := &rules{policies: policies, calls: map[alike]*known{}}
-	for _, one := range policies {
-		r.strict = r.strict || one.Strict
-	}
-	return r
-}
-
-// A limit is what a parameter takes, of integrity and of confidentiality, and which rules say so.
-type limit [respects]struct {
-	most uint8
-	by   *policy.Rule // nil for the default
-}
-
-func limitOf(most policy.Label) (l limit) {
-	l[integrity].most, l[confidentiality].most = uint8(most.Integrity), uint8(most.Confidentiality)
-	return l
-}
-
-func (l limit) label() policy.Label {
-	return policy.Label{Integrity: policy.Integrity(l[integrity].most),
-		Confidentiality: policy.Confidentiality(l[confidentiality].most)}
+// A limit is the worst label that a parameter accepts, and which rules say so: nil for the default.
+type limit struct {
+	policy.Label
+	by [respects]*policy.Rule
 }
 
 // effects are those of a call as the policies of its plan see them. A policy lowers them only if it counts and what
 // carries the call out comes from outside of the plan.
-func (r *rules) effects(p *plan.Plan, c *plan.Call) (e policy.Effects) {
+func (r rules) effects(p *plan.Plan, c *plan.Call) (e policy.Effects) {
 	switch {
 	case c.Latent(): // what a model is asked leaves the machine
 		e = policy.Read | policy.External
@@ -94,7 +49,7 @@ func (r *rules) effects(p *plan.Plan, c *plan.Call) (e policy.Effects) {
 		return e
 	}
 	said, lowered := policy.Effects(0), false
-	for _, one := range r.policies {
+	for _, one := range r {
 		for _, t := range one.Tools {
 			if t.Effects != nil && Carries(c, t.Name) {
 				said |= *t.Effects
@@ -132,31 +87,31 @@ func vouched(p *plan.Plan, c *plan.Call, tool string) bool {
 }
 
 // output is the label that a call adds to its result, and its source.
-func (r *rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string) {
+func (r rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string) {
 	standard, says := policy.Label{}, "nothing says otherwise"
 	if !c.Latent() && !isPure(p, c) && effects.Of(p, c, nil).OpenWorld {
-		standard.Integrity = policy.Untrusted
+		standard[policy.Integrity] = policy.Untrusted
 	}
-	said, integrity, confidentiality := policy.Label{}, false, false
-	for _, one := range r.policies {
+	var said policy.Label
+	var counts [respects]bool
+	for _, one := range r {
 		for _, t := range one.Tools {
 			if !Carries(c, t.Name) || t.Output == (policy.Said{}) {
 				continue
 			}
 			said, says = said.Join(t.Output.Over(policy.Label{})), one.Title()+" says so"
-			counts := one.Counts && vouched(p, c, t.Name)
-			integrity = integrity || counts && t.Output.Integrity != nil
-			confidentiality = confidentiality || counts && t.Output.Confidentiality != nil
+			for k, level := range t.Output {
+				counts[k] = counts[k] || level != nil && one.Counts && vouched(p, c, t.Name)
+			}
 		}
 	}
 	l = said.Join(standard)
-	if integrity {
-		l.Integrity = said.Integrity
+	for k := range counts {
+		if counts[k] {
+			l[k] = said[k]
+		}
 	}
-	if confidentiality {
-		l.Confidentiality = said.Confidentiality
-	}
-	if said.Integrity < l.Integrity {
+	if said[policy.Integrity] < l[policy.Integrity] {
 		says = "nothing says otherwise whose word counts"
 	}
 	return l, says
@@ -165,10 +120,10 @@ func (r *rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string)
 // limit is what a parameter of a call takes. In each policy a rule that names the tool counts before one that names
 // an effect, and one that names the parameter before one about any; of several policies the strictest. What is secret
 // mustn't leave unless a policy that counts says that it may.
-func (r *rules) limit(c *plan.Call, effects policy.Effects, parameter string) limit {
-	all, cleared := limitOf(worst), false
-	for _, one := range r.policies {
-		own, best := limitOf(worst), [2]int{}
+func (r rules) limit(c *plan.Call, effects policy.Effects, parameter string) limit {
+	all, cleared := limit{Label: policy.Worst}, false
+	for _, one := range r {
+		own, best := limit{Label: policy.Worst}, [respects]int{}
 		for i := range one.Requires {
 			rule := &one.Requires[i]
 			rank := r.speaks(rule, c, effects)
@@ -179,29 +134,27 @@ func (r *rules) limit(c *plan.Call, effects policy.Effects, parameter string) li
 			if _, named := rule.Parameters[parameter]; named {
 				rank++
 			}
-			most := limitOf(said.Most())
-			for k, says := range []bool{said.Integrity != nil, said.Confidentiality != nil} {
-				if says && (rank > best[k] || rank == best[k] && most[k].most < own[k].most) {
-					best[k], own[k] = rank, most[k]
-					own[k].by = &rule.Rule
+			for k, level := range said {
+				if level != nil && (rank > best[k] || rank == best[k] && *level < own.Label[k]) {
+					best[k], own.Label[k], own.by[k] = rank, *level, &rule.Rule
 				}
 			}
 		}
-		cleared = cleared || one.Counts && own[confidentiality].by != nil
-		for k := range own {
-			if own[k].by != nil && own[k].most <= all[k].most {
-				all[k] = own[k]
+		cleared = cleared || one.Counts && own.by[policy.Confidentiality] != nil
+		for k, by := range own.by {
+			if by != nil && own.Label[k] <= all.Label[k] {
+				all.Label[k], all.by[k] = own.Label[k], by
 			}
 		}
 	}
-	if !cleared && effects&policy.External != 0 && all.label().Confidentiality == policy.Secret {
-		all[confidentiality].most, all[confidentiality].by = uint8(policy.Private), nil
+	if most := &all.Label[policy.Confidentiality]; !cleared && effects&policy.External != 0 && *most == policy.Secret {
+		*most, all.by[policy.Confidentiality] = policy.Private, nil
 	}
 	return all
 }
 
 // speaks ranks how closely a rule speaks of a call: 0 for not at all.
-func (r *rules) speaks(rule *policy.Requires, c *plan.Call, effects policy.Effects) (rank int) {
+func (r rules) speaks(rule *policy.Requires, c *plan.Call, effects policy.Effects) (rank int) {
 	for _, s := range rule.Tools {
 		switch {
 		case s.Tool != "" && Carries(c, s.Tool):
@@ -215,14 +168,14 @@ func (r *rules) speaks(rule *policy.Requires, c *plan.Call, effects policy.Effec
 
 // extracts reports whether a part of a call's result is trusted whatever it was made of,
 // since it can only be one of a few values.
-func (r *rules) extracts(c *plan.Call, part []expression.Segment) bool {
+func (r rules) extracts(c *plan.Call, part []expression.Segment) bool {
 	return r.endorsed(c, func(e *policy.Endorse) bool {
 		return e.Parameter == "" && len(e.Output) <= len(part) && slices.Equal(e.Output, part[:len(e.Output)])
 	})
 }
 
-func (r *rules) endorsed(c *plan.Call, is func(*policy.Endorse) bool) bool {
-	return slices.ContainsFunc(r.policies, func(one *policy.Policy) bool {
+func (r rules) endorsed(c *plan.Call, is func(*policy.Endorse) bool) bool {
+	return slices.ContainsFunc(r, func(one *policy.Policy) bool {
 		return one.Counts &&
 			slices.ContainsFunc(one.Endorse, func(e policy.Endorse) bool { return Carries(c, e.Tool) && is(&e) })
 	})
@@ -231,7 +184,7 @@ func (r *rules) endorsed(c *plan.Call, is func(*policy.Endorse) bool) bool {
 // Shown reports whether a person must be asked about a call because a policy trusts parameters that a
 // person approved. The plan's own text was approved with it, unless a model wrote it.
 func Shown(p *plan.Plan, c *plan.Call) bool {
-	return len(p.Policies) > 0 && newRules(p.Policies).endorsed(c, func(e *policy.Endorse) bool {
+	return len(p.Policies) > 0 && rules(p.Policies).endorsed(c, func(e *policy.Endorse) bool {
 		return e.Person && slices.ContainsFunc(c.Params.Fields, func(f plan.TemplateField) bool {
 			return f.Key == e.Parameter && (f.Value.Live() || p.Form == plan.Replan)
 		})
@@ -267,50 +220,48 @@ func (l *Labels) judge(c *plan.Call, is *ofCall) {
 	if !isSomething(is.control) && !isSomething(is.context) && !slices.ContainsFunc(is.parameters, isSomething) {
 		return
 	}
-	known := l.rules.of(l.Plan, c)
-	strictest := limitOf(worst) // the condition must be as trusted as the parameters
-	take := func(name string, v value, at func() source.Span) {
-		most := l.rules.limit(c, known.effects, name)
-		if l.rules.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == name && e.Person }) {
-			most = limitOf(worst)
+	effects := l.rules.effects(l.Plan, c)
+	strictest := limit{Label: policy.Worst} // the condition must be as trusted as the parameters
+	take := func(name string, v value, at *source.Node) {
+		most := l.rules.limit(c, effects, name)
+		is := func(person bool) func(*policy.Endorse) bool {
+			return func(e *policy.Endorse) bool { return e.Parameter == name && e.Person == person }
 		}
-		for k := range strictest {
-			if most[k].most < strictest[k].most {
-				strictest[k] = most[k]
+		if l.rules.endorsed(c, is(true)) {
+			most = limit{Label: policy.Worst}
+		}
+		for k, level := range most.Label {
+			if level < strictest.Label[k] {
+				strictest.Label[k], strictest.by[k] = level, most.by[k]
 			}
 		}
-		if l.rules.endorsed(c, func(e *policy.Endorse) bool { return e.Parameter == name && !e.Person }) {
+		if l.rules.endorsed(c, is(false)) {
 			// one of a few values; whether the call runs is another matter
-			most[integrity].most = uint8(policy.Untrusted)
+			most.Label[policy.Integrity] = policy.Untrusted
 		}
-		if v = v.data(); v != nothing {
-			l.forbid(Flow{Call: c, Parameter: name, At: at()}, v, most)
-		}
+		l.forbid(Flow{Call: c, Parameter: name, At: at.Span()}, v.data(), most)
 	}
-	for i := range c.Params.Fields {
-		f := &c.Params.Fields[i]
-		take(f.Key, is.parameters[i], f.Value.Node.Span)
+	for i, f := range c.Params.Fields {
+		take(f.Key, is.parameters[i], f.Value.Node)
 	}
 	if is.context != nothing {
-		take(Context, is.context, c.ToolNode.Span)
+		take(Context, is.context, c.ToolNode)
 	}
 	if len(c.Params.Fields) == 0 {
-		take(policy.AnyParameter, nothing, nil)
+		take(policy.AnyParameter, nothing, c.ToolNode)
 	}
-	if is.control != nothing && known.effects&(policy.Destructive|policy.External) != 0 {
-		l.forbid(Flow{Call: c, At: c.ToolNode.Span(), Control: true, Strict: l.rules.strict}, is.control, strictest)
+	if effects&(policy.Destructive|policy.External) != 0 {
+		l.forbid(Flow{Call: c, At: c.ToolNode.Span(), Control: true, Strict: l.rules.strict()}, is.control, strictest)
 	}
 }
 
 // forbid notes what is worse than it may be: one flow for each of the two respects.
 func (l *Labels) forbid(f Flow, is value, most limit) {
-	f.Of, f.Is, f.Most = f.Call, is.label(), most.label()
-	for k := range respects {
-		worst := is.of(k)
-		if worst == nil || worst.level <= most[k].most {
-			continue
+	for r := range respects {
+		if worst := is.of(r); worst != nil && worst.level > most.Label[r] {
+			f.Of, f.Respect, f.Is, f.Most = f.Call, r, worst.level, most.Label[r]
+			f.Rule, f.Way = most.by[r], worst.way()
+			l.Flows = append(l.Flows, f)
 		}
-		f.Integrity, f.Rule, f.Way = k == integrity, most[k].by, worst.way()
-		l.Flows = append(l.Flows, f)
 	}
 }

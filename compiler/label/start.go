@@ -20,9 +20,8 @@ import (
 type start struct {
 	plan  *plan.Plan
 	spots []spot
-	open  [][]expression.Segment // those whose confidentiality a policy declares
-	first bool                   // one secret is enough
-	all   value                  // of all of them
+	open  [][]expression.Segment // those whose confidentiality a policy declares, whatever their names are
+	all   value                  // of all spots
 	known map[pathtree.ID]value  // results of read
 }
 
@@ -30,19 +29,22 @@ type start struct {
 type spot struct {
 	path []expression.Segment
 	value
-	open bool // a policy declares its confidentiality, whatever its name is
 }
 
 func newStart(p *plan.Plan) *start {
 	return &start{plan: p, known: map[pathtree.ID]value{}}
 }
 
-func (s *start) add(path []expression.Segment, v value, open bool) {
+func (s *start) add(path []expression.Segment, v value) {
 	s.all.join(v)
-	s.spots = append(s.spots, spot{path, v, open})
-	if open {
-		s.open = append(s.open, path)
-	}
+	s.spots = append(s.spots, spot{path, v})
+}
+
+// isOpen reports whether a policy declares a path, or one above it.
+func (s *start) isOpen(path []expression.Segment) bool {
+	return slices.ContainsFunc(s.open, func(open []expression.Segment) bool {
+		return len(open) <= len(path) && slices.Equal(open, path[:len(open)])
+	})
 }
 
 // read is what a read of a path may see of it.
@@ -50,33 +52,27 @@ func (s *start) read(id pathtree.ID) value {
 	known, asked := s.known[id]
 	if !asked {
 		path := s.plan.Paths.Segments(id)
-		v, open := s.at(path)
+		v := s.at(path)
 		named := slices.IndexFunc(path, func(segment expression.Segment) bool {
 			return !segment.IsIndex && naming.SecretKey(segment.Key)
 		})
-		if named > 0 && !open {
-			v.join(s.secretBy(nameOfSecret(path[named].Key)))
+		if named > 0 && !s.isOpen(path) {
+			v.join(secretBy(Hop{Words: nameOfSecret(path[named].Key)}))
 		}
 		s.known[id], known = v, v
 	}
 	return known
 }
 
-// nothing is the value of what is as good as the plan's own text.
-var nothing value
-
-// at is what is known of a path, of those above it, and of those below it; and whether a policy declares it, so that
-// its name says nothing.
-func (s *start) at(path []expression.Segment) (v value, open bool) {
+// at is what is known of a path, of those above it, and of those below it.
+func (s *start) at(path []expression.Segment) (v value) {
 	for i := range s.spots {
 		at := &s.spots[i]
-		n := min(len(path), len(at.path))
-		if slices.Equal(path[:n], at.path[:n]) {
+		if n := min(len(path), len(at.path)); slices.Equal(path[:n], at.path[:n]) {
 			v.join(at.value)
-			open = open || at.open && n == len(at.path)
 		}
 	}
-	return v, open
+	return v
 }
 
 // declared adds what a document and its schemas say is secret, by name or by schema.
@@ -105,7 +101,7 @@ func interned(path []expression.Segment) []expression.Segment {
 
 func (s *start) hold(kind string, v any, of *schema.Schema) {
 	path := interned([]expression.Segment{{Key: kind}})
-	s.names(path, v, of)
+	names(path, v, of, s.secret)
 	of.Secrets(v, func(steps []any, _ any) {
 		at := path
 		for _, step := range steps {
@@ -126,26 +122,27 @@ const declaredSecret = "its schema says that it is secret"
 
 func nameOfSecret(key string) string { return fmt.Sprintf("%q is the name of a secret", key) }
 
-func (s *start) secretBy(why string) value { return secretBy(Hop{Plan: s.plan, Words: why}) }
-
-func (s *start) secret(path []expression.Segment, why string) {
-	isAbove := func(open []expression.Segment) bool {
-		return len(open) <= len(path) && slices.Equal(path[:len(open)], open)
+// secret adds a secret where no policy says what is there, and asks for more.
+func (s *start) secret(path []expression.Segment, why string) bool {
+	if !s.isOpen(path) {
+		s.add(path, secretBy(Hop{Words: why}))
 	}
-	if !slices.ContainsFunc(s.open, isAbove) {
-		s.add(path, s.secretBy(why), false)
-	}
+	return true
 }
 
 // maxDeclared is how deep properties of a schema are looked at.
 const maxDeclared = 6
 
-// names adds what is a secret by its name, in a value or in a schema of it, and what a schema says is one, be it there
-// or not. What is read by such a name needs no entry, so that only the first of a path is looked for.
-func (s *start) names(path []expression.Segment, v any, of *schema.Schema) {
+// names finds what is a secret by its name, in a value or in a schema of it, and what a schema says is one, be it there
+// or not, until one is enough, and reports whether none was. What is read by such a name needs no entry, so that only
+// the first of a path is looked for.
+func names(path []expression.Segment, v any, of *schema.Schema,
+	found func(path []expression.Segment, why string) bool) bool {
 	if items, ok := v.([]any); ok {
 		for i, item := range items {
-			s.names(below(path, i), item, nil)
+			if !names(below(path, i), item, nil, found) {
+				return false
+			}
 		}
 	}
 	object, _ := v.(map[string]any)
@@ -157,22 +154,23 @@ func (s *start) names(path []expression.Segment, v any, of *schema.Schema) {
 	}
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
-		if s.first && len(s.spots) > 0 {
-			return
-		}
-		at, part := below(path, key), (*schema.Schema)(nil)
+		at, part, more := below(path, key), (*schema.Schema)(nil), true
 		if of != nil {
 			part = of.Part(key).Schema
 		}
 		switch {
 		case naming.SecretKey(key):
-			s.secret(at, nameOfSecret(key))
+			more = found(at, nameOfSecret(key))
 		case saysSecret(part):
-			s.secret(at, declaredSecret)
+			more = found(at, declaredSecret)
 		default:
-			s.names(at, object[key], part)
+			more = names(at, object[key], part, found)
+		}
+		if !more {
+			return false
 		}
 	}
+	return true
 }
 
 func saysSecret(s *schema.Schema) bool {
@@ -182,20 +180,21 @@ func saysSecret(s *schema.Schema) bool {
 
 // holdsSecrets reports whether what a schema describes has a part that is secret.
 func holdsSecrets(of *schema.Schema) bool {
-	s := &start{first: true}
-	s.names(nil, nil, of)
-	return len(s.spots) > 0 || of.HasSecrets()
+	return of.HasSecrets() || !names(nil, nil, of, func([]expression.Segment, string) bool { return false })
 }
 
 // values adds what policies say of what stands there.
 func (s *start) values(policies []*policy.Policy) {
 	for _, one := range policies {
 		for _, v := range one.Values {
-			label := v.Said.Over(policy.Label{})
-			s.add(interned(v.Path), from(label, func(k respect) Hop {
-				return Hop{Plan: s.plan, Span: v.Node.Span(),
-					Words: fmt.Sprintf("%s says that it is %s", one.Title(), word(label, k))}
-			}), one.Counts && v.Said.Confidentiality != nil)
+			path, label := interned(v.Path), v.Said.Over(policy.Label{})
+			s.add(path, from(label, func(r policy.Respect) Hop {
+				words := fmt.Sprintf("%s says that it is %s", one.Title(), r.Word(label[r]))
+				return Hop{Span: v.Node.Span(), Words: words}
+			}))
+			if one.Counts && v.Said[policy.Confidentiality] != nil {
+				s.open = append(s.open, path)
+			}
 		}
 	}
 }
@@ -203,15 +202,7 @@ func (s *start) values(policies []*policy.Policy) {
 // advised says that advisors, which are models, have seen all that stands there.
 func (s *start) advised(given value) {
 	v := s.all
-	if v.join(given); v == nothing {
-		return
+	if v.join(given); v != nothing {
+		s.add([]expression.Segment{{Key: "advice"}}, v)
 	}
-	s.add([]expression.Segment{{Key: "advice"}}, v.over(Hop{Plan: s.plan, Words: "advisors were shown it"}), false)
-}
-
-func word(l policy.Label, k respect) string {
-	if k == integrity {
-		return l.Integrity.String()
-	}
-	return l.Confidentiality.String()
 }

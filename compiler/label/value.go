@@ -14,38 +14,28 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A respect is one in which a value can be worse than a literal of the plan.
-type respect uint8
+const respects = policy.Respect(len(policy.Label{}))
 
-const (
-	integrity respect = iota
-	confidentiality
-	respects
-)
-
-// A value is what is known of one: for each respect the shortest way by which the worst level has come, nil where it is
-// as good as can be. In the second half are the ways on which it has come only by deciding whether there is a value, or
-// whether a call runs.
+// A value is what is known of one: for each respect where its worst level has come from, nil where it is as good as can
+// be. In the second half is what has come only by deciding whether there is a value, or whether a call runs.
 type value [2 * respects]*step
+
+// nothing is the value of what is as good as the plan's own text.
+var nothing value
 
 // A step is the last of a way from a source; steps are shared and never change.
 type step struct {
-	before *step
-	source *step // nil of a source itself
-	length int32
-	level  uint8 // an Integrity or a Confidentiality
+	before *step // nil of a source, as is source
+	source *step
+	level  policy.Level
 	Hop
 }
 
-// A Hop is one step of a way from a source to a sink.
+// A Hop is one step of a way: its source, or a call that passes on what it is given.
 type Hop struct {
-	Plan *plan.Plan
-	// whose read it is, or that is the source; nil for what stands there from the start, and for an output
-	Call  *plan.Call
+	Call  *plan.Call // nil for what stands there from the start
 	Span  source.Span
 	Words string // what happens there
-
-	read *plan.Read // whose words are made when somebody wants them
 }
 
 func (v *value) join(other value) {
@@ -54,9 +44,8 @@ func (v *value) join(other value) {
 	}
 }
 
-// worse is the step of a higher level, or of two of one the end of a shorter way.
 func worse(a, b *step) *step {
-	if a == nil || b != nil && (b.level > a.level || b.level == a.level && b.length < a.length) {
+	if a == nil || b != nil && b.level > a.level {
 		return b
 	}
 	return a
@@ -76,40 +65,39 @@ func (v value) control() value {
 
 // decides is the value as what decides something: all of it is control.
 func (v value) decides() (all value) {
-	for k := range respects {
-		all[k+respects] = v.of(k)
+	for r := range respects {
+		all[r+respects] = v.of(r)
 	}
 	return all
 }
 
-// over is the value with one hop more in each of its ways.
-func (v value) over(hop Hop) (to value) {
+// through is the value as a call passes it on.
+func (v value) through(c *plan.Call) value {
 	for i, s := range v {
 		if s != nil {
-			to[i] = &step{before: s, source: cmp.Or(s.source, s), length: s.length + 1, level: s.level, Hop: hop}
+			v[i] = &step{before: s, source: cmp.Or(s.source, s), level: s.level, Hop: Hop{Call: c}}
 		}
 	}
-	return to
+	return v
 }
 
-// of is a shortest way of the worst level in a respect, nil where it is as good as can be.
-func (v value) of(k respect) *step { return worse(v[k], v[k+respects]) }
+// of is where the worst level in a respect has come from, nil where it is as good as can be.
+func (v value) of(r policy.Respect) *step { return worse(v[r], v[r+respects]) }
 
-func (v value) label() policy.Label {
-	var l limit
-	for k := range l {
-		if s := v.of(respect(k)); s != nil {
-			l[k].most = s.level
+func (v value) label() (l policy.Label) {
+	for r := range respects {
+		if s := v.of(r); s != nil {
+			l[r] = s.level
 		}
 	}
-	return l.label()
+	return l
 }
 
 // from is the value of a source with a label. Hop makes the hop of each respect.
-func from(l policy.Label, hop func(respect) Hop) (v value) {
-	for k, of := range limitOf(l) {
-		if of.most > 0 {
-			v[k] = &step{level: of.most, Hop: hop(respect(k))}
+func from(l policy.Label, hop func(policy.Respect) Hop) (v value) {
+	for r := range respects {
+		if l[r] > 0 {
+			v[r] = &step{level: l[r], Hop: hop(r)}
 		}
 	}
 	return v
@@ -117,27 +105,18 @@ func from(l policy.Label, hop func(respect) Hop) (v value) {
 
 // secretBy is the value of what is secret by a hop.
 func secretBy(hop Hop) value {
-	return from(policy.Label{Confidentiality: policy.Secret}, func(respect) Hop { return hop })
+	return from(policy.Label{policy.Confidentiality: policy.Secret}, func(policy.Respect) Hop { return hop })
 }
 
-// maxWay limits the hops of a path that are reported.
+// maxWay limits the calls of a way that are reported.
 const maxWay = 12
 
-// way is the hops that lead to a step, the source first. Of a long way those behind the
-// source are left out.
-func (s *step) way() []Hop {
-	var hops []Hop
-	for ; s != nil; s = s.before {
-		if len(hops) == maxWay && s.source != nil {
-			hops = append(hops, Hop{Plan: s.Plan, Words: fmt.Sprintf("and %d steps more", s.length)})
-			s = s.source
-		}
-		hop := s.Hop
-		if hop.read != nil {
-			hop.Span, hop.Words = hop.read.Span(), fmt.Sprintf("%s is read", hop.Plan.Paths.String(hop.read.Path))
-		}
-		hops = append(hops, hop)
+// way is the source of a step and the last calls through which it has come.
+func (s *step) way() (hops []Hop) {
+	first := cmp.Or(s.source, s)
+	for ; s != first && len(hops) < maxWay; s = s.before {
+		hops = append(hops, Hop{s.Call, s.Call.ToolNode.Span(), fmt.Sprintf("%q passes it on", s.Call.Name)})
 	}
 	slices.Reverse(hops)
-	return hops
+	return slices.Insert(hops, 0, first.Hop)
 }

@@ -5,70 +5,69 @@ import (
 	"strings"
 )
 
-// Integrity is whether somebody else may have decided what a value says.
-type Integrity uint8
+// A Respect is one in which a value can be worse than a literal of a plan.
+type Respect uint8
 
-// The integrities, from best to worst.
+// The respects.
 const (
-	Trusted Integrity = iota
-	Untrusted
+	Integrity       Respect = iota // whether somebody else may have decided what a value says
+	Confidentiality                // who may know it
+	respects
 )
 
-func (i Integrity) String() string { return integrities[i] }
+// A Level is how bad a value is in a respect. The best, that of a literal, is 0.
+type Level uint8
 
-// Confidentiality is who may know a value.
-type Confidentiality uint8
-
-// The confidentialities, from least to most.
+// The other levels.
 const (
-	Public Confidentiality = iota
-	Private
-	Secret
+	Untrusted Level = 1 // of [Integrity]
+	Private   Level = 1 // of [Confidentiality]
+	Secret    Level = 2
 )
 
-func (c Confidentiality) String() string { return confidentialities[c] }
+// levels are the words for them.
+var levels = [respects][]string{{"trusted", "untrusted"}, {"public", "private", "secret"}}
 
-var (
-	integrities       = []string{"trusted", "untrusted"}
-	confidentialities = []string{"public", "private", "secret"}
-)
+// Word is what a level is called.
+func (r Respect) Word(l Level) string { return levels[r][l] }
 
 // A Label is what is known of a value. The zero Label is that of a literal of a
 // plan: trusted and public.
-type Label struct {
-	Integrity       Integrity
-	Confidentiality Confidentiality
-}
+type Label [respects]Level
 
-func (l Label) String() string { return l.Integrity.String() + ", " + l.Confidentiality.String() }
+// Worst is the worst label.
+var Worst = Label{Untrusted, Secret}
+
+func (l Label) String() string {
+	return Integrity.Word(l[Integrity]) + ", " + Confidentiality.Word(l[Confidentiality])
+}
 
 // Join is the label of what is made of values of both labels: the maximum of each.
 func (l Label) Join(other Label) Label {
-	return Label{max(l.Integrity, other.Integrity), max(l.Confidentiality, other.Confidentiality)}
+	for r := range l {
+		l[r] = max(l[r], other[r])
+	}
+	return l
 }
 
 // Within reports whether a label is no worse than another in either respect.
 func (l Label) Within(most Label) bool { return l.Join(most) == most }
 
-// Said is a label that a policy declares in full or in part.
-type Said struct {
-	Integrity       *Integrity
-	Confidentiality *Confidentiality
-}
+// Said is a label that a policy declares in full or in part; nil is a respect of which it says nothing.
+type Said [respects]*Level
 
 // Over returns the label with the declared components replaced.
 func (s Said) Over(l Label) Label {
-	if s.Integrity != nil {
-		l.Integrity = *s.Integrity
-	}
-	if s.Confidentiality != nil {
-		l.Confidentiality = *s.Confidentiality
+	for r, level := range s {
+		if level != nil {
+			l[r] = *level
+		}
 	}
 	return l
 }
 
 // Most is the worst label that the declaration allows.
-func (s Said) Most() Label { return s.Over(Label{Untrusted, Secret}) }
+func (s Said) Most() Label { return s.Over(Worst) }
 
 // Effects are what a tool does to the world.
 type Effects uint8

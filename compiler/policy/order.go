@@ -31,9 +31,8 @@ func subject(n *source.Node) (Subject, bool) {
 		s.Effects = effectOf(word)
 		return s, s.Effects != 0
 	case found && kind == "label":
-		s.Label = Label{
-			Integrity(max(0, slices.Index(integrities, word))),
-			Confidentiality(max(0, slices.Index(confidentialities, word))),
+		for r := range levels {
+			s.Label[r] = Level(max(0, slices.Index(levels[r], word)))
 		}
 		return s, s.Label != Label{}
 	default:

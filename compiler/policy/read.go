@@ -188,11 +188,10 @@ func (r *reader) namesParameter(tool string, n *source.Node) {
 
 // saidOf reads a label that fits its schema.
 func saidOf(n *source.Node) (s Said) {
-	if i := slices.Index(integrities, n.Get("integrity").AsText()); i >= 0 {
-		s.Integrity = new(Integrity(i))
-	}
-	if i := slices.Index(confidentialities, n.Get("confidentiality").AsText()); i >= 0 {
-		s.Confidentiality = new(Confidentiality(i))
+	for r, key := range []string{"integrity", "confidentiality"} {
+		if i := slices.Index(levels[r], n.Get(key).AsText()); i >= 0 {
+			s[r] = new(Level(i))
+		}
 	}
 	return s
 }
