@@ -49,18 +49,21 @@ func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagno
 	unjudged []string, ordered [][2]int) {
 	all, unjudged = slices.Clone(found), kindsOfJudgement
 	if p.Root != nil { // what couldn't be read at all isn't judged
-		pass := analysis.NewPass(p, analysis.UnknownFacts(p, found))
+		populations := populationsOf(p)
+		whole := p
+		if len(populations) == 1 {
+			whole = planFor(p, populations[0].members)
+		}
+		pass := analysis.NewPass(whole, analysis.UnknownFacts(p, found))
 		*analysis.Kept[Replay](pass.Shared) = c.Replay
 		pass.Surroundings = analysis.Surroundings{
 			Shared: pass.Shared, Delegates: c.delegates, Within: c.within, Machine: c.Machine, Permit: c.Permit,
 			Asks: c.asksFor,
 		}
-		several := p.Targeted() ||
-			slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return bind.IsParticular(p, &i) })
-		c.apply(pass, func(r *Rule) bool { return !several || !r.ByView() })
+		c.apply(pass, func(r *Rule) bool { return len(populations) < 2 || !r.ByInstance() })
 		all = append(all, pass.Found...)
-		if several {
-			all = append(all, byView(p, found, pass, c)...)
+		if len(populations) > 1 {
+			all = append(all, byPopulation(p, populations, found, pass, c)...)
 		}
 		unjudged, ordered = unjudgedKinds(pass), pass.Ordered
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/analyzer/internal/samples"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -59,11 +58,10 @@ func (r *Simulation) Single() (*Simulation, error) {
 	}
 	one := *p
 	if len(p.Instances) > 0 {
-		one = *bind.ForInstance(p, p.Instances[0].ID)
-		one.Instances = p.Instances[:1]
+		one.AwaitsInstances = false
+		one = *planFor(&one, p.Instances[:1])
 	}
-	one.AwaitsInstances = false
-	one = *analysis.AsOne(&one)
+	one.Instances, one.AwaitsInstances = nil, false
 	one.Calls = make([]*plan.Call, len(p.Calls))
 	for i, of := range p.Calls {
 		call := *compiler.WithoutItems(of)
@@ -125,7 +123,7 @@ const maxEvidence = 100_000
 
 // differ replays schedules, and reports whether they end differently.
 func differ(p *Pass, schedules []Schedule) bool {
-	one := *p.Plan // a view is all that its instance runs
+	one := *p.Plan // all that its instances run
 	one.Targets, one.Entire = nil, nil
 	var ends [2]any
 	for i, s := range schedules {

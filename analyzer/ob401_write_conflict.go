@@ -148,7 +148,7 @@ func order(p *Pass, unordered []plan.Unordered, pairs [][2]int) {
 		if arriving || !p.Plan.Graph.Acyclic() || bind.WithOrder(p.Plan, p.Ordered).Graph.Acyclic() {
 			return
 		}
-		if p.View != nil { // each instance's graph has an order of its own
+		if p.Flow.Lacks != nil { // each instance's graph has an order of its own
 			break
 		}
 	}

@@ -183,7 +183,7 @@ func (f *Facts) described(path []expression.Segment) Variant {
 		return Variant{Schema: at.Schema, Said: key, External: key != ""}
 	}
 	value, ok := pathtree.Walk(value, path[1:])
-	if !ok || value == nil && path[0].Key != "state" || value == "" || len(p.Instances) > 0 {
+	if !ok || value == nil && path[0].Key != "state" || value == "" || len(p.Instances) > 1 {
 		return Variant{}
 	}
 	return Variant{

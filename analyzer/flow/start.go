@@ -15,9 +15,9 @@ import (
 type Start struct {
 	Plan   *plan.Plan
 	Hidden diag.Facts // what errors of the compiler leave unknown
-	// Lacks reports whether a path of the input must have been forgotten, as only other instances have it;
-	// nil where that isn't known.
-	Lacks func(id pathtree.ID, path []expression.Segment) bool
+	// Lacks, of the plan of one of several instances, reports whether the input of others has something that its own
+	// lacks. Such a call is skipped. It is nil for any other plan.
+	Lacks func(path []expression.Segment) bool
 }
 
 // Unknown reports whether some of certain facts aren't known, because a part of the
@@ -38,7 +38,7 @@ func (s *Start) MayBeThere(r *plan.Read) bool {
 	switch key := path[0].Key; key {
 	case "input":
 		if !replan && (s.Unknown(diag.Input) || p.Input == nil && p.InputSchema == nil) {
-			return s.Unknown(diag.Input) || s.Lacks == nil || !s.Lacks(r.Path, path[1:])
+			return s.Unknown(diag.Input) || s.Lacks == nil || !s.Lacks(path[1:])
 		}
 		if !replan && p.InputSchema != nil {
 			at := p.InputSchema.At(path[1:])
@@ -125,22 +125,20 @@ func (s *Start) BeginsNull(r *plan.Read) bool {
 func (s *Start) BelowNull(r *plan.Read) bool {
 	p := s.Plan
 	if len(r.Writers) > 0 || r.Path == pathtree.Root || p.Paths.Kind(r.Path) != "state" || p.StateSchema != nil ||
-		p.Form == plan.Replan || s.Unknown(diag.State|diag.Writes) {
+		p.AwaitsInstances || p.Form == plan.Replan || s.Unknown(diag.State|diag.Writes) {
 		return false
 	}
-	isOther := func(one plan.Instance) bool {
-		for at := r.Path; p.Paths.Depth(at) > 2; {
-			at = p.Paths.Parent(at)
-			if value, there := compiler.BeginsWith(p, &one, at); there {
-				return value != nil
-			}
+	for at := p.Paths.Parent(r.Path); p.Paths.Depth(at) > 1; at = p.Paths.Parent(at) {
+		if value, there := p.Paths.Walk(p.State, at); there {
+			return value == nil
 		}
-		return true
 	}
-	if len(p.Instances) == 0 {
-		return !p.AwaitsInstances && !isOther(plan.Instance{})
-	}
-	return !slices.ContainsFunc(p.Instances, isOther)
+	return false
+}
+
+// StateVaries reports whether the plan is run on states that it doesn't tell.
+func (s *Start) StateVaries() bool {
+	return len(s.Plan.Instances) > 0 && (s.Plan.AwaitsInstances || s.Plan.Form == plan.Replan)
 }
 
 // required reports whether a run must provide the key of the state that is read, and the

@@ -99,6 +99,5 @@ func dangling(p *Pass, r *plan.Read) *diag.Diagnostic {
 		return f
 	}
 	analysis.ExplainNever(p, f, r, call)
-	noteMissing(p, r, nil)
 	return f
 }

@@ -1,14 +1,12 @@
 package rules
 
 import (
-	"github.com/obelus-dev/obelus/analyzer/flow"
+	"slices"
+
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -19,7 +17,6 @@ var MaybeMissing = Register(Rule{Run: missingOutputs}.As("OB205", "maybe-missing
 // that isn't given make no branch. A leaf that the output's schema doesn't require isn't reported where another one
 // is there exactly when it isn't.
 func missingOutputs(p *Pass) {
-	missingInSomeInstances(p)
 	if p.Plan.Output == nil || p.Unknown(branch.Needed) || !p.Flow.HasBranches() {
 		return
 	}
@@ -59,7 +56,7 @@ func missingOutputs(p *Pass) {
 		case !missing[i].Possible && !missing[i].Impossible && !e.Exhausted():
 			what := "on which branches " + quote(short(leaves[i].Node.Text)) + " is there"
 			analysis.Unanswered(p, leaves[i].Node.Span(), nil, what)
-		case missing[i].Possible && present[i].Possible:
+		case missing[i].Possible && (present[i].Possible || p.Flow.Lacks != nil && mayBeThere(p, leaves[i])):
 			// A condition that no value was found for can most likely go either way; of
 			// two it isn't known whether they can together.
 			if branch := e.Decisions(lacks[i], missing[i].Assignment); Undecided(branch) < 2 {
@@ -67,6 +64,11 @@ func missingOutputs(p *Pass) {
 			}
 		}
 	}
+}
+
+// mayBeThere reports whether something may put a value where each reference of a leaf looks: other instances have it.
+func mayBeThere(p *Pass, leaf *plan.Template) bool {
+	return !slices.ContainsFunc(leaf.Reads, func(r int) bool { return !p.Flow.MayBeThere(&p.Plan.Reads[r]) })
 }
 
 // GivesOutput reports whether it is the plan's own output that a run gives, and that it fails without any.
@@ -100,9 +102,11 @@ func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic
 }
 
 func ReportMissing(p *Pass, leaf *plan.Template, branch []choice, alone bool) {
-	f := p.Report(leaf.Node.Span(), "the output lacks %q when %s", short(leaf.Node.Text),
-		analysis.DescribeBranch(branch)).
+	f := p.Report(leaf.Node.Span(), "the output lacks %q", short(leaf.Node.Text)).
 		Advise("add a fallback (\"… || null\"), or write it on every branch")
+	if words := analysis.DescribeBranch(branch); words != "" {
+		f.Message += " when " + words
+	}
 	f.Witness = evidence{Branch: branch}
 	if leaf == p.Plan.Output { // a run whose whole output is null has failed
 		f.Advise("write it on every branch, or join the branches with \"||\": without a value the run has no output")
@@ -122,89 +126,6 @@ func requiredInOutput(p *Pass, leaf *plan.Template) bool {
 	}
 	l.Judge(p.Plan.Output, nil, p.Plan.OutputSchema, "")
 	return required
-}
-
-// missingInSomeInstances finds reads of what only some instances have, and no call writes.
-func missingInSomeInstances(p *Pass) {
-	if len(p.Plan.Instances) < 2 || p.Unknown(diag.State|diag.Input|diag.Writes) {
-		return
-	}
-	for i := range p.Plan.Reads {
-		r := &p.Plan.Reads[i]
-		if len(r.Writers) > 0 || r.Start || !r.Ref.Required || r.Path == pathtree.Root ||
-			r.Call >= 0 && p.Plan.Calls[r.Call].Instance != "" {
-			continue
-		}
-		path := p.Plan.Paths.Segments(r.Path)
-		if len(path) < 2 || path[0].Key != "input" && path[0].Key != "state" {
-			continue
-		}
-		shared, _ := analysis.Initial(p, path[:1])
-		if flow.Holds(shared, path[1:]) {
-			continue
-		}
-		var without []string
-		for k := range p.Plan.Instances {
-			own := p.Plan.Instances[k].State
-			if path[0].Key == "input" {
-				own = p.Plan.Instances[k].Input
-			}
-			if !flow.Holds(own, path[1:]) && !keptAway(p, r, &p.Plan.Instances[k]) {
-				without = append(without, p.Plan.Instances[k].ID)
-			}
-		}
-		if len(without) == 0 || len(without) == len(p.Plan.Instances) {
-			continue
-		}
-		InSomeOnly(p, r, without, false).About(p.Flow.Caller(r).Label())
-		noteMissing(p, r, without)
-	}
-}
-
-// keptAway reports whether the condition of the call that reads something isn't true with what an instance begins with.
-func keptAway(p *Pass, r *plan.Read, one *plan.Instance) bool {
-	call := p.Flow.Caller(r)
-	if call == nil || compiler.Condition(call) == nil || compiler.Condition(call).Expr == nil {
-		return false
-	}
-	when := compiler.Condition(call)
-	value, presence, err := when.Expr.Eval(func(i int) (any, expression.Presence) {
-		looks := &p.Plan.Reads[when.Reads[i]]
-		if len(looks.Writers) > 0 || looks.Path == pathtree.Root {
-			return nil, expression.Pending
-		}
-		value, there := compiler.BeginsWith(p.Plan, one, looks.Path)
-		if !there {
-			return nil, expression.Absent
-		}
-		return value, expression.There
-	})
-	return err == nil && presence != expression.Pending && (presence != expression.There || value != true)
-}
-
-// InSomeOnly reports a reference that some instances can't satisfy.
-func InSomeOnly(p *Pass, r *plan.Read, without []string, unnamed bool) *diag.Diagnostic {
-	return p.Report(r.Span(), "%q has a value in some instances only: %s", r.Ref.String(), lacking(without, unnamed)).
-		Advise("set it in every instance or in the shared %s, or add a fallback", r.Ref.Kind)
-}
-
-// noteMissing remembers what is judged again over all views of the plan.
-func noteMissing(p *Pass, r *plan.Read, without []string) {
-	if p.View != nil {
-		p.View.Missing[r.Span()] = analysis.MissingReference{Read: r, Ids: without}
-	}
-}
-
-func lacking(instances []string, unnamed bool) string {
-	switch {
-	case unnamed && len(instances) == 0:
-		return "those that no call names lack it"
-	case unnamed:
-		return analysis.NamedInstances(instances) + " and those that no call names lack it"
-	case len(instances) == 1:
-		return analysis.NamedInstances(instances) + " lacks it"
-	}
-	return analysis.NamedInstances(instances) + " lack it"
 }
 
 // UndecidedLeaves are the leaves of the output whose conditions don't decide about their presence.

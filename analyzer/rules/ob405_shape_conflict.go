@@ -25,20 +25,18 @@ func shapeConflicts(p *Pass) {
 			}
 		}
 	}
-	if p.Unknown(diag.State) {
+	if p.Unknown(diag.State) || p.Flow.StateVaries() {
 		return
 	}
-	analysis.InEveryInstance(p, func(b beginning) {
-		for _, call := range p.Fresh() {
-			for _, route := range call.Output {
-				for at, path := range route {
-					if !belowNothing(p, b, call, path) {
-						beyondTheEnd(p, b, call, route[:at], path)
-					}
+	for _, call := range p.Fresh() {
+		for _, route := range call.Output {
+			for at, path := range route {
+				if !belowNothing(p, call, path) {
+					beyondTheEnd(p, call, route[:at], path)
 				}
 			}
 		}
-	})
+	}
 }
 
 // A write is a path that a call writes on one of its alternatives.
@@ -208,14 +206,14 @@ func isBefore(p *Pass, w int32, call *plan.Call) bool {
 }
 
 // belowNothing reports a path that leads through a value of the initial state that can't hold it.
-func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) (reported bool) {
-	if b.State == nil || p.Plan.Paths.Kind(path.ID) != "state" {
+func belowNothing(p *Pass, call *plan.Call, path plan.Path) (reported bool) {
+	if p.Plan.State == nil || p.Plan.Paths.Kind(path.ID) != "state" {
 		return false
 	}
 	paths := p.Plan.Paths
 	for at := path.ID; paths.Depth(at) > 2; at = paths.Parent(at) {
 		above := paths.Parent(at)
-		value, there := paths.Walk(b.State, above)
+		value, there := paths.Walk(p.Plan.State, above)
 		if !there || value == nil {
 			continue
 		}
@@ -230,7 +228,7 @@ func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) (report
 		f := p.ReportCall(call, path.Span(), "%q can't be written: the initial state has %s at %q, and this needs %s",
 			p.Path(path.ID), kind, p.Path(above), wanted).
 			Advise("write it to another path, or change the initial state to %s", wanted)
-		analysis.ShowAll(f, b.Said(p, paths.Segments(above)[1:]))
+		analysis.ShowAll(f, analysis.InitialPlace(p, paths.Segments(above)[1:]))
 		return true
 	}
 	return false
@@ -238,11 +236,11 @@ func belowNothing(p *Pass, b beginning, call *plan.Call, path plan.Path) (report
 
 // beyondTheEnd reports an index past the end of a list: one that no call before it
 // makes long enough.
-func beyondTheEnd(p *Pass, b beginning, call *plan.Call, before plan.Route, path plan.Path) {
+func beyondTheEnd(p *Pass, call *plan.Call, before plan.Route, path plan.Path) {
 	paths := p.Plan.Paths
 	for at := path.ID; paths.Depth(at) > 1; at = paths.Parent(at) {
 		if s := paths.Segment(at); s.IsIndex && s.Index > 0 {
-			if length, known := longest(p, b, paths.Parent(at), call, before); known && s.Index > length {
+			if length, known := longest(p, paths.Parent(at), call, before); known && s.Index > length {
 				p.ReportCall(call, path.Span(),
 					"%q can't be written: %q has no more than %d items by then, and an index may be at most the "+
 						"length of the list", p.Path(path.ID), p.Path(paths.Parent(at)), length).
@@ -254,12 +252,12 @@ func beyondTheEnd(p *Pass, b beginning, call *plan.Call, before plan.Route, path
 }
 
 // longest is how many items a list has at most when a call writes to it; false where that isn't known.
-func longest(p *Pass, b beginning, list pathtree.ID, call *plan.Call, before plan.Route) (length int, known bool) {
+func longest(p *Pass, list pathtree.ID, call *plan.Call, before plan.Route) (length int, known bool) {
 	paths := p.Plan.Paths
 	if paths.Kind(list) != "state" || p.Plan.Form == plan.Solution || paths.Depth(list) < 2 {
 		return 0, false
 	}
-	if value, there := paths.Walk(b.State, list); there && value != nil {
+	if value, there := paths.Walk(p.Plan.State, list); there && value != nil {
 		items, isList := value.([]any)
 		if !isList {
 			return 0, false

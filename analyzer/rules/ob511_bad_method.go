@@ -34,20 +34,17 @@ func badMethods(p *Pass) {
 			applied = append(applied, call)
 		}
 	}
-	if len(applied) == 0 {
-		return
-	}
-	analysis.InEveryInstance(p, func(b beginning) {
+	if !p.Flow.StateVaries() {
 		for _, call := range applied {
-			badBase(p, b, call)
+			badBase(p, call)
 		}
-	})
+	}
 }
 
 // badBase reports a method that can't work on what stands at one of a call's paths.
-func badBase(p *Pass, b beginning, call *plan.Call) {
+func badBase(p *Pass, call *plan.Call) {
 	for _, path := range call.Output[0] {
-		if kinds, said := baseOf(p, b, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
+		if kinds, said := baseOf(p, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
 			f := p.ReportCall(call, methodPlace(call), "%q needs %s at %q, but it is %s", call.Method,
 				baseKinds[call.Method], p.Path(path.ID), kinds).
 				Advise("use another \"_outputMethod\", or another path")
@@ -74,7 +71,7 @@ func methodPlace(call *plan.Call) source.Span {
 }
 
 // baseOf returns the possible kinds of value that a method is applied to, and where they are declared; 0 if unknown.
-func baseOf(p *Pass, b beginning, call *plan.Call, path plan.Path) (schema.Kinds, []analysis.Remark) {
+func baseOf(p *Pass, call *plan.Call, path plan.Path) (schema.Kinds, []analysis.Remark) {
 	segments := p.Plan.Paths.Segments(path.ID)
 	if len(segments) < 2 || p.Unknown(diag.State|diag.Writes) {
 		return 0, nil
@@ -119,9 +116,9 @@ func baseOf(p *Pass, b beginning, call *plan.Call, path plan.Path) (schema.Kinds
 	if kinds != 0 && !p.Flow.HasBranches() {
 		return kinds, said // what the state began with is gone
 	}
-	if value, ok := pathtree.Walk(b.State, segments[1:]); ok && value != nil {
+	if value, ok := pathtree.Walk(p.Plan.State, segments[1:]); ok && value != nil {
 		kinds |= schema.KindOf(value)
-		said = append(b.Said(p, segments[1:]), said...)
+		said = append(analysis.InitialPlace(p, segments[1:]), said...)
 	}
 	return kinds, said
 }

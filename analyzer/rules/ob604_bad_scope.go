@@ -22,7 +22,6 @@ func badScopes(p *Pass) {
 			}
 			f := p.ReportCall(call, r.Span(), "the scope %q names nothing: %s", r.Ref.String(),
 				analysis.WhyNever[kind]).Advise("%s", analysis.WhereFrom[kind])
-			noteMissing(p, r, nil)
 			if call.ScopesNode == nil {
 				f.Note(s.Node.Span().Head(), "the tool fixes the scope here")
 				continue // the call can't fix the reference

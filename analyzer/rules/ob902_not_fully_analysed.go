@@ -9,11 +9,6 @@ var _ = Register(Rule{Rule: analysis.NotAnalysed, Run: notFullyAnalysed})
 // notFullyAnalysed reports the first question about branches that has no answer because
 // the budget ran out. It comes after the rules that ask them.
 func notFullyAnalysed(p *Pass) {
-	if p.Unread > 0 && p.Plan.CallsNode != nil {
-		p.Report(p.Plan.CallsNode.Span().Head(),
-			"what the calls write wasn't compared with the state that %d instances begin with", p.Unread).
-			Advise("split it into plans of fewer instances")
-	}
 	switch {
 	case p.Flow.Exhausted() && p.Plan.CallsNode != nil:
 		p.Report(p.Plan.CallsNode.Span().Head(),

@@ -17,7 +17,6 @@ type (
 	parameters = analysis.Parameters
 	judgement  = analysis.Judgement
 	target     = analysis.Target
-	beginning  = analysis.Beginning
 	evidence   = analysis.Branch
 	choice     = analysis.BranchChoice
 )

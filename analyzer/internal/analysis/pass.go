@@ -5,7 +5,6 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/permit"
-	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -24,12 +23,11 @@ type Pass struct {
 	// Suggested are parameters that texts of activities most likely refer to: that they aren't used is no finding
 	// of its own.
 	Suggested map[SuggestedParameter]bool
-	View      *ViewData // of this view of the plan; nil where there is but one
 }
 
 // Surroundings are what the analysis takes from outside the plan.
 type Surroundings struct {
-	Shared    Store      // what rules keep for all views of the plan
+	Shared    Store      // what rules keep for all instances of the plan
 	Delegates *Delegates // nil where they aren't judged
 	Within    bool       // the plan is a delegate of one that is judged
 	Machine   *Machine   // where the plan is to be run; nil where that isn't said
@@ -54,7 +52,6 @@ type reports struct {
 	Rule         *diag.Rule // the rule that is running
 	Found        diag.Findings
 	OpenQuestion *openQuestion // the first question about branches for which the budget didn't last
-	Unread       int           // the instances whose initial state wasn't looked at
 	Strayed      bool          // conflicts weren't looked for, see [IsAstray]
 }
 
@@ -64,28 +61,9 @@ type SuggestedParameter struct {
 	Name     string
 }
 
-// ViewData is what the pass over one view of a plan has besides.
-type ViewData struct {
-	First   *Pass // the whole plan's
-	Missing map[source.Span]MissingReference
-	Some    map[FindingKey][]string // of findings that only some of its instances have: which
-}
-
-// NewView is that of a pass over one view; the first is the pass over the whole plan.
-func NewView(first *Pass) *ViewData {
-	return &ViewData{first, map[source.Span]MissingReference{}, map[FindingKey][]string{}}
-}
-
-// A MissingReference is one that some instances of a view, or all of them, can't satisfy.
-type MissingReference struct {
-	Read *plan.Read
-	Ids  []string // nil for all
-}
-
 // NewPass begins an analysis of a plan; errors hide some of its facts.
 func NewPass(p *plan.Plan, unknown diag.Facts) *Pass {
-	one := AsOne(p)
-	pass := &Pass{Plan: one, Flow: flow.New(one, unknown, flow.NewSchemas()), Store: Store{}}
+	pass := &Pass{Plan: p, Flow: flow.New(p, unknown, flow.NewSchemas()), Store: Store{}}
 	pass.Shared, pass.Asks = Store{}, func(*Rule) bool { return true }
 	pass.Suggested = map[SuggestedParameter]bool{}
 	return pass
@@ -134,38 +112,6 @@ type Machine struct {
 	// looked at: what is missing is then a warning.
 	Other bool
 }
-
-// In a plan with calls for single instances each instance runs the shared calls and its own. Such a plan is checked
-// view by view, and equal findings are reported once.
-
-// MaxViewed bounds the calls that are judged over all views, unless two views of
-// the plan have more. Dependencies and paths count as well, eight as one call.
-const MaxViewed = 200_000
-
-// AsOne makes of a plan for one known instance one without instances, with that instance's input and state. A
-// solution stays as it is: which instances share a view changes while it arrives.
-func AsOne(p *plan.Plan) *plan.Plan {
-	if len(p.Instances) != 1 || p.AwaitsInstances || p.Form == plan.Replan {
-		return p
-	}
-	one, own := *p, &p.Instances[0]
-	one.Instances = nil
-	if p.Input != nil || p.InputSchema != nil {
-		one.Input = bind.Overlay(p.Input, own.Input)
-	}
-	one.State = bind.Overlay(p.State, own.State)
-	return &one
-}
-
-// A FindingKey identifies a finding without its message.
-type FindingKey struct {
-	rule     *diag.Rule
-	severity diag.Severity
-	at       source.Span
-	call     string
-}
-
-func KeyOf(d *diag.Diagnostic) FindingKey { return FindingKey{d.Rule, d.Severity, d.Span, d.Call} }
 
 // A Store holds what rules work out once: one value of each type, made when it is first asked for.
 type Store map[reflect.Type]any
@@ -266,5 +212,5 @@ const (
 	Document
 )
 
-// ByView reports whether a rule is asked about each instance's calls anew.
-func (r *Rule) ByView() bool { return r.Call == nil && r.Scope != Document }
+// ByInstance reports whether a rule is asked about each instance's calls anew.
+func (r *Rule) ByInstance() bool { return r.Call == nil && r.Scope != Document }

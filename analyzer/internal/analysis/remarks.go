@@ -75,6 +75,17 @@ func DocumentPlace(p *Pass, key string, path []expression.Segment) []Remark {
 	return []Remark{{n.Span().Head(), words}}
 }
 
+// InitialPlace is where the document gives what stands at a path of the state when the instances of the plan begin.
+func InitialPlace(p *Pass, path []expression.Segment) []Remark {
+	for i := range p.Plan.Instances {
+		below := append([]expression.Segment{{Key: p.Plan.Instances[i].ID}, {Key: "state"}}, path...)
+		if said := DocumentPlace(p, "instances", below); said != nil {
+			return said
+		}
+	}
+	return DocumentPlace(p, "state", path)
+}
+
 var describes = map[string]string{
 	"inputSchema": "the input's schema describes it here",
 	"stateSchema": "the state's schema describes it here",

@@ -5,7 +5,6 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -123,15 +122,6 @@ func Brief(v any) string {
 	return Short(string(text))
 }
 
-// NamedInstances lists instances, so many as one reads.
-func NamedInstances(instances []string) string {
-	shown := make([]string, len(instances))
-	for i, id := range instances {
-		shown[i] = compiler.Shown(id)
-	}
-	return QuotedNames(shown)
-}
-
 // QuotedNames are the names of some calls; of many the first.
 func QuotedNames(names []string) string {
 	list := wording.Names(names[:min(len(names), MaxShown)], MaxShown)
@@ -139,14 +129,6 @@ func QuotedNames(names []string) string {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
-}
-
-// InInstances says in which instances something is so.
-func InInstances(ids []string) string {
-	if len(ids) == 1 {
-		return "in the instance " + NamedInstances(ids)
-	}
-	return "in the instances " + NamedInstances(ids)
 }
 
 // Short is a text for a message.

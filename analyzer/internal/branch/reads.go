@@ -209,9 +209,9 @@ func (e *Conditions) initial(r *plan.Read) valued {
 	case "state":
 		if given, ok := p.Paths.Walk(p.State, r.Path); ok {
 			switch {
-			case given != nil && (r.Start || len(p.Instances) == 0):
+			case given != nil:
 				return valued{logic.True, logic.True}
-			case len(p.Instances) > 0: // some lay a value of their own over it
+			case p.AwaitsInstances: // some lay a value of their own over it
 				return valued{logic.True, e.given()}
 			}
 			if s := p.StateSchema; s != nil { // a run may bring another than the plan's own
@@ -230,7 +230,7 @@ func (e *Conditions) initial(r *plan.Read) valued {
 		}
 		if len(r.Writers) > 0 && (p.Form == plan.PlanFile || p.Form == plan.CallList || p.Form == plan.Replan) &&
 			!e.facts.Unknown(diag.State|diag.Writes) &&
-			(len(p.Instances) == 0 || !e.facts.Begins("state", below())) {
+			!e.facts.Begins("state", below()) {
 			return valued{logic.False, logic.False}
 		}
 	case "data":

@@ -14,7 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// A Budget is what values that are made up may still cost, over all views of a plan.
+// A Budget is what values that are made up may still cost, over all instances of a plan.
 type Budget struct {
 	Evidence int                 // steps of making values up as evidence
 	Runs     int                 // steps of sample runs

@@ -1,0 +1,276 @@
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/flow"
+	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
+	"github.com/obelus-dev/obelus/analyzer/rules"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
+	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
+)
+
+// Instances are judged as plans of their own, and equal findings are merged. Those that run the same calls on values of
+// the same kinds are judged as one.
+
+// A population is instances that are judged as one.
+type population struct {
+	members []plan.Instance // one without id stands for those that come with the run
+	plan    *plan.Plan      // as they run it, with the values that the first of them begins with
+	found   []diag.Diagnostic
+}
+
+// maxPopulations and maxViewed bound how many populations of a plan are judged, and how many calls in all of them.
+// Dependencies and paths count as well, eight as one call.
+const (
+	maxPopulations = 64
+	maxViewed      = 200_000
+)
+
+// populationsOf are those of a plan, in the order of the text, those with few calls of their own first.
+func populationsOf(p *plan.Plan) (all []*population) {
+	known := map[string]*population{}
+	add := func(one plan.Instance) {
+		key, own := one.ID, bind.CallsOf(p, one.ID) > bind.CallsOf(p, "") || bind.IsParticular(p, &one)
+		switch {
+		case !own && p.AwaitsInstances:
+			key = "" // of one that comes with the run nobody knows what it begins with
+		case !own:
+			var b strings.Builder
+			writeKinds(&b, p.Paths, pathtree.Root, map[string]any{"input": one.Input, "state": one.State})
+			key = b.String()
+		}
+		if known[key] == nil {
+			known[key] = &population{}
+			all = append(all, known[key])
+		}
+		known[key].members = append(known[key].members, one)
+	}
+	for _, one := range p.Instances {
+		add(one)
+	}
+	named := map[string]bool{}
+	for _, call := range p.Calls {
+		if _, there := p.InstanceAt[call.Instance]; !there && call.Instance != "" && !named[call.Instance] {
+			named[call.Instance] = true
+			add(plan.Instance{ID: call.Instance})
+		}
+	}
+	if p.AwaitsInstances {
+		add(plan.Instance{})
+	}
+	slices.SortStableFunc(all, func(a, b *population) int {
+		return bind.CallsOf(p, a.members[0].ID) - bind.CallsOf(p, b.members[0].ID)
+	})
+	return all
+}
+
+// writeKinds writes of what kinds the parts of a value are that a plan names, and how long the lists are.
+func writeKinds(b *strings.Builder, paths *pathtree.Tree, at pathtree.ID, value any) {
+	b.WriteString(schema.KindOf(value).String())
+	for child := range paths.Children(at) {
+		step := paths.Segment(child)
+		if list, isList := value.([]any); isList && step.IsIndex {
+			fmt.Fprint(b, len(list))
+		}
+		if part, there := pathtree.Step(value, step); there {
+			fmt.Fprintf(b, "{%d ", child)
+			writeKinds(b, paths, child, part)
+			b.WriteByte('}')
+		}
+	}
+}
+
+// planFor is the plan as some instances run it that are judged as one.
+func planFor(p *plan.Plan, members []plan.Instance) *plan.Plan {
+	first := &members[0]
+	one := *bind.ForInstance(p, first.ID)
+	if one.Instances, one.InstanceAt = members, nil; p.AwaitsInstances {
+		return &one
+	}
+	if p.Input != nil || p.InputSchema != nil {
+		one.Input = bind.Overlay(p.Input, first.Input)
+	}
+	one.State = bind.Overlay(p.State, first.State)
+	return &one
+}
+
+// byPopulation judges a plan for each of its populations; the first pass was over the whole.
+func byPopulation(p *plan.Plan, all []*population, found []diag.Diagnostic, first *Pass,
+	c Config) []diag.Diagnostic {
+	var inputs any // what the input of some instance holds
+	for i := range p.Instances {
+		inputs = bind.Overlay(inputs, p.Instances[i].Input)
+	}
+	schemas, judged, left := flow.NewSchemas(), 0, max(maxViewed, 2*len(p.Calls))
+	for _, o := range all[:min(len(all), maxPopulations)] {
+		id := o.members[0].ID
+		if left -= bind.CallsOf(p, id); left < 0 && judged > 0 {
+			break // its plan isn't made for nothing
+		}
+		o.plan = planFor(p, o.members)
+		pass := analysis.NewPass(o.plan, analysis.UnknownFacts(o.plan, about(o.plan, found)))
+		pass.Surroundings, pass.Flow.Schemas = first.Surroundings, schemas
+		_, known := p.InstanceAt[id]
+		pass.Flow.Lacks = func(path []expression.Segment) bool {
+			return known && !p.AwaitsInstances && flow.Holds(inputs, path) && !pass.Flow.Begins("input", path)
+		}
+		c.apply(pass, (*Rule).ByInstance)
+		left -= (o.plan.Graph.Edges()+o.plan.Paths.Len())/8 + pass.Flow.Spent() +
+			int(*analysis.Kept[replayed](pass.Store))
+		for _, pair := range pass.Ordered {
+			first.Ordered = append(first.Ordered, [2]int{o.plan.Calls[pair[0]].Place, o.plan.Calls[pair[1]].Place})
+		}
+		o.found = pass.Found
+		judged++
+	}
+	merged := mergeFindings(p, all[:judged], c.rules())
+	if judged < len(all) {
+		merged.Report(analysis.NotAnalysed, p.CallsNode.Span().Head(),
+			"not all instances are analysed: their calls or values differ in %d ways, of which %d were judged",
+			len(all), judged).Advise("split the plan into plans of fewer instances")
+	}
+	return merged
+}
+
+// about leaves out the findings about calls that an instance doesn't run, but not about one that nobody runs.
+func about(one *plan.Plan, found []diag.Diagnostic) []diag.Diagnostic {
+	entirePlan := one.Full()
+	if entirePlan == one || len(found) == 0 {
+		return found
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
+		return d.Rule != diag.BadInstance && d.Span.File == entirePlan.File &&
+			analysis.CallAt(one, d.Span.Start) == nil && analysis.CallAt(entirePlan, d.Span.Start) != nil
+	})
+}
+
+// mergeFindings joins the findings of several populations. Where their messages differ the first is kept.
+func mergeFindings(p *plan.Plan, all []*population, rules []*Rule) (merged diag.Findings) {
+	type key struct {
+		rule     *diag.Rule
+		severity diag.Severity
+		at       source.Span
+		call     string
+		nth      int // of those with all else the same
+	}
+	var keys []key
+	in, findings := map[key][]*population{}, map[key]diag.Diagnostic{}
+	for _, o := range all {
+		count := map[key]int{}
+		for _, d := range o.found {
+			k := key{d.Rule, d.Severity, d.Span, d.Call, 0}
+			count[k]++
+			k.nth = count[k]
+			if in[k] == nil {
+				keys, findings[k] = append(keys, k), d
+			}
+			in[k] = append(in[k], o)
+		}
+	}
+	targeted, idle := map[string]bool{}, map[*diag.Rule]bool{}
+	for _, call := range p.Calls {
+		targeted[call.Name] = call.Instance != ""
+	}
+	for _, r := range rules {
+		idle[r.Rule] = r.Scope == Idle
+	}
+	for _, k := range keys {
+		d, of := findings[k], in[k]
+		switch {
+		case targeted[d.Call] || len(of) == len(all):
+			merged = append(merged, d)
+		case idle[d.Rule]: // it serves a purpose elsewhere
+		case d.Severity == diag.Error && (d.Rule == diag.DanglingReference || d.Rule == diag.BadScope):
+			merged = append(merged, lacking(p, d, of)...)
+		case d.Rule != diag.DanglingReference:
+			who, _ := named(p, of, nil)
+			d.Message += " (in " + who + ")"
+			d.Fixes = slices.Clone(d.Fixes)
+			for i := range d.Fixes { // other instances may need the text as it is
+				d.Fixes[i].Safe = false
+			}
+			merged = append(merged, d)
+		}
+	}
+	return merged
+}
+
+// lacking reports a reference that some instances can't satisfy. Those count that don't skip its call anyway, and it is
+// no finding where the expression says that it may be missing.
+func lacking(p *plan.Plan, d diag.Diagnostic, of []*population) (found diag.Findings) {
+	reads := of[0].plan.Reads
+	at := slices.IndexFunc(reads, func(r plan.Read) bool { return r.Span() == d.Span })
+	if at < 0 || strings.Contains(d.Span.Text(), "?.") {
+		return nil
+	}
+	r := &reads[at]
+	who, lack := named(p, of, func(o *population, one *plan.Instance) bool { return !skips(o.plan, r, one) })
+	if who == "" {
+		return nil
+	}
+	found.Report(rules.MaybeMissing.Rule, d.Span, "%q has a value in some instances only: %s %s it", r.Ref.String(),
+		who, lack).
+		Advise("set it in every instance or in the shared %s, or add a fallback", r.Ref.Kind).About(d.Call)
+	return found
+}
+
+// skips reports whether the condition of the call that reads something isn't true with what an instance begins with.
+func skips(p *plan.Plan, r *plan.Read, one *plan.Instance) bool {
+	if r.Call < 0 {
+		return false
+	}
+	when := compiler.Condition(p.Calls[r.Call])
+	if when == nil || when.Expr == nil {
+		return false
+	}
+	value, presence, err := when.Expr.Eval(func(i int) (any, expression.Presence) {
+		looks := &p.Reads[when.Reads[i]]
+		if len(looks.Writers) > 0 || looks.Path == pathtree.Root {
+			return nil, expression.Pending
+		}
+		value, there := compiler.BeginsWith(p, one, looks.Path)
+		if !there {
+			return nil, expression.Absent
+		}
+		return value, expression.There
+	})
+	return err == nil && presence != expression.Pending && (presence != expression.There || value != true)
+}
+
+// named are the instances of some populations for which something is so, and whether they lack or it lacks something.
+func named(p *plan.Plan, of []*population, is func(*population, *plan.Instance) bool) (who, lack string) {
+	var ids, parts []string
+	for _, o := range of {
+		for i := range o.members {
+			if is == nil || is(o, &o.members[i]) {
+				ids = append(ids, o.members[i].ID)
+			}
+		}
+	}
+	slices.SortStableFunc(ids, func(a, b string) int { return p.InstanceAt[a] - p.InstanceAt[b] })
+	some := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" })
+	for i, id := range some {
+		some[i] = compiler.Shown(id)
+	}
+	switch len(some) {
+	case 0:
+	case 1:
+		parts, lack = append(parts, "the instance "+analysis.QuotedNames(some)), "lacks"
+	default:
+		parts, lack = append(parts, "the instances "+analysis.QuotedNames(some)), "lack"
+	}
+	if len(some) < len(ids) {
+		parts, lack = append(parts, "instances that no call names"), "lack"
+	}
+	return wording.And(parts), lack
+}
