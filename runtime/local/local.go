@@ -125,8 +125,6 @@ type world struct {
 	started time.Time
 	batch   []runtime.Event    // that have happened and weren't given to the machine yet
 	events  chan runtime.Event // that happen
-	pieces  chan runtime.Event // of an answer, and its end: whatever else happens goes before
-	posts   chan func()        // what other goroutines have this one do
 	gone    chan struct{}      // closed when nobody hears of them any more
 	tries   map[try]context.CancelFunc
 	busy    int              // goroutines that haven't reported back
@@ -154,9 +152,7 @@ func drive(ctx context.Context, m *runtime.Machine, first runtime.Event, o Optio
 		ctx:     context.WithoutCancel(ctx), // else its end would race with the event that describes it
 		started: time.Now().Add(-first.At),
 		batch:   []runtime.Event{first},
-		events:  make(chan runtime.Event, batch),
-		pieces:  make(chan runtime.Event, 16),
-		posts:   make(chan func(), 64),
+		events:  make(chan runtime.Event, 64),
 		gone:    make(chan struct{}),
 		tries:   map[try]context.CancelFunc{},
 		timers:  map[timed]*timer{},
@@ -210,11 +206,6 @@ func (w *world) await() error {
 	case e := <-w.events:
 		w.batch = append(w.batch, e)
 		w.gather()
-	case e := <-w.pieces:
-		w.batch = append(w.batch, e)
-		w.gather()
-	case post := <-w.posts:
-		post()
 	case <-w.interrupt:
 		w.interrupt = nil
 		w.batch = append(w.batch, runtime.Event{Kind: runtime.Stopped, Text: string(runtime.ReasonInterrupted)})
@@ -222,17 +213,14 @@ func (w *world) await() error {
 	return nil
 }
 
-// gather takes the events that have come meanwhile: all but pieces of an answer first, and of these so many that a
-// planner that never pauses holds nobody up.
+// gather takes the events that have come meanwhile, and so many that a planner that never pauses holds nobody up.
 func (w *world) gather() {
-	for _, from := range []chan runtime.Event{w.events, w.pieces} {
-		for more := true; more && len(w.batch) < batch; {
-			select {
-			case e := <-from:
-				w.batch = append(w.batch, e)
-			default:
-				more = false
-			}
+	for len(w.batch) < batch {
+		select {
+		case e := <-w.events:
+			w.batch = append(w.batch, e)
+		default:
+			return
 		}
 	}
 }
@@ -339,10 +327,6 @@ func (w *world) wait() {
 		select {
 		case e := <-w.events:
 			w.back(&e)
-		case e := <-w.pieces:
-			w.back(&e)
-		case post := <-w.posts:
-			post()
 		case <-over.C:
 			return
 		}
@@ -376,19 +360,9 @@ func (w *world) carryOut(commands []runtime.Command) {
 	}
 }
 
-// post has the run's goroutine do something.
-func (w *world) post(what func()) {
+func (w *world) send(e runtime.Event) {
 	select {
-	case w.posts <- what:
-	case <-w.gone:
-	}
-}
-
-func (w *world) send(e runtime.Event) { w.sendTo(w.events, e) }
-
-func (w *world) sendTo(events chan<- runtime.Event, e runtime.Event) {
-	select {
-	case events <- e:
+	case w.events <- e:
 	case <-w.gone:
 	}
 }
@@ -449,7 +423,7 @@ func (w *world) plan(c runtime.Command) {
 			text, rest = characters(rest + text)
 			for own.Err() == nil && text != "" { // once it is given up, nobody hears it
 				piece, _ := characters(text[:min(len(text), maxPiece)])
-				w.sendTo(w.pieces, runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: piece})
+				w.send(runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: piece})
 				text = text[len(piece):]
 			}
 		})
@@ -459,10 +433,10 @@ func (w *world) plan(c runtime.Command) {
 		case err == nil, closed.Failure != nil:
 		case own.Err() != nil: // the machine has given it up, and knows why
 		default:
-			w.sendTo(w.pieces, runtime.Event{Kind: runtime.Stopped, Text: err.Error(), Gently: true})
+			w.send(runtime.Event{Kind: runtime.Stopped, Text: err.Error(), Gently: true})
 			<-own.Done() // until the machine has taken it
 		}
-		w.sendTo(w.pieces, closed)
+		w.send(closed)
 	}()
 }
 

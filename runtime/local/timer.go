@@ -15,19 +15,14 @@ type timer struct {
 
 type timed struct{ tick, frame, call int }
 
+// setTimer sets a timer. Until its event is recorded that says when it was due, which tells timers of one try apart.
 func (w *world) setTimer(c runtime.Command) {
 	key := timed{c.Tick, c.Frame, c.Call}
 	w.stopTimer(key)
 	t := &timer{event: c.Event(runtime.Fired)}
+	t.event.At = time.Since(w.started) + c.After
+	t.clock = time.AfterFunc(c.After, func() { w.send(t.event) })
 	w.timers[key] = t
-	t.clock = time.AfterFunc(c.After, func() {
-		w.post(func() {
-			if w.timers[key] == t {
-				w.batch = append(w.batch, t.event)
-				w.gather()
-			}
-		})
-	})
 }
 
 func (w *world) stopTimer(key timed) {
@@ -42,7 +37,7 @@ func (w *world) stopTimer(key timed) {
 func (w *world) ranOut(e runtime.Event) bool {
 	key := timed{e.Tick, e.Frame, e.Call}
 	t := w.timers[key]
-	if t == nil || t.event.Attempt != e.Attempt {
+	if t == nil || t.event.Attempt != e.Attempt || t.event.At != e.At {
 		return false
 	}
 	delete(w.timers, key)

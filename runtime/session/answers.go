@@ -173,7 +173,7 @@ type desk struct {
 }
 
 func newDesk(person local.Confirmer, s *Session) *desk {
-	d := &desk{person: person, notice: s.Options.Notice, within: s.Options.Options.Confirm.Timeout,
+	d := &desk{person: person, notice: s.Options.Notice, within: s.confirm().Timeout,
 		now: func(q *runtime.Question) string { return q.ID }}
 	if s.vouching != nil {
 		s.vouching.run = s.ID()
@@ -189,9 +189,6 @@ func newDesk(person local.Confirmer, s *Session) *desk {
 	}
 	if s.Replay != nil {
 		d.before = s.Replay.answered
-		if c := s.resume.Confirm; c != nil {
-			d.within = c.Timeout
-		}
 	}
 	d.look()
 	d.store(s.answers)
@@ -265,12 +262,16 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Dec
 			decision, err := ask()
 			asked <- answer{decision, err}
 		}()
+		var looks <-chan time.Time
+		if d.box != "" {
+			looks = time.Tick(glance)
+		}
 		var stored *runtime.Decision
 		for stored == nil {
 			select {
 			case a := <-asked:
 				return d.judged(q, a.Decision), a.error
-			case <-time.After(glance):
+			case <-looks:
 				stored = d.answered(q)
 			}
 		}

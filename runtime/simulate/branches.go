@@ -34,7 +34,7 @@ type Problem struct {
 	Scenario *Scenario
 
 	code string
-	path []pick
+	path [][2]int
 }
 
 // ProblemKind is what goes wrong.
@@ -59,11 +59,8 @@ func (p Problem) is(other Problem) bool {
 // Options.Steps bounds each simulation, and all of them together.
 func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Exploration {
 	x, e, started := Begin(r, o, made), &Exploration{}, map[string]bool{}
-	type trial struct {
-		picks, otherwise []pick
-		problems         []Problem
-	}
-	var faulty []trial
+	room := mostKept
+	var untold []Problem
 	x.Alternatives(most, func(a *Alternative) bool {
 		e.Played++
 		for i := range a.Scenario.Calls {
@@ -72,45 +69,44 @@ func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Explorat
 			}
 		}
 		x.cut = x.cut || a.Scenario.Outcome.Reason == TooLong
-		if problems := judge(a.Scenario); len(problems) > 0 {
-			otherwise := slices.DeleteFunc(slices.Clone(x.last.picks), func(p pick) bool { return p.option == 0 })
-			faulty = append(faulty, trial{x.last.picks, otherwise, problems})
-		}
-		return true
-	})
-	e.Complete = x.isComplete
-	x.allow(most)
-	slices.SortStableFunc(faulty, func(a, b trial) int { return len(a.otherwise) - len(b.otherwise) })
-	var untold []Problem
-	room := mostKept
-	for _, t := range faulty {
-		for _, p := range t.problems {
+		otherwise := slices.DeleteFunc(slices.Clone(a.Picks), func(p [2]int) bool { return p[1] == 0 })
+		for _, p := range judge(a.Scenario) {
 			if p.Kind == Stuck {
 				e.Stuck++
 			}
+			p.Seen, p.Path, p.Scenario, p.path = 1, a.Path, a.Scenario, otherwise
 			isKnown := false
 			for i := range e.Problems {
 				known := &e.Problems[i]
-				if known.is(p) && (p.Kind != NoOutput || within(known.path, t.picks)) {
-					known.Seen++
-					isKnown = true
+				if !known.is(p) || p.Kind == NoOutput && !within(known.path, a.Picks) {
+					continue
+				}
+				isKnown = true
+				if known.Seen++; len(p.path) < len(known.path) {
+					p.Seen, *known = known.Seen, p
 				}
 			}
-			if !isKnown {
-				room -= len(x.plan.Calls) * max(1, len(x.plan.Instances))
+			if isKnown {
+				continue
 			}
-			switch {
-			case isKnown:
-			case x.affords() && (room >= 0 || o.Steps == 0 || len(e.Problems) == 0):
-				e.Problems = append(e.Problems, x.shown(p, t.otherwise))
-			case !slices.ContainsFunc(untold, p.is):
+			e.Problems = slices.DeleteFunc(e.Problems, func(known Problem) bool {
+				isLonger := p.Kind == NoOutput && known.is(p) && within(p.path, known.path)
+				if isLonger {
+					p.Seen += known.Seen
+				}
+				return isLonger
+			})
+			if room -= len(a.Scenario.Calls); room >= 0 || o.Steps == 0 || len(e.Problems) == 0 {
+				e.Problems = append(e.Problems, p)
+			} else if !slices.ContainsFunc(untold, p.is) {
 				untold = append(untold, p)
 			}
 		}
-	}
+		return true
+	})
 	slices.SortStableFunc(e.Problems, func(a, b Problem) int {
-		return cmp.Or(len(a.Path)-len(b.Path), slices.CompareFunc(a.path, b.path, func(p, q pick) int {
-			return cmp.Or(p.choice-q.choice, p.option-q.option)
+		return cmp.Or(len(a.Path)-len(b.Path), slices.CompareFunc(a.path, b.path, func(p, q [2]int) int {
+			return slices.Compare(p[:], q[:])
 		}))
 	})
 	for _, call := range x.plan.Calls {
@@ -122,25 +118,17 @@ func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Explorat
 	for _, options := range x.Choices {
 		e.Most = min(e.Most*float64(len(options)), math.MaxFloat64)
 	}
-	e.Usual, e.Choices, e.Cut, e.Untold, e.ValuesLeft = x.usual, x.Choices, x.cut, len(untold), x.valuesLeft
+	e.Usual, e.Choices, e.Complete, e.Cut = x.usual, x.Choices, x.isComplete, x.cut
+	e.Untold, e.ValuesLeft = len(untold), x.valuesLeft
 	return e
-}
-
-// shown is a problem with the simulation that has it: once more, as those aren't kept that were played.
-func (x *Explorer) shown(p Problem, path []pick) Problem {
-	p.Seen, p.path, p.Scenario = 1, path, x.play(path).scenario
-	for _, one := range path {
-		p.Path = append(p.Path, x.Choices[one.choice][one.option])
-	}
-	return p
 }
 
 // mostKept bounds the calls of the scenarios of problems.
 const mostKept = 50_000
 
 // within reports whether all of some picks are among others.
-func within(few, many []pick) bool {
-	return !slices.ContainsFunc(few, func(p pick) bool { return !slices.Contains(many, p) })
+func within(few, many [][2]int) bool {
+	return !slices.ContainsFunc(few, func(p [2]int) bool { return !slices.Contains(many, p) })
 }
 
 // An Explorer plays combinations of what may come in a plan.
@@ -157,9 +145,8 @@ type Explorer struct {
 	turned     map[*plan.Plan][]analyzer.Turn
 	known      map[string]int // choices by key
 	usual      *Scenario
-	last       *course // the combination that is played, or was played last
-	isComplete bool    // all combinations were played
-	cut        bool    // something took too many steps
+	isComplete bool // all combinations were played
+	cut        bool // something took too many steps
 	valuesLeft bool
 
 	plays, steps int // that are left
@@ -188,8 +175,6 @@ func Begin(r *analyzer.Simulation, o Options, made MadeUp) *Explorer {
 	return x
 }
 
-func (x *Explorer) allow(most int) { x.plays, x.steps = most, x.o.Steps/3 }
-
 // affords reports whether another combination may be played: the first always may.
 func (x *Explorer) affords() bool {
 	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.usual == nil || x.o.Watch(0))
@@ -202,7 +187,7 @@ func (x *Explorer) play(forced []pick) *course {
 		c.forced[p.choice] = p.option
 	}
 	o := x.o
-	o.course, x.last = c, c
+	o.course = c
 	if input, ok := c.comesTo(x.input).(map[string]any); ok {
 		o.Input = input
 	}
@@ -234,7 +219,7 @@ type Alternative struct {
 // in which several things go otherwise. left is how many options had no room. Options.Steps bounds each simulation, and
 // a third as many steps all.
 func (x *Explorer) Alternatives(most int, each func(*Alternative) (more bool)) (left int) {
-	x.allow(most)
+	x.plays, x.steps = most, x.o.Steps/3
 	type meeting struct{ forced, later []pick } // what a course was told, and what it came by after that
 	var queue []meeting
 	var fresh [][]pick

@@ -1,30 +1,39 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // unasked reports whether a server may be started or reached before a person has approved a call to
 // it: nobody is asked, the plan is approved, the definition isn't the plan's own, or a policy trusts
 // it. Starting it may do anything, and its environment and headers may hold secrets.
 func (s *Session) unasked(of *plan.Server) bool {
-	confirm := s.Options.Options.Confirm
+	return s.confirm().Policy == runtime.Never || s.manifest.Approval != nil || effects.Vouches(of.Origin) ||
+		of.TrustedBy != ""
+}
+
+// confirm is whom the run asks from now on.
+func (s *Session) confirm() runtime.Confirm {
 	switch {
 	case s.resume.Confirm != nil:
-		confirm = *s.resume.Confirm
+		return *s.resume.Confirm
 	case s.Replay != nil:
-		confirm = s.Replay.Machine.Confirm()
+		return s.Replay.Machine.Confirm()
 	}
-	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || effects.Vouches(of.Origin) ||
-		of.TrustedBy != ""
+	return s.Options.Options.Confirm
 }
 
 // hold compares the MCP servers that the run may need with what is recorded of their tools,
@@ -54,4 +63,33 @@ func (s *Session) hold(ctx context.Context) (err error) {
 		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
 	}
 	return nil
+}
+
+// thereToRun refuses a run that can't go on where it stood because the folder of an
+// activity, or a program in it, is missing: once it is back, the run can be resumed.
+func (s *Session) thereToRun() error {
+	all := s.Program.Activities(activity.Of)
+	used := activity.InUse(s.Program.Plan, s.Options.Planned)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if used != nil && !used(name) {
+			continue
+		}
+		if what := cmp.Or(activity.Missing(all[name])); what != "" {
+			return diag.NewError(ErrNotThere, "the run can't go on: %s of activity \"%s\" isn't there", what, name).
+				Advise("put it back, then run \"obelus resume %s\"", s.ID())
+		}
+	}
+	return nil
+}
+
+// traced is what spans tell of the run as a whole, which starts or is resumed.
+func (s *Session) traced() trace.Run {
+	r := trace.Run{ID: s.ID(), Plan: s.manifest.Title, Began: time.Now()}
+	if s.Replay != nil {
+		r.Began, r.Resumed = r.Began.Add(-s.Replay.At), true
+		if s.Options.Telemetry != nil {
+			r.Used = s.Replay.Machine.Stands().Usage
+		}
+	}
+	return r
 }
