@@ -3,7 +3,6 @@ package analyzer_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -98,31 +96,4 @@ func BenchmarkCheck(b *testing.B) {
 			})
 		})
 	}
-}
-
-// BenchmarkRecheck is what an editor does after each change: one call of a plan
-// of a thousand is edited, and the whole is checked again. Every other edit is a
-// slip that is found, and for which a name is suggested.
-func BenchmarkRecheck(b *testing.B) {
-	yaml, _ := benchPlan(1_000)
-	calls := strings.SplitAfter(string(yaml), "\n  - ")
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		at := 11 + i*7919%(len(calls)-11)
-		edited := strings.Replace(calls[at], "label: call", "label: edited call", 1)
-		if i%2 == 1 {
-			edited = strings.Replace(calls[at], ".value || 0", ".vallue || 0", 1)
-		}
-		if edited == calls[at] {
-			b.Fatalf("nothing is edited in %q", calls[at])
-		}
-		text := strings.Join(calls[:at], "") + edited + strings.Join(calls[at+1:], "")
-		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
-		found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
-		slip := slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule.Name == "unknown-field" })
-		if len(p.Calls) != 1_000 || slip != (i%2 == 1) {
-			b.Fatalf("%d calls, %d findings, a slip found: %v", len(p.Calls), len(found), slip)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/recheck")
 }

@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/testdata/cputime"
 	"github.com/obelus-dev/obelus/testdata/tags"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
@@ -210,35 +208,6 @@ func TestSettingsSchema(t *testing.T) {
 	tags.Agree(t, v, Ignore{}, "properties", "ignore", "items")
 }
 
-// LANGUAGE.md#findings: any text may stand in an obelus.yaml or in a suppression.
-func FuzzSettings(f *testing.F) {
-	for _, c := range settingsCases {
-		f.Add(c.text, "OB502 known")
-	}
-	f.Add("ignore: [{code: OB502, path: '**', reason: x}]", ", ,OB502 , ob501,x")
-	f.Fuzz(func(t *testing.T, text, suppression string) {
-		s, found := settingsOf(t, text)
-		for _, d := range found {
-			if d.Message == "" || d.Rule == nil || d.Span.Known() && d.Span.End > len(text) {
-				t.Fatalf("a finding isn't in form: %+v", d)
-			}
-		}
-		line, _, _ := strings.Cut(suppression, "\n")
-		quoted, _ := json.Marshal(line)
-		plan := strings.TrimSuffix(unsound, "\n") + " # obelus:ignore " + line + "\n    x-obelus-ignore: " + string(quoted) + "\n"
-		p, first := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{Name: "plan.yaml"})
-		j := Analyze(p, first, Config{Settings: s})
-		if j.Verified != nil {
-			t.Fatalf("a suppression or setting made a faulty plan sound:\n%s\n%s", text, plan)
-		}
-		for _, one := range j.Suppressed {
-			if strings.TrimSpace(one.Reason) == "" {
-				t.Fatalf("suppressed without a reason: %q", line)
-			}
-		}
-	})
-}
-
 // LANGUAGE.md#findings: of suppressions that reach the same finding the innermost has its use, and
 // one that repeats another has none.
 func TestInnermostSuppressionCounts(t *testing.T) {
@@ -260,28 +229,5 @@ calls:
 	}
 	if codes(j.Findings) != "OB901 warning" || !strings.Contains(j.Findings[0].Span.Text(), "twice") {
 		t.Errorf("found:\n%s", every(j.Findings))
-	}
-}
-
-// EXECUTION.md#limits: many suppressions over many findings cost what they are long.
-func TestManySuppressions(t *testing.T) {
-	const n = 20_000
-	var b strings.Builder
-	b.WriteString(`{"tools": {"fetch": {"type": "object", "properties": {"url": {}}, "required": ["url"]}}, "x-obelus-ignore": ["OB601 x"`)
-	for range n {
-		b.WriteString(`, "OB502 x"`)
-	}
-	b.WriteString(`], "calls": [{"_tool": "fetch"}`)
-	for range n {
-		b.WriteString(`, {"_tool": "fetch", "x-obelus-ignore": "OB502 y"}`)
-	}
-	b.WriteString("]}")
-	plan, found := compiler.Compile(source.NewFile("plan.json", []byte(b.String())), compiler.Options{Name: "plan.json"})
-	var j Judgement
-	if took, ok := cputime.Within(2*time.Second, func() { j = Analyze(plan, found, Config{}) }); !ok {
-		t.Errorf("it took %v", took)
-	}
-	if len(j.Suppressed) != n+1 || len(j.Errors) != n+1 {
-		t.Errorf("%d of %d errors are suppressed", len(j.Suppressed), len(j.Errors))
 	}
 }

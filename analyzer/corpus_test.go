@@ -123,57 +123,6 @@ func TestSoundPlansOfTheCorpus(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#documents: a catalogue without output schemas gives nothing to object to,
-// neither by itself nor where its tools are called as they ask.
-func TestRealToolCatalogue(t *testing.T) {
-	text := corpus.Text(t, "github-mcp-tools.json")
-	var tools map[string]struct {
-		Required []string
-	}
-	if err := json.Unmarshal(text, &tools); err != nil {
-		t.Fatal(err)
-	}
-	var calls []map[string]any
-	for _, name := range analysis.SortedKeys(anyOf(tools)) {
-		call := map[string]any{"_tool": name, "_outputPath": "†state.r" + fmt.Sprint(len(calls))}
-		for _, parameter := range tools[name].Required {
-			if !strings.HasPrefix(parameter, "_") {
-				call[parameter] = "†input." + parameter
-				if len(calls) > 0 && parameter == "title" {
-					call[parameter] = fmt.Sprintf("†state.r%d.items[0].title", len(calls)-1)
-				}
-			}
-		}
-		calls = append(calls, call)
-	}
-	if len(calls) < corpus.Enough(100, 40) {
-		t.Fatalf("the catalogue has only %d tools", len(calls))
-	}
-	for _, list := range [][]map[string]any{{}, calls} {
-		document, err := json.Marshal(map[string]any{"plan": "catalogue", "tools": json.RawMessage(text), "calls": list})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, verified, found := judged("catalogue.json", string(document))
-		for _, d := range found {
-			if d.Severity > diag.Info {
-				t.Error(shown(d))
-			}
-		}
-		if verified == nil {
-			t.Error("the plan isn't verified")
-		}
-	}
-}
-
-func anyOf[T any](m map[string]T) any {
-	all := make(map[string]any, len(m))
-	for k, v := range m {
-		all[k] = v
-	}
-	return all
-}
-
 // A mutant is a plan with one fault, and where it must be found.
 type mutant struct {
 	name, code string

@@ -44,33 +44,6 @@ func holding(id string, keys ...string) plan.Instance {
 	return plan.Instance{ID: id, Values: plan.Values{State: state}}
 }
 
-// LANGUAGE.md#instances: a view of a solution is screened as what its instances run.
-func TestScreenViews(t *testing.T) {
-	const text = `
-calls:
-  - {_tool: a, _id: a, x: †state.x, _outputPath: †state.y}
-  - {_tool: b, _id: b, _instance: ①, y: †state.y, _when: 5, _outputPath: †state.z}
-  - {_tool: c, _id: c, _instance: ②, y: †state.z, _outputPath: †state.y}
-  - {_tool: d, _id: d, _instance: ③, y: †state.y}
-  - {_tool: e, _id: e, y: †state.y, _outputPath: †state.w}
-  - {_tool: f, _id: f, _instance: ②, y: †state.y, _outputPath: †state.w}
-output: †state.w
-`
-	p, found := solved(t, text, holding("①", "x"), holding("②", "x"), holding("④"))
-	for id, want := range map[string]string{
-		"①": "b OB104, amiss OB606",          // its "_when" is no condition
-		"②": "c OB203, f OB401, amiss OB606", // nothing writes z for it, and two calls write w
-		"④": "a OB203, amiss OB606",          // it has no x; and there is no ③
-	} {
-		if got := faultsOf(Screen(bind.ForInstance(p, id), found, nil, nil)); got != want {
-			t.Errorf("%s: %s, and not %s", id, got, want)
-		}
-	}
-	if got := faultsOf(Screen(bind.ForInstance(p, "③"), found, nil, nil)); !strings.Contains(got, "d OB606") {
-		t.Errorf("a call for an instance that isn't there isn't at fault: %s", got)
-	}
-}
-
 // LANGUAGE.md#the-graph: what every instance of a run holds is there from the start for a
 // call of all, and what its own holds for a call of one.
 func TestInstancesOfARunAreKnown(t *testing.T) {

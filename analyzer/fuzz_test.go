@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"golang.org/x/tools/txtar"
 )
 
@@ -51,19 +53,29 @@ func everyCase(f *testing.F) {
 	if err != nil || len(archives) == 0 {
 		f.Fatalf("there are no cases: %v", err)
 	}
+	some := amount.Of(6, 1, 1)
+	if fuzzing := flag.Lookup("test.fuzz"); fuzzing != nil && fuzzing.Value.String() != "" {
+		some = 1
+	}
+	n := 0
+	add := func(text string) {
+		if n++; n%some == 0 {
+			f.Add(text)
+		}
+	}
 	for _, archive := range archives {
 		text, err := os.ReadFile(archive)
 		if err != nil {
 			f.Fatal(err)
 		}
 		for _, file := range txtar.Parse(text).Files {
-			f.Add(string(file.Data))
+			add(string(file.Data))
 		}
 	}
 	for _, r := range rules.Registered {
 		page, _ := rules.Page(r.Code)
 		for _, plan := range fenced(page) {
-			f.Add(plan)
+			add(plan)
 		}
 	}
 }

@@ -1,17 +1,11 @@
 package analyzer
 
 import (
-	"fmt"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
-	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 // LANGUAGE.md#references-and-expressions: a reference that is written as elsewhere becomes one, alone or within a
@@ -30,20 +24,5 @@ func TestLookalikesAreMended(t *testing.T) {
 		if after, _ := diag.Apply(file, Analyze(plan, found, Config{}).Findings, source.DefaultLimits(), nil); string(after) != c.after {
 			t.Errorf("%s becomes\n%swant\n%s", c.before, after, c.after)
 		}
-	}
-}
-
-// LANGUAGE.md#documents: how long one takes doesn't hang on how much else was found.
-func TestManyLookalikesAreFoundSoon(t *testing.T) {
-	const many, related = 10_000, 100_000
-	document := fmt.Sprintf("{\"calls\": [{\"_tool\": \"t\", \"a\": [%s\"\"]}]}", strings.Repeat("\"x {{state.a}}\", ", many))
-	plan, _ := compiler.Compile(source.NewFile("a.json", []byte(document)), compiler.Options{})
-	p := analysis.NewPass(plan, 0)
-	p.Rule, p.Found = diag.LookalikeRef, make([]diag.Diagnostic, related)
-	if took, ok := cputime.Within(time.Second, func() {
-		p.Found = p.Found[:related] // when it is measured again
-		rules.Lookalikes(p)
-	}); !ok || len(p.Found) != related+many {
-		t.Errorf("%d findings in %v", len(p.Found)-related, took)
 	}
 }

@@ -64,25 +64,6 @@ func TestAdvisors(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#advisors: of several advisors with one id the last counts, also over one of
-// an import.
-func TestLaterAdvisorsWin(t *testing.T) {
-	open := func(string) ([]byte, error) {
-		return []byte("advisors: [{id: a, role: imported}, {id: b, role: imported}]"), nil
-	}
-	p, found := Compile(source.NewFile("plan.yaml", []byte("import: lib.yaml\nadvisors: [{id: a, role: first}, {id: c, role: r}, {id: a, role: own}]\ncalls: []")), Options{Name: "plan.yaml", Open: open})
-	if diag.HasErrors(found) {
-		t.Fatal(found)
-	}
-	got := ""
-	for _, a := range p.Advisors {
-		got += a.ID + ":" + a.Role + " "
-	}
-	if got != "b:imported c:r a:own " {
-		t.Error(got)
-	}
-}
-
 func parsed(t testing.TB, text string) *source.Node {
 	t.Helper()
 	n, problems := source.Parse(source.NewFile("solution.json", []byte(text)), source.DefaultLimits())
@@ -169,31 +150,6 @@ func FuzzOpinion(f *testing.F) {
 			}
 		}
 	})
-}
-
-// LANGUAGE.md#advisors: a rank is what its votes come to, by hand.
-func TestRank(t *testing.T) {
-	opinions := []plan.Opinion{
-		{Advisor: "b", Votes: map[string]float64{"deploy": 10, "delay": 95}},
-		{Advisor: "a", Votes: map[string]float64{"deploy": 5, "rollback": 50}},
-		{Advisor: "c"},
-	}
-	for aggregate, want := range map[string]string{
-		"mean": "[{delay 95 [{b  95}]} {rollback 50 [{a  50}]} {deploy 7.5 [{a  5} {b  10}]}]",
-		"sum":  "[{delay 95 [{b  95}]} {rollback 50 [{a  50}]} {deploy 15 [{a  5} {b  10}]}]",
-		"min":  "[{delay 95 [{b  95}]} {rollback 50 [{a  50}]} {deploy 5 [{a  5} {b  10}]}]",
-	} {
-		if got := fmt.Sprint(RankOf(plan.Advice{Aggregate: aggregate}, opinions)); got != want {
-			t.Errorf("%s: got  %s\nwant %s", aggregate, got, want)
-		}
-	}
-	tie := RankOf(plan.Advice{Aggregate: "sum"}, []plan.Opinion{{Advisor: "a", Votes: map[string]float64{"z": 1, "y": 1, "x": 1}}})
-	if tie[0].Tool != "x" || tie[1].Tool != "y" || tie[2].Tool != "z" {
-		t.Errorf("a tie isn't broken by name: %v", tie)
-	}
-	if got := RankOf((plan.Advice{Aggregate: "mean"}), nil); got == nil || len(got) != 0 {
-		t.Errorf("nobody said anything: %v", got)
-	}
 }
 
 // LANGUAGE.md#advisors: the order of opinions makes no difference, who abstains has no part, a

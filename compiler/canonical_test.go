@@ -1,16 +1,12 @@
 package compiler
 
 import (
-	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/canonical"
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // LANGUAGE.md#compiled-plans-and-digests: the digest is the same however a plan is laid out, and compiling the
@@ -77,54 +73,6 @@ func TestOrderOfMappings(t *testing.T) {
 			t.Errorf("the query %q begins with %q", query, h.Query[0].Name)
 		}
 	}
-}
-
-// LANGUAGE.md#compiled-plans-and-digests: what values a plan holds, and however its numbers are written, the
-// compiled plan is a document without a fault, and compiles to the same bytes.
-func TestCompiledValuesAreKept(t *testing.T) {
-	random := rand.New(rand.NewPCG(6, 6))
-	number := func() string {
-		v := math.Float64frombits(random.Uint64())
-		switch random.IntN(4) {
-		case 0:
-			v = math.Round(random.NormFloat64() * math.Pow10(random.IntN(24)))
-		case 1:
-			v = float64(1+random.IntN(9)) * math.Pow10(random.IntN(30))
-		case 2:
-			v = float64(1<<53) + float64(random.IntN(9)-4)
-		}
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			v = math.MaxFloat64
-		}
-		return strconv.FormatFloat(v, "eEg"[random.IntN(3)], -1, 64)
-	}
-	for range amount.Of(500, 2000, 100_000) {
-		var values []string
-		for range 4 {
-			if text := number(); strings.ContainsAny(text, ".eE") {
-				values = append(values, text)
-			}
-		}
-		list := strings.Join(append(values, `"†† ①\"\u0007"`, `{"a": [null, true, []]}`), ", ")
-		text := `{"calls": [{"_tool": "t", "x": [` + list + `], "_outputPath": "p"}], "state": {"s": [` + list + `]}, "x-kept": [` + list + `]}`
-		once := compiledAgain(t, text)
-		if twice := compiledAgain(t, once); twice != once {
-			t.Fatalf("%s\ncompiles to\n%s\nand that to\n%s", text, once, twice)
-		}
-	}
-}
-
-func compiledAgain(t *testing.T, text string) string {
-	t.Helper()
-	p, found := Compile(source.NewFile("plan.json", []byte(text)), Options{})
-	if diag.HasErrors(found) {
-		t.Fatalf("%s: %s\n%s", found[0].Rule.Code, found[0].Message, text)
-	}
-	compiled, err := canonical.Plan(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(compiled)
 }
 
 // LANGUAGE.md#compiled-plans-and-digests: the compiled plan grows with the plan and not with its square: where it

@@ -143,16 +143,3 @@ func longerWay(v View, e Edge) bool {
 func cyclic(v View) bool {
 	return slices.ContainsFunc(v.Edges, func(e Edge) bool { return leads(v, e.To, e.From, map[int]bool{e.To: true}) })
 }
-
-// EXECUTION.md#limits: on what the calls before a call hang is looked at once for all of a drawing's calls, however many there
-// are before it, and not once for each.
-func TestLongWaysAreWalkedOnce(t *testing.T) {
-	var calls strings.Builder
-	for i := range 4_000 {
-		fmt.Fprintf(&calls, "- {_tool: t, x: [†state.p%d, †state.p%d, †state.p%d], _outputPath: p%d}\n", max(0, i-1), max(0, i-7), max(0, i-40), i)
-	}
-	p, found := compile(t, "plan.yaml", "state: {p0: 1}\ncalls:\n"+calls.String())
-	if took, soon := cputime.Within(2*time.Second, func() { FromPlan(p, found, Options{}) }); !soon {
-		t.Errorf("a drawing of %d calls took %v", len(p.Calls), took)
-	}
-}

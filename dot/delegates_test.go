@@ -121,32 +121,3 @@ func TestDelegatesAreUnfoldedWhereTheDrawingIsSmall(t *testing.T) {
 		}
 	}
 }
-
-// An edge that counts paths goes on counting when the drawing is put together anew.
-func TestEdgesCountOn(t *testing.T) {
-	p, found := compileFolder(t, map[string]string{
-		"plan.yaml":  "input: {a: 1, b: 1, c: 1, d: 1, e: 1}\ncalls: [{_tool: a, x: [†input.a, †input.b, †input.c, †input.d, †input.e]}, {_tool: b, _delegate: other.yaml}]",
-		"other.yaml": "calls: [{_tool: c}]",
-	})
-	v := FromPlan(p, found, Options{})
-	if got := edges(v); len(v.Nodes) != 4 || len(got) != 1 || !strings.HasSuffix(got[0], ", +2 more") {
-		t.Errorf("%d nodes, edges %q", len(v.Nodes), got)
-	}
-}
-
-// LANGUAGE.md#documents: delegates that double at every level are unfolded only where there is
-// room for them, and a plan that reaches itself is drawn.
-func TestHostileDelegates(t *testing.T) {
-	files := map[string]string{"plan.yaml": "calls: [{_tool: a, _delegate: d0.yaml}, {_tool: a, _delegate: d0.yaml}]"}
-	for i := range 30 {
-		files[fmt.Sprintf("d%d.yaml", i)] = fmt.Sprintf("calls: [{_tool: a, _delegate: d%d.yaml}, {_tool: a, _delegate: d%d.yaml}]", i+1, i+1)
-	}
-	p, found := compileFolder(t, files)
-	if n := len(FromPlan(p, found, Options{}).Nodes); n > mermaidNodes {
-		t.Errorf("%d nodes", n)
-	}
-	p, found = compileFolder(t, map[string]string{"plan.yaml": "calls: [{_tool: a, _delegate: other.yaml}]", "other.yaml": "calls: [{_tool: b, _delegate: plan.yaml}]"})
-	if v := FromPlan(p, found, Options{}); len(v.Nodes) == 0 || len(v.Nodes) > mermaidNodes {
-		t.Errorf("%d nodes of a plan that reaches itself", len(v.Nodes))
-	}
-}

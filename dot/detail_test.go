@@ -50,34 +50,3 @@ activities:
 	}
 	draw(t, "detail", v)
 }
-
-// LANGUAGE.md#references-and-expressions: what a call can do without is told from what it needs, and alternatives of each other
-// from both; an edge is open where nothing that goes that way is needed.
-func TestOptional(t *testing.T) {
-	p, _ := compile(t, "optional.yaml", `
-plan: optional
-input: {name: "", style: ""}
-calls:
-  - {_id: save, _tool: save, _outputPath: ok || bad}
-  - {_id: send, _tool: send, _outputPath: sent || unsent}
-  - {_id: tell, _tool: tell, ok: †state.ok || null, bad: †state.bad || null, name: †input.name, style: †input.style || ""}
-  - {_id: complain, _tool: tell, why: †state.bad.message || †state.unsent.message}
-  - {_id: both, _tool: tell, all: †state.ok, some: †state.sent || †state.ok}
-`)
-	v := FromPlan(p, nil, Options{})
-	same(t, "edges", edges(v), []string{
-		"input -data-> tell: †input.name, †input.style (if there)",
-		"save -data-> both: †state.ok, †state.ok (if there)",
-		"save -data-> tell: †state.ok (if there)",
-		"save -failure-> complain: †state.bad.message (if there)",
-		"save -failure-> tell: †state.bad (if there)",
-		"send -data-> both: †state.sent (if there)",
-		"send -failure-> complain: †state.unsent.message (if there)",
-	})
-	for _, e := range v.Edges {
-		if to := v.Nodes[e.To].Label; e.Optional != (v.Nodes[e.From].Kind == Call && (to != "both" || e.Label == "†state.sent (if there)")) {
-			t.Errorf("%s to %s: optional %v", e.Label, to, e.Optional)
-		}
-	}
-	draw(t, "optional", v)
-}

@@ -2,8 +2,6 @@ package dot
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,41 +11,6 @@ import (
 	"github.com/obelus-dev/obelus/testdata/corpus"
 	"github.com/obelus-dev/obelus/testdata/crossings"
 )
-
-// Every example is drawn, with and without its details.
-func TestExamples(t *testing.T) {
-	files, _ := filepath.Glob("../examples/*.yaml")
-	if len(files) == 0 {
-		t.Skip("there are no examples beside this room")
-	}
-	var jobs []string
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, found := compile(t, file, string(text))
-		for _, detail := range []bool{false, true} {
-			v := FromPlan(p, found, Options{Detail: detail})
-			if len(v.Nodes) < len(p.Calls) {
-				t.Errorf("%s: %d nodes for %d calls", file, len(v.Nodes), len(p.Calls))
-			}
-			jobs = append(jobs, v.Mermaid())
-			svg := v.SVG()
-			noneOverlap(t, v, readSVG(t, svg))
-			legible(t, file, svg)
-			if page := parseSVG(t, graphviz(t, v.DOT())); len(page.nodes) != len(v.Nodes) {
-				t.Errorf("%s: %d of %d nodes drawn", file, len(page.nodes), len(v.Nodes))
-			}
-		}
-	}
-	jobs = jobs[:len(jobs)/amount.Of(8, 2, 1)] // it takes a while to draw them all
-	for i, d := range mermaid(t, jobs...) {
-		if d.Error != "" {
-			t.Errorf("%s: %s", files[i/2], d.Error)
-		}
-	}
-}
 
 // Plans that people and models wrote, many of them faulty, are drawn by the
 // real tools: every call is there.

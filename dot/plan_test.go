@@ -5,14 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
-	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 func compile(t testing.TB, name, text string) (*plan.Plan, []diag.Diagnostic) {
@@ -227,31 +225,6 @@ calls:
 	draw(t, "instances", v)
 }
 
-// LANGUAGE.md#instances: a node that stands for many calls says how many instances they are for.
-func TestFoldedInstances(t *testing.T) {
-	text := "instances:\n"
-	for i := range 400 {
-		text += fmt.Sprintf("  i%d: {}\n", i)
-	}
-	text += "calls:\n  - {_tool: begin, _outputPath: a}\n"
-	for i := range 400 {
-		text += fmt.Sprintf("  - {_tool: ask, _instance: i%d, a: †state.a, _outputPath: b}\n", i)
-	}
-	for range 3 {
-		text += "  - {_tool: tell, _instance: i7, b: †state.b}\n"
-	}
-	p, _ := compile(t, "many.yaml", text)
-	v := FromPlan(p, nil, Options{})
-	var got []string
-	for _, n := range v.Nodes {
-		got = append(got, n.Label+"|"+strings.Join(n.Frames, "/")+"|"+strings.ReplaceAll(n.Detail, "\n", "; "))
-	}
-	want := []string{"begin#1||for each of 400 instances", "ask ×400||layer 2; of 400 instances", "tell ×3|instance i7|layer 3"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, and not %q", got, want)
-	}
-}
-
 // chain is a plan of calls that read what the ones before them wrote: layers
 // of equal width.
 func layered(layers, width int) string {
@@ -267,39 +240,6 @@ func layered(layers, width int) string {
 		}
 	}
 	return b.String()
-}
-
-// A large plan is folded, level by level, until the drawing is readable; it
-// says so; and the real tools draw it.
-func TestLargePlans(t *testing.T) {
-	for _, c := range []struct {
-		layers, width, nodes int
-		note                 string
-	}{
-		{10, 60, 30, "one tool and layer"},
-		{200, 6, 200, "one layer"},
-		{2000, 2, 24, "neighbouring layers"},
-		{1, 3000, 3, "one tool and layer"},
-	} {
-		p, _ := compile(t, "large.yaml", layered(c.layers, c.width))
-		v := FromPlan(p, nil, Options{})
-		if len(v.Nodes) != c.nodes || len(v.Edges) > mermaidEdges {
-			t.Errorf("%d × %d: %d nodes and %d edges, want %d nodes", c.layers, c.width, len(v.Nodes), len(v.Edges), c.nodes)
-		}
-		if len(v.Notes) != 1 || !strings.Contains(v.Notes[0], c.note) || !strings.Contains(v.Notes[0], fmt.Sprint(c.layers*c.width, " calls")) {
-			t.Errorf("%d × %d: notes are %q", c.layers, c.width, v.Notes)
-		}
-		calls := 0
-		for _, n := range v.Nodes {
-			calls += n.Count
-		}
-		if calls != c.layers*c.width {
-			t.Errorf("%d × %d: nodes for %d calls", c.layers, c.width, calls)
-		}
-		if c.layers == 10 {
-			draw(t, "large", v)
-		}
-	}
 }
 
 // Mermaid refuses what is too large; so a view of any size is folded, or cut,
@@ -425,55 +365,6 @@ func TestGraph(t *testing.T) {
 	for _, n := range v.Nodes {
 		if got, err := g.Vertex(n.ID); err != nil || got.Label != n.Label {
 			t.Errorf("vertex %q is %q, %v", n.ID, got.Label, err)
-		}
-	}
-}
-
-const onceCycle = `
-writes: once
-calls:
-  - {_tool: a, x: †state.f, _outputPath: p}
-  - {_tool: b, _outputPath: p && q}
-  - {_tool: c, x: †state.q, _outputPath: p && r}
-  - {_tool: d, x: †state.r, _outputPath: p && q}
-  - {_tool: e, x: †state.p, _outputPath: f && q}
-`
-
-// The same plan gives the same bytes, every time.
-func TestSameBytes(t *testing.T) {
-	for _, text := range []string{refundPlan, faultyPlan, layered(10, 60), layered(200, 6), onceCycle} {
-		first := ""
-		for range 8 {
-			p, found := compile(t, "plan.yaml", text)
-			v := FromPlan(p, found, Options{})
-			if s := v.DOT() + v.Mermaid() + v.SVG() + v.Text(); first == "" {
-				first = s
-			} else if s != first {
-				t.Fatal("the drawing of one plan differs from time to time")
-			}
-		}
-	}
-}
-
-// EXECUTION.md#limits: drawing stays quick when a plan is large, its graph dense or a cycle.
-func TestDrawingIsQuick(t *testing.T) {
-	var cyclic strings.Builder
-	cyclic.WriteString("calls:\n")
-	for i := range 3000 {
-		fmt.Fprintf(&cyclic, "  - {_tool: t, _outputPath: p%d, x: †state.p%d}\n", i, (i+1)%3000)
-	}
-	for name, text := range map[string]string{"layers": layered(50, 60), "cycle": cyclic.String(), "missing": strings.ReplaceAll(layered(2, 1500), "a: †state.p", "a: †state.q")} {
-		p, found := compile(t, "plan.yaml", text)
-		var v View
-		if took, soon := cputime.Within(20*time.Second, func() {
-			v = FromPlan(p, found, Options{})
-			v.DOT()
-			v.Mermaid()
-		}); !soon {
-			t.Errorf("%s: drawing takes %v", name, took)
-		}
-		if len(v.Nodes) > mermaidNodes {
-			t.Errorf("%s: %d nodes", name, len(v.Nodes))
 		}
 	}
 }

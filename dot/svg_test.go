@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/obelus-dev/obelus/dot/layout"
-	"github.com/obelus-dev/obelus/testdata/cputime"
 	"github.com/obelus-dev/obelus/testdata/crossings"
 )
 
@@ -300,22 +298,5 @@ activities:
 		if strings.Join(group.lines, " | ") != want || !strings.HasPrefix(group.tip, v.Nodes[i].Detail) {
 			t.Errorf("a box shows %q and on hover %q, want %q and %q", group.lines, group.tip, want, v.Nodes[i].Detail)
 		}
-	}
-}
-
-// A drawing of a thousand calls takes less than a second, and chains and fans of
-// many are no trouble.
-func TestSVGIsQuick(t *testing.T) {
-	for name, text := range map[string]string{"layers": layered(25, 40), "chain": layered(1000, 1), "fan": layered(2, 500), "many": layered(1, 1000)} {
-		p, found := compile(t, "plan.yaml", text)
-		v := FromPlan(p, found, Options{MaxNodes: 2000, MaxEdges: 4000})
-		if len(v.Nodes) != 1000 {
-			t.Fatalf("%s: %d nodes", name, len(v.Nodes))
-		}
-		var svg string
-		if took, soon := cputime.Within(time.Second, func() { svg = v.SVG() + v.Text() }); !soon {
-			t.Errorf("%s: %v for %d nodes", name, took, len(v.Nodes))
-		}
-		noneOverlap(t, v, readSVG(t, svg[:strings.Index(svg, "</svg>")+6]))
 	}
 }

@@ -10,7 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -343,4 +347,11 @@ func (e *formula) requires(r reference) bool {
 		return false
 	}
 	return slices.ContainsFunc(e.operands, func(o *formula) bool { return o.requires(r) })
+}
+
+// checked compiles and analyses a plan.
+func checked(text []byte) (*plan.Plan, *analyzer.Verified, []diag.Diagnostic) {
+	plan, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Name: "plan.json"})
+	judged := analyzer.Analyze(plan, found, analyzer.Config{})
+	return plan, judged.Verified, judged.Findings
 }

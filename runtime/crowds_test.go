@@ -14,44 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
-// A hundred comments are judged in one request: the model gives every instance a
-// call of its own, with the result, and nobody is asked again; however the
-// solution comes in.
-func TestHundredComments(t *testing.T) {
-	const comments = 100
-	instances, calls := map[string]any{}, []any{}
-	for i := range comments {
-		id := fmt.Sprintf("comment%02d", i)
-		instances[id] = map[string]any{"state": map[string]any{"text": fmt.Sprint("this is number ", i)}}
-		calls = append(calls, map[string]any{
-			"_tool": "judge", "_instance": id, "text": "†state.text", "_outputPath": "sentiment",
-			"_output": map[string]any{"mood": []string{"good", "bad"}[i%2], "of": float64(i)},
-		})
-	}
-	v := verify(t, inJSON(map[string]any{
-		"tools":     map[string]any{"judge": map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}, "_output": map[string]any{"type": "object"}}}},
-		"instances": instances, "calls": []any{},
-	}))
-	solution := fmt.Sprintf(`{"calls":%s,"output":"†state.sentiment"}`, inJSON(calls))
-	for name, breaks := range map[string]func(string) []string{"as a whole": inOnePiece, "in pieces": nil} {
-		r := &simulator{t: t, verified: v, solutions: []string{solution}, order: rand.New(rand.NewPCG(1, 12)), breaks: breaks, kills: 1}
-		r.options.Planned = true
-		out := r.run()
-		if out.Status != "done" || out.Ticks != 1 || len(r.asks) != 1 || len(r.begun) != 0 || out.Counts.Done != comments || len(out.Instances) != comments {
-			t.Fatalf("%s: %s %s, %d ticks, %d requests, %d calls started, %+v", name, out.Status, out.Reason, out.Ticks, len(r.asks), len(r.begun), out.Counts)
-		}
-		if told := strings.Count(r.asks[0], `"_instance"`); told != comments {
-			t.Errorf("%s: the request tells of %d instances", name, told)
-		}
-		for i, one := range out.Instances {
-			want := fmt.Sprintf(`{"mood":"%s","of":%d}`, []string{"good", "bad"}[i%2], i)
-			if one.ID != fmt.Sprintf("comment%02d", i) || inJSON(one.Output) != want {
-				t.Errorf("%s: %s comes to %s, and not to %s", name, one.ID, inJSON(one.Output), want)
-			}
-		}
-	}
-}
-
 // advised is a plan with advisors of all sorts, and solutions in which they vote
 // at random, stay silent or say what can't be taken.
 func advised(r *rand.Rand) (doc map[string]any, solutions []string) {

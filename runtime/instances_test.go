@@ -24,68 +24,6 @@ func verify(t testing.TB, text string) *analyzer.Verified {
 	return v
 }
 
-// LANGUAGE.md#instances: shared values and own ones, a call for one instance, and
-// one that fails alone.
-func TestInstances(t *testing.T) {
-	v := verify(t, `
-plan: greetings
-input: {greeting: hello}
-instances:
-  ①: {state: {name: Ann}}
-  ②: {state: {name: Bob}, input: {greeting: hi}}
-  ③: {state: {name: Cid}}
-calls:
-- {_tool: f, name: †state.name, greeting: †input.greeting, _outputPath: text}
-- {_tool: g, _instance: ②, text: †state.text, _outputPath: shouted}
-output: {text: †state.text, shouted: "†state.shouted || null"}
-`)
-	m := runtime.New(v, runtime.Options{})
-	var said []string
-	var events []runtime.Event
-	var outcome *runtime.Outcome
-	take := func(commands []runtime.Command) {
-		for _, c := range commands {
-			switch c.Kind {
-			case runtime.Start:
-				said = append(said, fmt.Sprint(c.Instance, " ", c.Of.Name, " ", text(c.Params)))
-				e := runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1, Value: fmt.Sprint(c.Params["greeting"], " ", c.Params["name"])}
-				if c.Of.ToolName == "g" {
-					e.Value = strings.ToUpper(c.Params["text"].(string))
-				} else if c.Params["name"] == "Cid" {
-					e.Value, e.Failure = nil, &runtime.Failure{Code: "error", Message: "nobody there"}
-				}
-				events = append(events, e)
-			case runtime.Leave:
-				said = append(said, fmt.Sprint(c.Instance, " ", c.Left.Status, " ", text(c.Left.Output)))
-			case runtime.Finish:
-				outcome = c.Outcome
-			}
-		}
-	}
-	take(m.Step(runtime.Event{Kind: runtime.RunBegan}))
-	for len(events) > 0 {
-		e := events[0]
-		events = events[1:]
-		take(m.Step(e))
-	}
-	want := `① f#1 {"greeting":"hello","name":"Ann"}
-② f#1 {"greeting":"hi","name":"Bob"}
-③ f#1 {"greeting":"hello","name":"Cid"}
-① done {"shouted":null,"text":"hello Ann"}
-② g#2 {"text":"hi Bob"}
-③ failed {"shouted":null}
-② done {"shouted":"HI BOB","text":"hi Bob"}`
-	if got := strings.Join(said, "\n"); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	if outcome == nil || outcome.Status != "failed" || len(outcome.Instances) != 3 || outcome.State != nil {
-		t.Fatalf("the outcome is %+v", outcome)
-	}
-	if e := outcome.Errors; len(e) != 1 || e[0].Instance != "③" {
-		t.Errorf("the errors are %v", e)
-	}
-}
-
 func text(v any) string {
 	out, _ := json.Marshal(v)
 	return string(out)

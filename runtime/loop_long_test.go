@@ -98,23 +98,6 @@ func TestLongSolutions(t *testing.T) {
 	}
 }
 
-// What a solution costs that comes in a few bytes at a time.
-func BenchmarkStreamed(b *testing.B) {
-	v := longPlan(b)
-	for _, one := range longSolutions {
-		for _, n := range []int{1000, 3000, 10_000} {
-			solution := longSolution(n, one.call)
-			b.Run(fmt.Sprint(one.name, "/", n), func(b *testing.B) {
-				for b.Loop() {
-					if done := streamIn(b, v, solution, true); done != n {
-						b.Fatal("only so many are done:", done)
-					}
-				}
-			})
-		}
-	}
-}
-
 // EXECUTION.md#the-planning-loop: an answer four times as long takes four times as much, however small its pieces
 // are: nothing of it is compiled or judged again. Whoever did that would make as many
 // copies, so that what is allocated is counted.

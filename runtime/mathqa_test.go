@@ -15,8 +15,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/local"
-	"github.com/obelus-dev/obelus/runtime/simulate"
-	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/corpus"
 )
 
@@ -167,25 +165,4 @@ func near(got, want any) bool {
 		return true
 	}
 	return reflect.DeepEqual(got, want)
-}
-
-// A simulation of the same plan ends in the same state under every schedule.
-func TestMathQASchedules(t *testing.T) {
-	t.Parallel()
-	names := slices.Sorted(maps.Keys(operations))
-	for _, row := range corpus.Rows[mathRow](t, "mathqa.jsonl") {
-		v := verified(t, row.ID+".json", row.Document, names...)
-		var first *simulate.Scenario
-		for schedule := range amount.Of(2, 20, 20) {
-			s := simulate.Run(v.Simulation(), simulate.Options{Seed: 1, Schedule: schedule})
-			if s.Outcome == nil || s.Outcome.Status != "done" {
-				t.Fatalf("%s under schedule %d: %+v", row.ID, schedule, s.Outcome)
-			}
-			if first == nil {
-				first = s
-			} else if !reflect.DeepEqual(first.Outcome.State, s.Outcome.State) {
-				t.Fatalf("%s under schedule %d ends in %v, under schedule 0 in %v", row.ID, schedule, s.Outcome.State, first.Outcome.State)
-			}
-		}
-	}
 }

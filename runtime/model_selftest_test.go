@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -26,68 +25,6 @@ func planNumber(t testing.TB, n int) map[string]any {
 }
 
 func schedule(n int) *rand.Rand { return rand.New(rand.NewPCG(uint64(n), 2)) }
-
-// sameOutcome leaves out the trace: what a run was seen to do on the way may
-// depend on the schedule, what it comes to may not.
-func sameOutcome(a, b Outcome) bool {
-	a.Trace, b.Trace = nil, nil
-	return reflect.DeepEqual(a, b)
-}
-
-// A sound plan gives one settlement of every call, one state and one output,
-// whatever the schedule.
-func TestModelIsConfluent(t *testing.T) {
-	t.Parallel()
-	sound := 0
-	plans := amount.Of(20, 260, 5000)
-	for n := range plans {
-		doc := planNumber(t, n)
-		if len(faults(doc)) > 0 {
-			continue
-		}
-		sound++
-		first := interpret(doc, perform, schedule(0))
-		for s := 1; s < 20; s++ {
-			if other := interpret(doc, perform, schedule(s)); !sameOutcome(first, other) {
-				text, _ := json.MarshalIndent(doc["calls"], "", " ")
-				t.Fatalf("plan %d: %+v under schedule 0, %+v under schedule %d\n%s", n, first, other, s, text)
-			}
-		}
-	}
-	t.Logf("%d of %d plans are sound", sound, plans)
-}
-
-// Without the rule of EXECUTION.md#order-of-calls on overlapping paths, or with reads that see every write, some
-// plan has two outcomes: the comparison above can fail.
-func TestModelWithoutItsRulesIsNotConfluent(t *testing.T) {
-	t.Parallel()
-	wrongs := map[string]model{"hasty": {hasty: true}, "nosy": {nosy: true}}
-	for name, wrong := range wrongs {
-		diverging := 0
-		for n := 0; n < 1500 && diverging < amount.Of(2, 5, 5); n++ {
-			doc := planNumber(t, n)
-			if len(faults(doc)) > 0 {
-				continue
-			}
-			var first Outcome
-			for s := range 20 {
-				m := wrong
-				m.plan, m.act = readPlan(doc), perform
-				outcome := m.run(schedule(s))
-				if s == 0 {
-					first = outcome
-				} else if !sameOutcome(first, outcome) {
-					diverging++
-					break
-				}
-			}
-		}
-		t.Logf("%s: %d plans diverge, then it is enough", name, diverging)
-		if diverging == 0 {
-			t.Errorf("a %s model gives one outcome for every plan", name)
-		}
-	}
-}
 
 // leastOf is how many of 5,000 generated plans must show a feature.
 var leastOf = map[feature]int{

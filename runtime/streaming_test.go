@@ -2,8 +2,6 @@ package runtime_test
 
 import (
 	"cmp"
-	"encoding/json"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,79 +9,15 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/testdata/amount"
-	corpora "github.com/obelus-dev/obelus/testdata/corpus"
-)
-
-// What a model is taken to do: four bytes a token, 80 tokens a second.
-const (
-	tokenBytes = 4
-	tokenEvery = time.Second / 80
 )
 
 // slow is how long a tool is taken to take, more or less.
 const slow = 400 * time.Millisecond
 
-// EXECUTION.md#order-of-calls: on the corpora's plans, with starts while the solution streams in, a run
-// takes hardly longer than it must: the larger of the longest path (each call not
-// before its last byte, and the run not before the last of all) and the work
-// divided by the parallelism. Beside it, the same with starts only at the end of
-// the stream, and with one call after another.
-func TestStreamingPays(t *testing.T) {
-	sparse := 1 // how many plans of a corpus one is taken of
-	if underRace {
-		sparse = 20 // it costs a factor of ten
-	}
-	for _, corpus := range []string{"nestools", "mathqa", "taskbench"} {
-		plans := documents(t, corpus+".jsonl")
-		for _, parallel := range []int{0, 4} {
-			var bound, streamed, whole, sequential time.Duration
-			run, worst := 0, 1.0
-			for n, doc := range plans {
-				if n%(sparse*amount.Of(8, 4, 1)) != 0 {
-					continue
-				}
-				p := prepare(t, doc, uint64(n))
-				if p == nil {
-					continue
-				}
-				run++
-				must, took := p.play(t, p.byToken(), parallel)
-				bound += must
-				streamed += took
-				worst = max(worst, float64(took)/float64(must))
-				_, took = p.play(t, p.atOnce(), parallel)
-				whole += took
-				_, took = p.play(t, p.atOnce(), 1)
-				sequential += took
-			}
-			mean := func(d time.Duration) float64 { return d.Seconds() / float64(run) }
-			t.Logf(
-				"%-9s parallel %d: %4d plans, bound %.3f s, streamed %.3f s (+%.2f %%, worst +%.1f %%), not "+
-					"streamed %.3f s (+%.0f %%), one by one %.3f s (+%.0f %%)",
-				corpus, parallel, run, mean(bound), mean(streamed), over(streamed,
-					bound), 100*(worst-1), mean(whole), over(whole, bound), mean(sequential), over(sequential, bound))
-			if over(streamed, bound) > 1 {
-				t.Errorf("%s, parallel %d: %.2f %% over the bound, expected at most 1 %%", corpus, parallel,
-					over(streamed, bound))
-			}
-		}
-	}
-}
-
 func over(a, b time.Duration) float64 { return 100 * (float64(a)/float64(b) - 1) }
-
-func documents(t *testing.T, name string) []map[string]any {
-	var all []map[string]any
-	for _, row := range corpora.Rows[struct{ Document map[string]any }](t, name) {
-		all = append(all, row.Document)
-	}
-	return all
-}
 
 // A plannedRun is a plan of a corpus as a model would write it.
 type plannedRun struct {
@@ -91,34 +25,6 @@ type plannedRun struct {
 	plan     *plan.Plan // all of it
 	solution string
 	seed     uint64
-}
-
-// prepare makes a planned run of a document; nil if it isn't sound.
-func prepare(t *testing.T, doc map[string]any, seed uint64) *plannedRun {
-	tools, _ := doc["tools"].(map[string]any)
-	compiled := func(doc map[string]any) (*plan.Plan, *analyzer.Verified) {
-		text, err := json.Marshal(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, found := compiler.Compile(source.NewFile("plan.json", text),
-			compiler.Options{Functions: slices.Sorted(maps.Keys(tools))})
-		v := analyzer.Analyze(p, found, analyzer.Config{}).Verified
-		return p, v
-	}
-	p, v := compiled(doc)
-	if v == nil || len(p.Calls) == 0 {
-		return nil
-	}
-	calls, err := json.Marshal(doc["calls"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	base := maps.Clone(doc)
-	base["calls"] = []any{}
-	delete(base, "output")
-	_, v = compiled(base)
-	return &plannedRun{v, p, `{"calls":` + string(calls) + `,"output":"done"}`, seed}
 }
 
 // A piece is a part of a planner's answer, and how long after the one before it arrives.
@@ -171,19 +77,6 @@ func (w *streamedWorld) Do(commands []runtime.Command) error {
 		}
 	}
 	return nil
-}
-
-func (p *plannedRun) byToken() []piece {
-	var pieces []piece
-	for at := 0; at < len(p.solution); at += tokenBytes {
-		pieces = append(pieces, piece{After: tokenEvery, Text: p.solution[at:min(at+tokenBytes, len(p.solution))]})
-	}
-	return pieces
-}
-
-func (p *plannedRun) atOnce() []piece {
-	tokens := (len(p.solution) + tokenBytes - 1) / tokenBytes
-	return []piece{{After: time.Duration(tokens) * tokenEvery, Text: p.solution}}
 }
 
 // play simulates the run, and works out what it must take at least.

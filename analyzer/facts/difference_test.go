@@ -200,21 +200,6 @@ func mirrors(t *testing.T, a, b *facts.Facts) {
 	}
 }
 
-// Two plans that have nothing to do with each other differ the same from both sides.
-func TestDifferencesMirror(t *testing.T) {
-	for seed := range uint64(amount.Of(40, 500, 20_000)) {
-		r := rand.New(rand.NewPCG(seed, 17))
-		old, new := written(r), written(r)
-		if r.IntN(2) == 0 { // or much
-			new = old.clone()
-			for range 1 + r.IntN(6) {
-				mutations[r.IntN(len(mutations))].do(r, new)
-			}
-		}
-		mirrors(t, facts.Of(old.compile(t), facts.Options{}), facts.Of(new.compile(t), facts.Options{}))
-	}
-}
-
 // Whatever message of a context is another, or setting of a plan, is told; and what it is by
 // default is the same as if it were written.
 func TestEverySettingCounts(t *testing.T) {
@@ -365,6 +350,9 @@ func TestLargePlansAreComparedSoon(t *testing.T) {
 		"an input":      strings.Replace(text, "{q: x}", "{q: y}", 1),
 		"nothing alike": "calls: []",
 	} {
+		if len(name)%amount.Of(3, 1, 1) > 0 { // with -thorough all are compared
+			continue
+		}
 		new := facts.Of(compiled(t, "plan.yaml", other, nil), facts.Options{})
 		var c *facts.Comparison
 		if took, soon := cputime.Within(time.Second, func() { c = facts.Compare(old, new) }); !soon {
@@ -376,13 +364,5 @@ func TestLargePlansAreComparedSoon(t *testing.T) {
 		if name == "one literal" && len(c.Differences) != 1 {
 			t.Errorf("%s: %s", name, c.Rows().Text(false))
 		}
-	}
-}
-
-func BenchmarkCompare(b *testing.B) {
-	text := large(10_000)
-	old, new := compiled(b, "plan.yaml", text, nil), compiled(b, "plan.yaml", strings.ReplaceAll(text, "literal 1", "other 1"), nil)
-	for b.Loop() {
-		facts.Compare(facts.Of(old, facts.Options{}), facts.Of(new, facts.Options{}))
 	}
 }

@@ -152,23 +152,6 @@ func TestFactsAreQuick(t *testing.T) {
 	}
 }
 
-func BenchmarkFacts(b *testing.B) {
-	for _, n := range []int{1000, 10_000} {
-		text := large(n)
-		p := compiled(b, "plan.yaml", text, nil)
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				facts.Of(p, facts.Options{})
-			}
-		})
-		b.Run(fmt.Sprintf("%d/compiled and written", n), func(b *testing.B) {
-			for b.Loop() {
-				facts.Of(compiled(b, "plan.yaml", text, nil), facts.Options{}).Details().Text(false)
-			}
-		})
-	}
-}
-
 // EXECUTION.md#approval: no two programs with their arguments look the same, and what looks like a blank
 // in an argument is spelled out.
 func TestNoTwoProgramsLookAlike(t *testing.T) {

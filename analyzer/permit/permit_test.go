@@ -2,7 +2,6 @@ package permit_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -73,30 +72,6 @@ func TestPermitReadsBack(t *testing.T) {
 	}
 	if os.Getenv("SHOW") != "" {
 		t.Log(string(text))
-	}
-}
-
-// A plan of 1,000 calls is compared with its own permit, and with one that permits none of its calls.
-func BenchmarkWithin(b *testing.B) {
-	var text strings.Builder
-	text.WriteString("input: {q: x}\ntools: {get: {properties: {a: {}, b: {}, _output: {type: string}}}}\ncalls:\n- {_tool: get, _id: c0, a: †input.q, b: 1, _outputPath: p0}\n")
-	for i := 1; i < 1000; i++ {
-		fmt.Fprintf(&text, "- {_tool: get, _id: c%d, a: †state.p%d, b: literal %d, _when: \"†(†state.p%d != 'x%d')\", _after: [c%d], _outputPath: p%d}\n", i, max(0, i-3)/5*5, i, max(0, i-7), i, i-1, i)
-	}
-	own := facts.Of(compiled(b, text.String(), nil), facts.Options{})
-	other := facts.Of(compiled(b, text.String(), nil), facts.Options{})
-	for i := range other.Calls {
-		other.Calls[i].Effect.Kind = "destructive"
-	}
-	permitted := permit.Of(own, nil)
-	for _, f := range []*facts.Facts{own, other} {
-		b.Run(f.Calls[0].Effect.Kind, func(b *testing.B) {
-			for b.Loop() {
-				if left := len(permitted.Within(f, nil)); left > 0 != (f == other) {
-					b.Fatal(left)
-				}
-			}
-		})
 	}
 }
 

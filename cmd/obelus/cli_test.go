@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -355,38 +354,6 @@ func TestMessagesAreEscaped(t *testing.T) {
 		if status != statusError || strings.ContainsAny(stderr, "\x1b\a") || strings.Contains(stderr, "\nobelus: done") {
 			t.Errorf("obelus %q: status %d, stderr %q", args, status, stderr)
 		}
-	}
-}
-
-// EXECUTION.md#stopping: an interrupted run starts nothing new, cancels what runs, says so
-// and ends with status 3.
-func TestInterruptedRun(t *testing.T) {
-	if _, err := exec.LookPath("sleep"); err != nil {
-		t.Skip("there is no program to interrupt")
-	}
-	const plan = `
-tools: {nap: {type: object, properties: {after: {}, _output: {}}}}
-activities: {nap: {exec: {argv: [sleep, "3600"]}}} # nobody waits for that
-calls:
-  - {_id: first, _tool: nap, _outputPath: a}
-  - {_id: second, _tool: nap, after: †state.a}
-`
-	ctx, interrupt := context.WithCancel(context.Background())
-	defer interrupt()
-	out := &watched{wanted: `"status":"started"`, seen: interrupt}
-	var stderr strings.Builder
-	status := run(ctx, []string{"run", "--confirm", "never", "--format", "json", "-"}, strings.NewReader(plan), out, &stderr)
-	if status != statusStopped || !strings.HasPrefix(stderr.String(), "  help: obelus resume ") {
-		t.Errorf("status %d, %s", status, stderr.String())
-	}
-	said := out.String()
-	for _, want := range []string{`"call":"first","tool":"nap","status":"cancelled"`, `"call":"second","tool":"nap","status":"cancelled"`, `"event":"end","status":"stopped","reason":"interrupted"`} {
-		if !strings.Contains(said, want) {
-			t.Errorf("the run doesn't say %s:\n%s", want, said)
-		}
-	}
-	if strings.Contains(said, `"call":"second","tool":"nap","status":"started"`) {
-		t.Errorf("a call was started after the interruption:\n%s", said)
 	}
 }
 

@@ -159,18 +159,6 @@ func TestPlanOverHTTP(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#reviewers: whoever is asked sees the method and the address with the values.
-func TestQuestionOverHTTP(t *testing.T) {
-	s := openShop(t)
-	out, errs, status := obelus(nil, "run", s.plan(t), "--runs", t.TempDir(), "--allow-host", s.host(), "--format", "json")
-	if status != 3 || !strings.Contains(out, `"method":"GET","url":"`+s.URL+`/items/tea%20%26%20biscuits?key={$SHOP_KEY}"`) {
-		t.Errorf("%d\n%s%s", status, out, errs)
-	}
-	if asked := s.requests(); len(asked) > 0 {
-		t.Errorf("asked %q", asked)
-	}
-}
-
 // EXECUTION.md#resuming: an order that was under way when its run was killed may have been taken: it isn't
 // sent again unasked, nor is a GET that nobody says only reads. Where a catalogue that
 // counts says that it may be, it is. A run is resumed with the hosts that it was begun with.

@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 const manyPlan = `
@@ -142,96 +138,5 @@ func TestManyInstancesAreSummedUp(t *testing.T) {
 	}
 	if failures := strings.Count(out, "failed: "); failures > 12 {
 		t.Errorf("%d failures are told\n%s", failures, out)
-	}
-}
-
-// LANGUAGE.md#contexts-and-records: what messages give an instance (input, state, data, errors, and
-// their schemas) holds for it alone: what becomes of each is what becomes of a context
-// that has only its messages, with a planner and without.
-func TestInstancesOfMessages(t *testing.T) {
-	t.Chdir(t.TempDir())
-	random := rand.New(rand.NewPCG(1, 4))
-	type message = map[string]any
-	write := func(name string, value any) {
-		text, _ := json.Marshal(value)
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile("activities.yaml", []byte("activities: {tell: {expr: 'toJSON([a, b, c])'}, count: {expr: 'len(text)'}}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	calls := []any{
-		message{"_tool": "tell", "a": "†user.name || 'nobody'", "b": "†input.n || null", "c": "†state.s || null", "_outputPath": "told || failed"},
-		message{"_tool": "count", "text": "†state.told", "_outputPath": "†data.user.length"},
-		message{"_tool": "tell", "a": "†user.length || 0", "b": 1, "c": 2, "_outputPath": "again"},
-	}
-	output := map[string]any{"told": "†state.told || null", "again": "†state.again || null", "errors": "†error"}
-	ends := func(args ...string) map[string]any {
-		stdout, stderr, _ := obelus(strings.NewReader(""), append(append([]string{"run"}, args...), "--activities", "activities.yaml", "--no-journal", "--format", "json")...)
-		lines := strings.Split(strings.TrimSpace(stdout), "\n")
-		var end map[string]any
-		if json.Unmarshal([]byte(lines[len(lines)-1]), &end) != nil || end["event"] != "end" {
-			t.Fatal(stdout, stderr)
-		}
-		return end
-	}
-	for n := range amount.Of(12, 30, 600) {
-		ids := []string{"", "a", "②", "c"}
-		context := []any{
-			message{"type": "tool", "tool": message{
-				"tell":  message{"type": "object", "additionalProperties": true, "_output": message{"type": "string"}},
-				"count": message{"type": "object", "properties": message{"text": message{"type": "string"}}, "required": []string{"text"}, "_output": message{"type": "integer"}}}},
-			message{"type": "data", "kind": "user", "data": message{"from": "all"}},
-		}
-		for _, id := range ids[1:] {
-			context = append(context, message{"type": "state", "_instance": id, "state": message{}})
-		}
-		for range 2 + random.IntN(9) {
-			id := ids[random.IntN(len(ids))]
-			m := []message{
-				{"type": "data", "kind": "user", "data": message{"name": fmt.Sprint("N", random.IntN(9))}},
-				{"type": "data", "kind": "user", "schema": message{"type": "object", "properties": message{"length": message{"maximum": 12.0}}}},
-				{"type": "input", "input": message{"n": random.IntN(9)}, "schema": message{"type": "object"}},
-				{"type": "state", "state": message{"s": random.IntN(9)}, "schema": message{"type": "object", "properties": message{"told": message{"anyOf": []any{message{"maxLength": 9 + random.IntN(9)}, message{"type": "object"}}}}}},
-				{"type": "error", "data": message{"call": nil, "error": message{"code": fmt.Sprint("e", random.IntN(9)), "message": "m"}}},
-			}[random.IntN(5)]
-			if id != "" {
-				m["_instance"] = id
-			}
-			context = append(context, m)
-		}
-		for planned := range 2 {
-			args := []string{}
-			plan := message{"type": "plan", "plan": calls}
-			if planned == 1 {
-				plan["plan"], args = []any{}, []string{"--planner", "replay:solutions.json"}
-				write("solutions.json", []any{message{"calls": calls, "output": output}})
-			}
-			write("all.json", append(slices.Clone(context), plan))
-			all, _ := ends(append(args, "all.json")...)["instances"].(map[string]any)
-			if len(all) != 3 {
-				t.Fatalf("context %d: %v", n, all)
-			}
-			for _, id := range ids[1:] {
-				var shared, own []any
-				for _, m := range context {
-					one := maps.Clone(m.(message))
-					delete(one, "_instance")
-					switch of, apart := m.(message)["_instance"]; {
-					case !apart:
-						shared = append(shared, one)
-					case of == id:
-						own = append(own, one)
-					}
-				}
-				write("one.json", slices.Concat(shared, own, []any{plan}))
-				one, got := ends(append(args, "one.json")...), all[id].(map[string]any)
-				if !reflect.DeepEqual(one["state"], got["state"]) || !reflect.DeepEqual(one["output"], got["output"]) || one["status"] != got["status"] {
-					text, _ := json.Marshal(context)
-					t.Fatalf("context %d (planned %d): the instance %q came to\n%v\nand alone to\n%v\n%s", n, planned, id, got, one, text)
-				}
-			}
-		}
 	}
 }

@@ -340,15 +340,6 @@ func TestMCPNamesFilesFromTheRoot(t *testing.T) {
 	}
 }
 
-// Where everything is in the workspace, texts keep their separators.
-func TestMCPBelowTheRootOfAllFiles(t *testing.T) {
-	s := served(t, string(filepath.Separator), nil)
-	text, _, _ := called(t, s, "graph", map[string]any{"path": "no/such/plan.yaml"})
-	if !strings.Contains(text, filepath.FromSlash("no/such/plan.yaml")) {
-		t.Error(text)
-	}
-}
-
 // Of a long list an answer has the beginning, and a drawing that is too large isn't in what says so.
 func TestMCPLongPlans(t *testing.T) {
 	s := served(t, t.TempDir(), nil)

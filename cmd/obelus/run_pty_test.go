@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,33 +127,6 @@ func TestResumeAsksOnATerminal(t *testing.T) {
 			p.Restored(before)
 			if n := v.effects(t)["paid"]; n != test.paid {
 				t.Errorf("it was paid %d times", n)
-			}
-		})
-	}
-}
-
-// EXECUTION.md#stopping: a terminal that is closed stops a run, while it asks and while programs work,
-// and that is its exit status though nobody can be told.
-func TestTerminalIsClosed(t *testing.T) {
-	for _, confirm := range []string{"effects", "never"} {
-		t.Run(confirm, func(t *testing.T) {
-			v := newPaid(t)
-			v.touch(t, "wait")
-			p := pty.Open(t, 100)
-			cmd := v.atTerminal(t, p, "run", "plan.yaml", "--runs", v.runs, "--confirm", confirm)
-			if confirm == "never" {
-				pty.Eventually(t, "the payment is at work", func() bool { return v.there("at-work") })
-			} else {
-				p.Asked()
-			}
-			p.Slave.Close()
-			p.HangUp()
-			_ = cmd.Wait() // its status says how it ended
-			if got := cmd.ProcessState.ExitCode(); got != statusStopped {
-				t.Errorf("it ended with %v", cmd.ProcessState)
-			}
-			if text, err := os.ReadFile(v.journal(t)); err != nil || !bytes.Contains(text, []byte(`{"end":{"status":"stopped","reason":"interrupted"`)) {
-				t.Errorf("its journal doesn't say how it ended: %v", err)
 			}
 		})
 	}

@@ -55,16 +55,3 @@ func TestLibrary(t *testing.T) {
 		t.Errorf("without --confirm never: status %d: %s", status, out)
 	}
 }
-
-// EXECUTION.md#events: what was imported of GitHub's document is sound, and so is the plan over it; nothing
-// of it is called.
-func TestGitHubsCatalogue(t *testing.T) {
-	t.Chdir(filepath.Join("..", "..", "examples", "github"))
-	t.Setenv("GITHUB_TOKEN", "a-token-of-the-test")
-	if said := printed(t, "check", "--min-severity", "info", "--trust", "."); !strings.HasPrefix(said, "nothing to report in 2 files") {
-		t.Error(said)
-	}
-	if last := lastLine(t, printed(t, "simulate", "--seed", "3", "--input", "owner=a", "--input", "repo=b", "--format", "json", "triage.yaml")); last["kind"] != "summary" || last["deterministic"] != true {
-		t.Errorf("simulate ends with %v", last)
-	}
-}

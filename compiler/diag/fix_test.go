@@ -263,19 +263,6 @@ func TestDiffIsAPatch(t *testing.T) {
 	}
 }
 
-// A difference too large to be compared line by line is still right.
-func TestDiffOfMuch(t *testing.T) {
-	before := strings.Repeat("a\n", 3000)
-	after := strings.Repeat("b\n", 3000)
-	var diff bytes.Buffer
-	if err := Diff(&diff, "x", []byte(before), []byte(after), TextOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(diff.String(), "\n+b"); n != 3000 {
-		t.Errorf("%d lines are added, want 3000", n)
-	}
-}
-
 // EXECUTION.md#limits: which of thousands of fixes hold is found out by reading the text again a
 // bounded number of times, also where none of them does; where all do, all are made.
 func TestApplyMany(t *testing.T) {

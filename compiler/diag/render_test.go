@@ -232,23 +232,6 @@ func TestJSONPlaces(t *testing.T) {
 	}
 }
 
-func TestSummaryText(t *testing.T) {
-	for _, c := range []struct {
-		s    Summary
-		want string
-	}{
-		{Summary{Files: 3, Errors: 2, Warnings: 1}, "2 errors, 1 warning in 3 files\n"},
-		{Summary{Files: 1}, "nothing to report in 1 file\n"},
-		{Summary{Files: 1, Infos: 2}, "2 infos in 1 file\n"},
-	} {
-		var b bytes.Buffer
-		c.s.Text(&b, TextOptions{})
-		if b.String() != c.want {
-			t.Errorf("%+v is %q, want %q", c.s, b.String(), c.want)
-		}
-	}
-}
-
 // LANGUAGE.md#tools: what is hidden or acts on a terminal is spelled out; letters of every
 // script stay.
 func TestEscape(t *testing.T) {

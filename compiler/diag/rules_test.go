@@ -2,7 +2,6 @@ package diag
 
 // Rules such as the analyzer has.
 var (
-	MaybeMissing   = &Rule{Code: "OB205", Name: "maybe-missing", Default: Warning}
 	LateWriter     = &Rule{Code: "OB211", Name: "late-writer", Default: Warning}
 	WriteConflict  = &Rule{Code: "OB401", Name: "write-conflict", Default: Error}
 	LostWrite      = &Rule{Code: "OB402", Name: "lost-write", Default: Warning}

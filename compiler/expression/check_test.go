@@ -2,7 +2,6 @@ package expression
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 )
 
@@ -161,18 +160,5 @@ func TestCheckCode(t *testing.T) {
 	types["count"] = aString
 	if _, err = e.CheckCode(func(name string) *Type { return types[name] }); err == nil || e.Text[err.Start:err.End] != "count" {
 		t.Errorf("got %+v", err)
-	}
-}
-
-func TestKindsInWords(t *testing.T) {
-	for kinds, want := range map[KindSet]string{
-		Number: "a number", Number | Null: "null or a number", Bool | String | Array: "a boolean, a string or a list", AnyKind: "any value", 0: "no value",
-	} {
-		if got := kinds.String(); got != want {
-			t.Errorf("%b is %q, want %q", kinds, got, want)
-		}
-	}
-	if !strings.Contains(anything.String(), "any") {
-		t.Error(anything.String())
 	}
 }

@@ -302,6 +302,9 @@ func TestCost(t *testing.T) {
 		"many small objects": "†(†big | map(({\"a\": #, \"b\": #, \"c\": {\"d\": #}})) | map(({\"a\": #, \"b\": #})) | map(({\"a\": #, \"b\": #})))",
 		"index of":           "†(†big | map(lastIndexOf(†text, \"c\")))",
 	} {
+		if len(name)%amount.Of(3, 1, 1) > 0 { // with -thorough all are evaluated
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			e := parseOK(t, text)
 			var v any

@@ -1,10 +1,8 @@
 package expression
 
 import (
-	"errors"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/reference"
@@ -150,47 +148,6 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#references-and-expressions: the same reference within a longer expression, and what ends it.
-func TestReferencesInExpressions(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		want []string // as they stand in the text; those that aren't required begin with ~
-	}{
-		{"†state.a-1", []string{"†state.a-1"}},
-		{"†state.a - 1", []string{"†state.a"}},
-		{"†state.a- 1", []string{"†state.a"}},
-		{"†state.a -1", []string{"†state.a"}},
-		{"†state.x[†state.i]", []string{"†state.x", "†state.i"}},
-		{"†state.x[-1]", []string{"†state.x"}},
-		{"†state.x[0:2]", []string{"†state.x"}},
-		{"†state.x[0][1:]", []string{"†state.x[0]"}},
-		{"†state.from .. †state.to", []string{"†state.from", "†state.to"}},
-		{"†a.x || †b.x", []string{"~†a.x", "~†b.x"}},
-		{"†a.x ?? 1", []string{"~†a.x"}},
-		{"†a.x && †b.x", []string{"†a.x", "†b.x"}},
-		{"†a.x && †b.x || †c.x", []string{"~†a.x", "~†b.x", "~†c.x"}},
-		{"†a.x?.y.z + †b", []string{"~†a.x?.y.z", "†b"}},
-		{"†a?.[0]", []string{"~†a?.[0]"}},
-		{"†a?.[†b.i]", []string{"~†a", "†b.i"}},
-		{`†("†state.a" + †state.b)`, []string{"†state.b"}},
-		{"†state.items | filter(.price > †input.least)", []string{"†state.items", "†input.least"}},
-		{"†state.items | filter(.price > (.least || †input.least))", []string{"†state.items", "~†input.least"}},
-	} {
-		e := parseOK(t, c.text)
-		var got []string
-		for _, r := range e.References() {
-			s := c.text[r.Start:r.End]
-			if !r.Required {
-				s = "~" + s
-			}
-			got = append(got, s)
-		}
-		if !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: references %q, want %q", c.text, got, c.want)
-		}
-	}
-}
-
 // evaluation cases: what comes out of an expression over a small world.
 var small = world{
 	"†state.three": 3.0, "†state.half": 0.5, "†state.zero": 0.0, "†state.no": false, "†state.empty": "", "†state.null": nil,
@@ -200,65 +157,6 @@ var small = world{
 }
 
 type absent struct{}
-
-// LANGUAGE.md#references-and-expressions
-func TestFallbackAndGate(t *testing.T) {
-	evalCases(t, []evalCase{
-		{"†state.gone || †state.three", 3.0},
-		{"†state.three || †state.later", 3.0},
-		{"†state.later || †state.three", pending},
-		{"†state.gone || †state.later || 1", pending},
-		{"†state.gone || †state.lost", absent{}},
-		{"†state.null || †state.three", 3.0},
-		{"†state.null", nil},
-		{"†state.gone", absent{}},
-		{"†state.later", pending},
-		// there doesn't mean true
-		{"†state.no || 1", false},
-		{"†state.zero || 1", 0.0},
-		{"†state.empty || 1", ""},
-		{"†state.none || 1", list()},
-		{"†state.no && †state.zero && †state.empty", ""},
-		// literals end the chain
-		{"†state.gone || 10", 10.0},
-		{"†state.gone || -1.5", -1.5},
-		{"†state.gone || \"x\"", "x"},
-		{"†state.gone || null", nil},
-		{"†state.gone || nil || 3", nil},
-		{"†state.gone || false || 3", false},
-		{"†state.gone || [] || 3", list()},
-		{"†state.gone || {\"a\": null}", object{"a": nil}},
-		{"†state.null || null", nil},
-		// gates
-		{"†state.three && †state.name", "Jo"},
-		{"†state.gone && †state.name", absent{}},
-		{"†state.null && †state.name", absent{}},
-		{"†state.name && †state.null", absent{}},
-		{"†state.later && †state.gone", absent{}},
-		{"†state.gone && †state.later", absent{}},
-		{"†state.later && †state.null", absent{}},
-		{"†state.later && †state.name", pending},
-		{"†state.name && 7", 7.0},
-		// && binds tighter, parentheses group, ?? is ||
-		{"†state.gone && †state.name || †state.three", 3.0},
-		{"†state.gone && (†state.name || †state.three)", absent{}},
-		{"†state.three || †state.gone && †state.later", 3.0},
-		{"†(†state.gone || †state.three) && †state.name", "Jo"},
-		{"†state.gone ?? †state.three", 3.0},
-		{"†state.gone ?? †state.lost ?? 2", 2.0},
-		{"†state.gone ?? 1 + 1", 2.0},
-		{"†state.gone || 1 + 1", 2.0},
-		{"†state.gone ?? †state.name && †state.three", 3.0},
-		// an operand that is computed
-		{"†state.gone + 1 || 5", 5.0},
-		{"†state.three + 1 || 5", 4.0},
-		{"†(†state.gone?.x) || 5", 5.0},
-		{"†(get(†state.user, \"x\") || 5)", 5.0},
-		{"†(get(†state.user, \"name\") || 5)", "Jo"},
-		{"†(get(†state.user, \"name\") && 5)", 5.0},
-		{"†(get(†state.user, \"x\") && 5)", absent{}},
-	})
-}
 
 // LANGUAGE.md#references-and-expressions
 func TestExpressions(t *testing.T) {
@@ -441,36 +339,5 @@ func TestResultsAreTheirOwn(t *testing.T) {
 	value.([]any)[0].(object)["n"] = 9.0
 	if items[0].(object)["n"] != 1.0 {
 		t.Error("changing the result changes the state")
-	}
-}
-
-// One expression serves every instance of a run at once.
-func TestConcurrentUse(t *testing.T) {
-	e := parseOK(t, "†state.items | filter(.price > (†state.gone || 10)) | map(.name) | join(\"-\")")
-	results := make(chan any)
-	for range 8 {
-		go func() {
-			var last any
-			for range 200 {
-				last, _, _ = e.Eval(small.look(e))
-				e.Check(func(int) *Type { return nil })
-				_ = e.String()
-			}
-			results <- last
-		}()
-	}
-	for range 8 {
-		if got := <-results; got != "b-c" {
-			t.Errorf("got %v", got)
-		}
-	}
-}
-
-func TestErrorIsOne(t *testing.T) {
-	e := parseOK(t, "†state.three + \"x\"")
-	_, _, err := e.Eval(small.look(e))
-	var at *Error
-	if !errors.As(err, &at) || e.Text[at.Start:at.End] != "\"x\"" || !strings.Contains(at.Message, "a string") {
-		t.Errorf("got %v", err)
 	}
 }

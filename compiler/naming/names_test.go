@@ -160,21 +160,6 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// The answer doesn't depend on the order of the candidates.
-func TestNearestIsDeterministic(t *testing.T) {
-	names := []string{"bat", "rat", "cat", "hat", "mat"}
-	want, _ := Nearest("gat", names)
-	if want != "bat" {
-		t.Errorf("of equally near names %q was taken, not the alphabetically first", want)
-	}
-	for range 4 {
-		names = append(names[1:], names[0])
-		if got, _ := Nearest("gat", names); got != want {
-			t.Errorf("with the candidates as %q the answer became %q", names, got)
-		}
-	}
-}
-
 // The banded comparison agrees with the plain table on small words.
 func TestSlipsBetween(t *testing.T) {
 	words := []string{""}
@@ -260,17 +245,4 @@ func FuzzNames(f *testing.F) {
 			t.Errorf("Nearest(%q) gave %q, which wasn't among the candidates", id, got)
 		}
 	})
-}
-
-func BenchmarkNearest(b *testing.B) {
-	names := make([]string, 100_000)
-	for i := range names {
-		names[i] = fmt.Sprintf("tool_number_%d_of_many", i)
-	}
-	s := NewSuggester(names)
-	b.ResetTimer()
-	for b.Loop() {
-		s.effort = suggestionEffort
-		s.Nearest("tool_nmuber_99999_of_many")
-	}
 }

@@ -16,53 +16,6 @@ func BenchmarkValidateSmallObject(b *testing.B) {
 	}
 }
 
-func BenchmarkValidateOrdinary(b *testing.B) {
-	s := parse(b, smallObject)
-	library, err := s.Ordinary()
-	if err != nil {
-		b.Fatal(err)
-	}
-	v := decode(b, `{"userName":"jane","amount":12.5,"currency":"USD"}`)
-	b.ReportAllocs()
-	for b.Loop() {
-		if library.Validate(v) != nil {
-			b.Fatal("refused")
-		}
-	}
-}
-
-// Checking thousands of small plans reads thousands of small schemas.
-func BenchmarkCompileSmallObject(b *testing.B) {
-	raw := decode(b, smallObject)
-	b.ReportAllocs()
-	for b.Loop() {
-		if New(raw, Options{}).Compile() != nil {
-			b.Fatal("invalid")
-		}
-	}
-}
-
-func BenchmarkCompileOrdinary(b *testing.B) {
-	raw := decode(b, smallObject)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := New(raw, Options{}).Ordinary(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkAt(b *testing.B) {
-	s := parse(b, smallObject)
-	path := []Step{Key("amount")}
-	b.ReportAllocs()
-	for b.Loop() {
-		if !s.At(path).Named {
-			b.Fatal("unnamed")
-		}
-	}
-}
-
 // One question of the analyzer: does this result fit that parameter?
 func BenchmarkContains(b *testing.B) {
 	user := `{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0},"tags":{"type":"array","items":{"type":"string"}}},"required":["name","age"]}`

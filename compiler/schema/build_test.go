@@ -3,7 +3,6 @@ package schema
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"strings"
 	"testing"
 )
 
@@ -111,53 +110,6 @@ func TestAsDeclared(t *testing.T) {
 		}
 		if v := Contains(declared, s, Budget{}); v.Relation != Fits {
 			t.Errorf("%s: taken as declared it accepts more: %+v", c.schema, v)
-		}
-	}
-}
-
-// LANGUAGE.md#findings: what is brought to a plan holds what its schema requires, and nothing that it
-// doesn't name.
-func TestAsNamed(t *testing.T) {
-	s := New(map[string]any{"type": "array", "items": map[string]any{"type": "object", "properties": map[string]any{"a": true, "b": true}, "required": []any{"a"}}}, Options{})
-	named := s.AsNamed()
-	for text, fits := range map[string]bool{`[]`: true, `[{"a": 1}]`: true, `[{"a": 1, "b": 2}]`: true, `[{"b": 2}]`: false, `[{"a": 1, "c": 3}]`: false} {
-		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil || named.Accepts(v) != fits {
-			t.Errorf("%s: %v, want %v", text, !fits, fits)
-		}
-	}
-}
-
-// LANGUAGE.md#findings: values that are made up come to the sizes and numbers at which they are aimed, or
-// as near as their schema lets them.
-func TestOddWithinAims(t *testing.T) {
-	s := New(map[string]any{"type": "object", "required": []any{"list", "text", "n", "most", "map"}, "properties": map[string]any{
-		"map":  map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "integer"}, "maxProperties": 4.0},
-		"list": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}, "text": map[string]any{"type": "string"},
-		"n": map[string]any{"type": "integer"}, "most": map[string]any{"type": "integer", "minimum": 0.0, "maximum": 30.0}}}, Options{})
-	bounds := New(map[string]any{"properties": map[string]any{"x": map[string]any{"items": map[string]any{"maxLength": 41.0}, "maxItems": 41.0}}}, Options{}).Bounds()
-	if len(bounds) != 1 || bounds[0] != 41 {
-		t.Fatalf("the bounds are %v", bounds)
-	}
-	seen := map[string]bool{}
-	for seed := range uint64(200) {
-		steps := SampleSteps
-		v, ok := s.OddWithin(rand.New(rand.NewPCG(seed, 1)), &steps, 42.0, "aimed at")
-		if !ok || !s.Accepts(v) {
-			t.Fatalf("seed %d: %v", seed, v)
-		}
-		m := v.(map[string]any)
-		seen["list"] = seen["list"] || len(m["list"].([]any)) == 42
-		seen["text"] = seen["text"] || len(m["text"].(string)) == 42
-		seen["word"] = seen["word"] || m["text"] == "aimed at"
-		seen["blank"] = seen["blank"] || strings.TrimSpace(m["text"].(string)) == ""
-		seen["map"] = seen["map"] || len(m["map"].(map[string]any)) == 4
-		seen["n"] = seen["n"] || m["n"] == 42.0
-		seen["most"] = seen["most"] || m["most"] == 30.0
-	}
-	for _, what := range []string{"list", "text", "word", "blank", "n", "most", "map"} {
-		if !seen[what] {
-			t.Errorf("%q never comes", what)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"strings"
 	"testing"
 )
@@ -14,7 +15,7 @@ func TestAllowances(t *testing.T) {
 	}
 	documents := NewAllowance()
 	schemas := []*Schema{pattern(1), pattern(2), pattern(3)}
-	for n := range 60 {
+	for n := range amount.Of(15, 60, 60) {
 		document := fmt.Sprint(strings.Repeat("some words of many and 12 ", 1_000), n%10, n%10)
 		documents.Refill(document)
 		for _, s := range schemas {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
@@ -48,7 +49,7 @@ func TestContainmentIsBounded(t *testing.T) {
 		product(1500, func(i int) string { return fmt.Sprintf(`"q%d":false`, i) }) + `}}`
 	tree := `{"type":"object","properties":{"l":{"$ref":"#"},"r":{"$ref":"#"},"v":{"type":"integer"}},"required":["v"]}`
 	strict := `{"type":"object","properties":{"l":{"$ref":"#"},"r":{"$ref":"#"},"v":{"type":"integer","minimum":0}},"required":["v"]}`
-	for _, c := range []struct{ name, from, to, want string }{
+	for i, c := range []struct{ name, from, to, want string }{
 		{"a 2^24 product of anyOfs", anyOfs, `{"type":"object"}`, "may-not-fit"},
 		{"its parts among themselves", anyOfs, `{"anyOf":[{"minProperties":24},{"not":{"type":"object"}}]}`, "fits unknown"},
 		{"a product of ranges", ranges, `{"type":"string"}`, "may-not-fit never"},
@@ -92,6 +93,9 @@ func TestContainmentIsBounded(t *testing.T) {
 		{"many things that a list contains", `{"type":"array","prefixItems":[` + product(1500, func(i int) string { return fmt.Sprintf(`{"type":"integer","multipleOf":%d}`, i+1) }) + `],"contains":{"type":"string"}}`, `{"minItems":3000,"allOf":[` + product(1500, func(i int) string { return fmt.Sprintf(`{"contains":{"const":%d}}`, i) }) + `]}`, "may-not-fit unknown"},
 		{"conditions in conditions", strings.Repeat(`{"if":{"required":["a"]},"then":`, 30) + `{}` + strings.Repeat(`,"else":{"minProperties":1}}`, 30), `{"minProperties":1}`, "fits"},
 	} {
+		if i%amount.Of(5, 1, 1) > 0 {
+			continue
+		}
 		from, to := parse(t, c.from), parse(t, c.to)
 		from.Ordinary()
 		to.Ordinary()

@@ -86,30 +86,6 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// Of a value those variants of a union speak that it is of.
-func TestPlacesInUnions(t *testing.T) {
-	for _, c := range []struct {
-		schema, path, value string
-		in                  Kinds
-		named               bool
-	}{
-		{`{"anyOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"null"}}}]}`, "a", `{"a":"x"}`, String, true},
-		{`{"anyOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"null"}}}]}`, "a", `{"a":1}`, Anything, false},
-		{`{"anyOf":[{"properties":{"a":{"type":"string"}}},{"properties":{"a":{"type":"number"}}}]}`, "a", `{"a":1}`, Number, true},
-		{`{"oneOf":[{"properties":{"a":{"properties":{"b":{"type":"string"}}},"k":{"const":1}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]}]}`, "a b", `{"k":1,"a":{"b":""}}`, String, true},
-		{`{"oneOf":[{"properties":{"a":{"properties":{"b":{"type":"string"}}},"k":{"const":1}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]}]}`, "a b", `{"k":2}`, Anything, false},
-	} {
-		s, path := parse(t, c.schema), steps(c.path)
-		var value any
-		if err := json.Unmarshal([]byte(c.value), &value); err != nil {
-			t.Fatal(err)
-		}
-		if in := s.AtIn(value, path); in.Schema.Kinds() != c.in || in.Named != c.named {
-			t.Errorf("%s at %s: of %s %v, named %v; want %v, %v", c.schema, c.path, c.value, in.Schema.Kinds(), in.Named, c.in, c.named)
-		}
-	}
-}
-
 // What a schema is said to hold is true of every value that it accepts: on
 // random schemas and values, of every part of the value.
 func TestProjectionIsTrue(t *testing.T) {

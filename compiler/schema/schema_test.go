@@ -3,7 +3,6 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -178,79 +177,6 @@ func TestValidateLimits(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#tools: references within the schema, to anchors, ids and named schemas.
-func TestReferences(t *testing.T) {
-	defs := map[string]any{
-		"Money": decode(t, `{"type":"object","properties":{"amount":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"number"}}}`),
-		"Node":  decode(t, `{"type":"object","properties":{"next":{"$ref":"#/schemas/Node"},"price":{"$ref":"#/schemas/Money"}}}`),
-		"a/b":   decode(t, `{"type":"boolean"}`),
-	}
-	for _, c := range []struct{ schema, good, bad string }{
-		{`{"$ref":"#/schemas/Money"}`, `{"amount":1}`, `{"amount":"1"}`},
-		{`{"$ref":"#/schemas/Money/properties/amount"}`, `1`, `"1"`},
-		{`{"items":{"$ref":"#/schemas/Node"}}`, `[{"next":{"next":{"price":{"amount":2}}}}]`, `[{"next":{"next":{"price":{"amount":"2"}}}}]`},
-		{`{"$ref":"#/schemas/a~1b"}`, `true`, `1`},
-		{`{"schemas":{"Money":{"type":"string"}},"$ref":"#/schemas/Money"}`, `"own"`, `{}`},
-		{`{"$defs":{"x":{"$anchor":"here","type":"string"}},"$ref":"#here"}`, `""`, `1`},
-		{`{"$id":"https://e.com/s","$defs":{"x":{"$id":"t","type":"string","$defs":{"y":{"type":"null"}}}},"items":{"$ref":"t"},"properties":{"p":{"$ref":"https://e.com/t#/$defs/y"}}}`, `["a"]`, `[1]`},
-		{`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{"$id":"#foo","type":"integer"}},"items":{"$ref":"#foo"}}`, `[1]`, `["a"]`},
-		{`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{"type":"integer"}},"$ref":"#/definitions/a","minimum":5}`, `1`, `"a"`},
-		{`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true}`, `2`, `1`},
-		{`{"items":[{"type":"string"}],"additionalItems":{"type":"null"}}`, `["a",null]`, `["a","b"]`},
-		{`{"dependencies":{"a":["b"],"c":{"required":["d"]}}}`, `{"a":1,"b":2}`, `{"c":1}`},
-		{`{"x":{"y":[{"type":"string"}]},"$ref":"#/x/y/0"}`, `"s"`, `1`},
-	} {
-		s := New(decode(t, c.schema), Options{Defs: defs})
-		if err := s.Compile(); err != nil {
-			t.Errorf("%s: %v", c.schema, err)
-			continue
-		}
-		library, err := s.Ordinary()
-		if err != nil {
-			t.Errorf("%s: ordinary: %v", c.schema, err)
-			continue
-		}
-		for value, want := range map[string]bool{c.good: true, c.bad: false} {
-			v := decode(t, value)
-			if got := s.Accepts(v); got != want {
-				t.Errorf("%s accepts %s: %v", c.schema, value, got)
-			}
-			if got := library.Validate(v) == nil; got != want {
-				t.Errorf("%s ordinarily accepts %s: %v", c.schema, value, got)
-			}
-		}
-	}
-}
-
-// EXECUTION.md#simulation: what is made up is accepted, and the same seed makes up the same.
-func TestSample(t *testing.T) {
-	for _, text := range []string{
-		`{"type":"string","format":"date-time"}`, `{"type":"string","pattern":"^[A-Z]{2}-\\d{4}$"}`, `{"type":"integer","minimum":3,"maximum":4}`,
-		`{"type":"number","multipleOf":0.1,"minimum":1,"maximum":2}`, `{"type":"array","items":{"type":"boolean"},"minItems":2,"maxItems":2}`,
-		`{"type":"object","properties":{"a":{"type":"string"},"b":{"$ref":"#"}},"required":["a"]}`, `{"enum":[1,"x",null]}`, `{"default":7}`,
-		`{"anyOf":[{"type":"null"},{"type":"integer","minimum":1000}]}`, `{"type":"array","uniqueItems":true,"items":{"enum":[1,2,3]},"minItems":3}`,
-		`{"allOf":[{"type":"object","required":["x"]},{"properties":{"x":{"type":"integer"}},"additionalProperties":false}]}`,
-		`{"type":"object","minProperties":3}`, `{"type":"string","minLength":50,"maxLength":60}`, `{"type":"array","contains":{"const":5},"minContains":2}`,
-		`{"type":"object","patternProperties":{"^x-[a-z]+$":{"type":"integer"}},"additionalProperties":false,"minProperties":2}`, `{"not":{"type":"string"}}`,
-		`{"type":"object","properties":{"kind":{"const":"a"}},"required":["kind"],"if":{"properties":{"kind":{"const":"a"}}},"then":{"required":["extra"]}}`,
-	} {
-		s := parse(t, text)
-		for seed := range uint64(50) {
-			v, ok := s.Sample(rand.New(rand.NewPCG(seed, 1)))
-			if !ok || s.Validate(v) != nil {
-				t.Errorf("%s: seed %d: %v %v", text, seed, v, ok)
-				break
-			}
-			if again, _ := s.Sample(rand.New(rand.NewPCG(seed, 1))); !Equal(v, again) {
-				t.Errorf("%s: seed %d gives %v and %v", text, seed, v, again)
-			}
-		}
-	}
-	if v, ok := parse(t, `{"type":"string","enum":[1]}`).Sample(rand.New(rand.NewPCG(1, 1))); ok {
-		t.Errorf("nothing is accepted, and it made up %v", v)
-	}
-}
-
 func TestConcurrentUse(t *testing.T) {
 	s := New(decode(t, `{"$defs":{"x":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/x"}}}`), Options{})
 	var group sync.WaitGroup
@@ -265,18 +191,4 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	group.Wait()
-}
-
-// EXECUTION.md#limits: making up a word ends, also where repetitions multiply.
-func TestSampleOfNestedRepetitions(t *testing.T) {
-	nested := strings.Repeat("(", 60) + "a?" + strings.Repeat(")*", 60)
-	for _, text := range []string{nested, nested + "b", "^" + nested + "$"} {
-		s := New(map[string]any{"type": "string", "pattern": text}, Options{})
-		if err := s.Compile(); err != nil {
-			t.Fatal(err)
-		}
-		if v, ok := s.Sample(rand.New(rand.NewPCG(1, 1))); !ok || KindOf(v) != String {
-			t.Errorf("%s: %v %v", text, v, ok)
-		}
-	}
 }

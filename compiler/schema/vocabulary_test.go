@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -84,27 +83,6 @@ func TestRecursiveSchemasOfOneText(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#findings: several checks may compare the same schemas at once.
-func TestContainsAtOnce(t *testing.T) {
-	defs := map[string]any{"A": decode(t, `{"properties":{"b":{"$ref":"#/schemas/B"},"c":{"type":"string"}}}`),
-		"B": decode(t, `{"items":{"$ref":"#/schemas/A"}}`)}
-	a := New(map[string]any{"$ref": "#/schemas/A"}, Options{Defs: defs})
-	b := New(map[string]any{"items": map[string]any{"$ref": "#/schemas/A"}}, Options{Defs: defs})
-	var group sync.WaitGroup
-	for i := range 16 {
-		group.Go(func() {
-			one, two := a, b
-			if i%2 == 0 {
-				one, two = AllOf(b, ListOf(a, 0, 3)), AnyOf(b, a.At([]Step{Key("b")}).Schema)
-			}
-			if v := Contains(one, two, Budget{}); v.Alarm || i%2 == 0 && v.Relation != Fits {
-				t.Errorf("%d: %v", i, v)
-			}
-		})
-	}
-	group.Wait()
-}
-
 // LANGUAGE.md#tools: a reference may end on a part that no keyword reads, also where another one has gone through it.
 func TestReferencesToPartsNobodyReads(t *testing.T) {
 	for _, c := range []struct{ schema, good, bad string }{
@@ -146,49 +124,6 @@ func TestReferencesToPartsNobodyReads(t *testing.T) {
 				Options{}).Compile()
 		if err == nil || !strings.Contains(err.Error(), "#/b") {
 			t.Fatal(err)
-		}
-	}
-}
-
-// LANGUAGE.md#tools: keywords of several drafts for one thing have one meaning, in whatever order they are read.
-func TestKeywordsOfTwoDrafts(t *testing.T) {
-	const draft7 = `"$schema":"http://json-schema.org/draft-07/schema#",`
-	for _, c := range []struct{ schema, good, bad string }{
-		{`{"items":[{"type":"string"}],"prefixItems":[{"type":"null"}],"additionalItems":false}`, `["a"]`, `[null]`},
-		{`{"prefixItems":[{"type":"null"}],"items":{"type":"string"},"additionalItems":false}`, `[null,"a"]`, `["a"]`},
-		{`{"minimum":3,"exclusiveMinimum":true,"maximum":5,"exclusiveMaximum":false}`, `5`, `3`},
-		{`{"minimum":3,"exclusiveMinimum":4}`, `5`, `4`},
-		{`{"enum":[1,2],"const":2}`, `2`, `1`},
-		{`{"definitions":{"a":{"type":"null"}},"$defs":{"a":{"type":"string"}},"items":{"$ref":"#/definitions/a"}}`,
-			`[null]`, `["a"]`},
-		{`{"dependencies":{"a":["b"]},"dependentRequired":{"a":["c"]}}`, `{"a":1,"b":1,"c":1}`, `{"a":1,"b":1}`},
-		// beside a $ref nothing counts in drafts 4, 6 and 7, not even names
-		{`{` + draft7 + `"definitions":{"a":{"$ref":"#/definitions/b","$id":"http://e.com/x"},"b":{"type":"string"}},"items":{"$ref":"#/definitions/a"}}`, `["a"]`, `[1]`},
-		{`{` + draft7 + `"definitions":{"a":{"$ref":"#/definitions/b","$id":"#n"},"b":{"$id":"#n","type":"string"}},"items":{"$ref":"#n"}}`, `["a"]`, `[1]`},
-		{`{` + draft7 + `"definitions":{"b":{"type":"string"}},"items":{"$ref":"#/definitions/b","$id":"http://e.com/x","type":"null","$dynamicRef":"#m"}}`, `["a"]`, `[null]`},
-		{`{` + draft7 + `"$ref":"#/definitions/b","$id":"http://e.com/x","definitions":{"b":{"type":"string"}}}`, `"a"`,
-			`1`},
-		{`{` + draft7 + `"format":"date"}`, `"2024-03-01"`, `"a"`},
-	} {
-		for range 20 {
-			s := parse(t, c.schema)
-			if !s.Accepts(decode(t, c.good)) || s.Accepts(decode(t, c.bad)) {
-				t.Fatalf("%s: accepts %s: %v, %s: %v", c.schema, c.good, s.Accepts(decode(t, c.good)), c.bad,
-					s.Accepts(decode(t, c.bad)))
-			}
-			if again := parse(t, c.schema); s.ready().Identity() != again.ready().Identity() {
-				t.Fatalf("%s: isn't the same when it is read again", c.schema)
-			}
-		}
-	}
-	for text, message := range map[string]string{
-		`{"$defs":{"a":{"$anchor":"n"},"b":{"$anchor":"n","type":"null"}},"$ref":"#n"}`: `two schemas have the id "#n"`,
-		`{"exclusiveMinimum":true}`:                         "exclusiveMinimum is true, and there is no minimum",
-		`{"exclusiveMaximum":true,"minimum":1}`:             "exclusiveMaximum is true, and there is no maximum",
-		`{"items":{"$ref":"#n"},"$defs":{"a":{"$id":"n"}}}`: `no schema here has the anchor "n"`,
-	} {
-		if err := New(decode(t, text), Options{}).Compile(); err == nil || !strings.Contains(err.Error(), message) {
-			t.Errorf("%s: %v, want %s", text, err, message)
 		}
 	}
 }

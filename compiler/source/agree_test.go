@@ -16,7 +16,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml"
-	"github.com/obelus-dev/obelus/testdata/corpus"
 	yamlv4 "go.yaml.in/yaml/v4"
 )
 
@@ -183,61 +182,6 @@ func TestSuite(t *testing.T) {
 	}
 	if read < 200 {
 		t.Errorf("only %d documents of the suite were read", read)
-	}
-}
-
-// Writers are other libraries' encoders, each with its own reader.
-var writers = map[string]struct {
-	marshal   func(any) ([]byte, error)
-	unmarshal func([]byte, any) error
-}{
-	"goccy/go-yaml": {yaml.Marshal, yaml.Unmarshal},
-	"yaml/v4":       {yamlv4.Marshal, func(text []byte, to any) error { return yamlv4.Unmarshal(text, to) }},
-}
-
-// TestCorpusAgrees reads every document of the corpus as JSON, as YAML, and as
-// YAML that other libraries' encoders wrote.
-func TestCorpusAgrees(t *testing.T) {
-	for _, name := range corpus.Plans {
-		rows := 0
-		for file := range Lines(name, corpus.Text(t, name)) {
-			if rows++; rows > 300 && testing.Short() {
-				break
-			}
-			n, problems := Parse(file, DefaultLimits())
-			if len(problems) > 0 {
-				t.Fatalf("%s:%d: %v", name, file.Row, problems)
-			}
-			var want any
-			if err := json.Unmarshal(file.Text, &want); err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(n.Value(), want) {
-				t.Fatalf("%s:%d: as JSON it is %v", name, file.Row, n.Value())
-			}
-			asYAML, problems := parse(YAML, string(file.Text))
-			if asYAML == nil || !reflect.DeepEqual(asYAML.Value(), want) {
-				t.Fatalf("%s:%d: as YAML: %v", name, file.Row, problems)
-			}
-			if rows%10 != 0 {
-				continue
-			}
-			for writer, with := range writers {
-				block, err := with.marshal(want)
-				if err != nil {
-					t.Fatal(err)
-				}
-				asBlock, problems := parse(YAML, string(block))
-				var theirs any
-				if with.unmarshal(block, &theirs) != nil || !reflect.DeepEqual(asJSON(t, theirs), want) {
-					continue // it doesn't read what it wrote
-				}
-				if asBlock == nil || !reflect.DeepEqual(asBlock.Value(), want) {
-					t.Fatalf("%s:%d: as a block of %s: %v\n%s", name, file.Row, writer, problems, block)
-				}
-			}
-		}
-		t.Logf("%s: %d rows", name, rows)
 	}
 }
 

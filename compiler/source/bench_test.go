@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/goccy/go-yaml/parser"
 )
 
 // planText is a plan of so many calls, as YAML and as JSON: each call has a
@@ -45,21 +43,5 @@ func BenchmarkParse(b *testing.B) {
 				}
 			})
 		}
-	}
-}
-
-// BenchmarkGoccy is the yardstick: the same plans through goccy's parser.
-func BenchmarkGoccy(b *testing.B) {
-	for _, calls := range []int{1_000, 10_000} {
-		yaml, _ := planText(calls)
-		b.Run(fmt.Sprintf("yaml/calls=%d", calls), func(b *testing.B) {
-			b.SetBytes(int64(len(yaml)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := parser.ParseBytes([]byte(yaml), 0); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

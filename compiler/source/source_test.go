@@ -7,57 +7,6 @@ import (
 	"testing"
 )
 
-// TestWithin shows where parts of values stand in the text.
-func TestWithin(t *testing.T) {
-	for _, c := range []struct {
-		name, text, part, at, shown string
-	}{
-		{"plain", "x: †a || †b\n", "†b", "1:10", "†b"},
-		{"plain of two lines", "x: †a ||\n   †b # c\n", "†b", "2:4", "†b"},
-		{"plain across lines", "x: †a ||\n   †b\n", "|| †b", "1:7", "||\n   †b"},
-		{"single", "x: 'it''s †b'\n", "†b", "1:11", "†b"},
-		{"the quote itself", "x: 'it''s †b'\n", "'", "1:7", "''"},
-		{"double", `x: "①\t†b"`, "†b", "1:8", "†b"},
-		{"escaped", `x: "a\u2020b"`, "†b", "1:6", `\u2020b`},
-		{"surrogates", `x: "a\ud83d\ude00 †b"`, "😀", "1:6", `\ud83d\ude00`},
-		{"behind surrogates", `x: "a\ud83d\ude00 †b"`, "†b", "1:19", "†b"},
-		{"behind a continued line", "x: \"a \\\n    †b\"", "†b", "2:5", "†b"},
-		{"literal", "x: |\n  a\n  †b\n", "†b", "3:3", "†b"},
-		{"literal, indented", "x: |\n  a\n    †b\n", "  †b", "3:3", "  †b"},
-		{"literal, blank lines", "x: |2\n\n\n   †b\n", "†b", "4:4", "†b"},
-		{"folded", "x: >-\n  †a ||\n  †b\n", "†b", "3:3", "†b"},
-		{"folded, CRLF", "x: >-\r\n  †a ||\r\n\r\n  †b\r\n", "†b", "4:3", "†b"},
-		{"tagged", "x: !!str &n '†b'\n", "†b", "1:14", "†b"},
-		{"in a list in a mapping", "- - y: >\n      a\n      †b\n", "†b", "3:7", "†b"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			root, problems := parse(YAML, c.text)
-			if len(problems) > 0 {
-				t.Fatal(problems)
-			}
-			n := root
-			for n.Kind >= Array {
-				if n.Kind == Array {
-					n = n.Items[0]
-				} else {
-					n = n.Fields[0].Value
-				}
-			}
-			from := strings.Index(n.Text, c.part)
-			if from < 0 {
-				t.Fatalf("no %q in %q", c.part, n.Text)
-			}
-			at := n.Within(from, from+len(c.part))
-			if got := lineColumn(at.From()); got != c.at || at.Text() != c.shown {
-				t.Errorf("%q at %s, expected %q at %s", at.Text(), got, c.shown, c.at)
-			}
-			if empty := n.Within(from, from); empty.Start != at.Start || empty.End != at.Start {
-				t.Errorf("the place before it is %v", empty)
-			}
-		})
-	}
-}
-
 func lineColumn(p Position) string { return strings.Join([]string{itoa(p.Line), itoa(p.Column)}, ":") }
 
 func itoa(n int) string {
@@ -65,30 +14,6 @@ func itoa(n int) string {
 		return string(rune('0' + n))
 	}
 	return itoa(n/10) + itoa(n%10)
-}
-
-// TestWithinEdges shows what becomes of places outside of a value, and of
-// values without a text of their own.
-func TestWithinEdges(t *testing.T) {
-	root, _ := parse(YAML, "a: &x 'bc'\nd: *x\ne: \"\"\nf: |+\n  g\n\n\nh: ''\ni: 12\n")
-	for _, c := range []struct {
-		key        string
-		from, to   int
-		start, end int
-	}{
-		{"a", -5, 99, 7, 9}, {"a", 2, 2, 9, 9}, {"a", 2, 1, 9, 9},
-		{"d", 0, 1, 14, 16},
-		{"e", 0, 0, 20, 22},
-		{"f", 0, 1, 31, 32}, {"f", 1, 4, 32, 32},
-		{"h", 0, 0, 38, 40}, {"i", 0, 1, 44, 46},
-	} {
-		if at := root.Get(c.key).Within(c.from, c.to); at.Start != c.start || at.End != c.end {
-			t.Errorf("%s[%d:%d] is at %d-%d, expected %d-%d", c.key, c.from, c.to, at.Start, at.End, c.start, c.end)
-		}
-	}
-	if (*Node)(nil).Within(0, 1).Known() {
-		t.Error("nothing is somewhere")
-	}
 }
 
 // TestAmbiguous shows which scalars keep their 1.2 meaning and earn a warning, and which mean the same to both.
@@ -184,30 +109,6 @@ func FuzzResolve(f *testing.F) {
 		}
 		ambiguous(text, want)
 	})
-}
-
-// TestAliases shows that aliases share what is below them and stand where they
-// are written.
-func TestAliases(t *testing.T) {
-	root, problems := parse(YAML, "a: &x {b: [1]}\nc: *x\nd: &x 2\ne: *x\nf: &k g\n*k : *k\n")
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	a, c := root.Get("a"), root.Get("c")
-	if !c.Alias || c.Span().Text() != "*x" || c.Get("b") != a.Get("b") || a.Alias {
-		t.Errorf("the alias is %+v", c)
-	}
-	if e := root.Get("e"); e.Value() != 2.0 {
-		t.Errorf("a later anchor of one name: %v", e.Value())
-	}
-	if g := root.Get("g"); g == nil || g.Value() != "g" {
-		t.Errorf("an alias as key: %v", root.Value())
-	}
-	one, two := root.Value().(map[string]any), root.Value().(map[string]any)
-	one["a"].(map[string]any)["b"] = "changed"
-	if reflect.DeepEqual(one["a"], one["c"]) || reflect.DeepEqual(one["a"], two["a"]) {
-		t.Error("values share memory")
-	}
 }
 
 // TestSurvivors shows what is left of the tree behind a problem that isn't the
@@ -324,23 +225,5 @@ func TestPositions(t *testing.T) {
 	long := NewFile("x", []byte(strings.Repeat("†", 5000)+"x"))
 	if p := long.Position(15000); p.Column != 5001 {
 		t.Errorf("far out on a line: %v", p)
-	}
-}
-
-// TestValues shows what numbers become, and that documents of nothing are null.
-func TestValues(t *testing.T) {
-	for text, want := range map[string]any{
-		"": nil, "# c\n": nil, "---\n": nil, "---\n...\n": nil, "--- a\n": "a", "-0": 0.0, "0x10": 16.0, "-010.5": -10.5, "9007199254740991": 9007199254740991.0,
-		"!!float 3": 3.0, "!!int '5'": 5.0, "!!null ''": nil, "!!bool \"true\"": true, "! 12": "12", "!!str": "", "[a: b, ? c : d, e: ]": []any{map[string]any{"a": "b"}, map[string]any{"c": "d"}, map[string]any{"e": nil}},
-		"{\"a\":1, b: , c, 'd':[]}": map[string]any{"a": 1.0, "b": nil, "c": nil, "d": []any{}},
-	} {
-		n, problems := parse(YAML, text)
-		if n == nil || len(problems) > 0 {
-			t.Errorf("%q: %v", text, problems)
-			continue
-		}
-		if got := n.Value(); !reflect.DeepEqual(got, want) {
-			t.Errorf("%q is %#v, expected %#v", text, got, want)
-		}
 	}
 }

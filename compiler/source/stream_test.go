@@ -346,24 +346,3 @@ func FuzzStream(f *testing.F) {
 		agree(t, s, text)
 	})
 }
-
-func BenchmarkStream(b *testing.B) {
-	for _, calls := range []int{1_000, 10_000} {
-		_, text := planText(calls)
-		for _, size := range []int{4, len(text)} {
-			b.Run(fmt.Sprintf("calls=%d/piece=%d", calls, size), func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
-				b.ReportAllocs()
-				for b.Loop() {
-					s := NewStream(Limits{})
-					for at := 0; at < len(text); at += size {
-						s.Write(text[at:min(at+size, len(text))])
-					}
-					if s.Calls() != calls || s.Err() != nil {
-						b.Fatal(s.Calls(), s.Err())
-					}
-				}
-			})
-		}
-	}
-}

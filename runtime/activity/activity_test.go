@@ -292,38 +292,3 @@ func TestOpen(t *testing.T) {
 		t.Errorf("an unknown activity: got %v", err)
 	}
 }
-
-// EXECUTION.md#secrets: a function's words are cleared of secrets as well.
-func TestFunctionSecrets(t *testing.T) {
-	o := Options{Environ: []string{"SOME_TOKEN=tok-12345678"}}
-	s, err := Open(nil, map[string]Func{
-		"value": func(context.Context, Request) (any, error) {
-			return map[string]any{"k-tok-12345678": []string{"v tok-12345678"}}, nil
-		},
-		"error": func(context.Context, Request) (any, error) {
-			return nil, &Failure{Message: "GET ?t=tok-12345678", Details: "tok-12345678"}
-		},
-	}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	got, err := s.Run(context.Background(), "value", Request{})
-	if err != nil || !reflect.DeepEqual(got.Value, map[string]any{"k-[hidden SOME_TOKEN]": []any{"v [hidden SOME_TOKEN]"}}) {
-		t.Errorf("got %v, %v", got, err)
-	}
-	_, err = s.Run(context.Background(), "error", Request{})
-	if f := (*Failure)(nil); !errors.As(err, &f) || !reflect.DeepEqual(*f, Failure{Code: CodeError, Message: "GET ?t=[hidden SOME_TOKEN]", Details: "[hidden SOME_TOKEN]"}) {
-		t.Errorf("got %#v", err)
-	}
-}
-
-// EXECUTION.md#time-and-resources: what a call costs beyond what its function does.
-func BenchmarkFunction(b *testing.B) {
-	s := openFunc(b, func(_ context.Context, r Request) (any, error) { return r.Params["x"], nil })
-	r := Request{Params: map[string]any{"x": 1.0}}
-	b.ReportAllocs()
-	for b.Loop() {
-		s.Run(context.Background(), "act", r)
-	}
-}

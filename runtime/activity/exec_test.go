@@ -9,15 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -35,16 +31,6 @@ func TestExecGivesBackWhatTheProgramWrites(t *testing.T) {
 	got, err = s.Run(background, "act", Request{})
 	if err != nil || !reflect.DeepEqual(got.Value, map[string]any{}) {
 		t.Errorf("without parameters: got %#v, %v, want an empty object", got, err)
-	}
-}
-
-// LANGUAGE.md#programs: a program needn't read its parameters, however many there are.
-func TestExecWithoutReadingStdin(t *testing.T) {
-	s := openOne(t, execDef(helper("say", "[1, 2.5, -0.0]")...), Options{})
-	big := map[string]any{"text": strings.Repeat("x", 1<<20)}
-	got, err := s.Run(background, "act", Request{Params: big})
-	if err != nil || !reflect.DeepEqual(got.Value, []any{1.0, 2.5, math.Copysign(0, -1)}) {
-		t.Errorf("got %#v, %v", got, err)
 	}
 }
 
@@ -79,42 +65,6 @@ func TestExecSurroundings(t *testing.T) {
 	got, err = openOne(t, def, o).Run(background, "act", Request{})
 	if err != nil || got.Value != "blue" {
 		t.Errorf("environment: got %v, %v", got.Value, err)
-	}
-}
-
-// LANGUAGE.md#programs: what isn't exactly one acceptable JSON value is a runtime error
-// that quotes the end of stderr.
-func TestExecBadOutput(t *testing.T) {
-	for name, c := range map[string]struct{ output, want string }{
-		"nothing":         {"", "there is none"},
-		"blank":           {" \n\t", "there is none"},
-		"prose":           {"hello", `it begins "hello"`},
-		"two values":      {"1 2", "more follows"},
-		"two lines":       {"{}\n{}\n", "more follows"},
-		"cut short":       {`{"a": [1`, "ends too early"},
-		"trailing comma":  {"[1,]", "invalid"},
-		"comment":         {"1 // one", "more follows"},
-		"NaN":             {"NaN", "invalid"},
-		"too large":       {"1e999", "1e999 is beyond what a 64-bit float holds: write it as a string"},
-		"too many digits": {`{"id":9007199254740993}`, "9007199254740993 is beyond ±(2^53−1), so it would lose digits: write it as a string"},
-		"same key twice":  {`{"a":1,"\u0061":2}`, "duplicate"},
-		"byte-order mark": {"\ufeff1", "invalid"},
-		"invalid UTF-8":   {"\"\xff\"", "invalid"},
-		"lone surrogate":  {`"\ud800"`, "invalid"},
-		"escaped NUL":     {`"a\u0000b"`, "NUL"},
-		"too deep":        {strings.Repeat("[", 101) + strings.Repeat("]", 101), "deeper than 100"},
-		"far too deep":    {strings.Repeat("[", 50_000), "deeper than 100"},
-		"escape sequence": {"\x1b]0;owned\a", "invalid"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := openOne(t, execDef(helper("say-and-complain", c.output, "the reason")...), Options{})
-			_, err := s.Run(background, "act", Request{Output: anObject})
-			failure(t, err, CodeBadOutput, `activity "act"`, c.want, "the reason", `define it with "stdout: text"`)
-		})
-	}
-	s := openOne(t, execDef(helper("say", strings.Repeat("[", 100)+strings.Repeat("]", 100))...), Options{})
-	if _, err := s.Run(background, "act", Request{}); err != nil {
-		t.Errorf("100 levels must do: %v", err)
 	}
 }
 
@@ -277,21 +227,6 @@ func TestExecGrandchildren(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#time-and-resources: many calls at once.
-func TestExecInParallel(t *testing.T) {
-	s := openOne(t, execDef(helper("echo")...), Options{})
-	var all sync.WaitGroup
-	for i := range 40 {
-		all.Go(func() {
-			got, err := s.Run(background, "act", Request{Params: map[string]any{"i": float64(i)}})
-			if err != nil || !reflect.DeepEqual(got.Value, map[string]any{"i": float64(i)}) {
-				t.Errorf("call %d: got %v, %v", i, got.Value, err)
-			}
-		})
-	}
-	all.Wait()
-}
-
 // EXECUTION.md#time-and-resources: closing the set ends what runs, and nothing runs afterwards.
 func TestCloseEndsPrograms(t *testing.T) {
 	s := openOne(t, execDef(helper("sleep")...), Options{})
@@ -307,58 +242,4 @@ func TestCloseEndsPrograms(t *testing.T) {
 	failure(t, <-ended, CodeCancelled, "closed")
 	_, err := s.Run(background, "act", Request{})
 	failure(t, err, CodeCancelled, "closed")
-}
-
-// EXECUTION.md#secrets: no secret of an activity's environment reaches a result or a message,
-// also when the quotation begins inside it.
-func TestSecretsStayHidden(t *testing.T) {
-	const secret = "s3cr3t-s3cr3t-s3cr3t"
-	o := Options{Environ: append(os.Environ(), "OBELUS_TEST_API_KEY="+secret)}
-	inheriting := func(argv ...string) *plan.Activity {
-		def := execDef(argv...)
-		def.Inherit = []string{"OBELUS_TEST_API_KEY"}
-		return def
-	}
-	got, err := openOne(t, inheriting(helper("environ", "OBELUS_TEST_API_KEY")...), o).Run(background, "act", Request{})
-	if err != nil || got.Value != "[hidden OBELUS_TEST_API_KEY]" {
-		t.Errorf("result: got %v, %v", got.Value, err)
-	}
-	_, err = openOne(t, inheriting(helper("betray", "OBELUS_TEST_API_KEY")...), o).Run(background, "act", Request{})
-	f := failure(t, err, CodeError, "the key is [hidden OBELUS_TEST_API_KEY]")
-	if strings.Contains(fmt.Sprint(f.Details), secret) {
-		t.Errorf("details hold the secret: %v", f.Details)
-	}
-	got, err = openOne(t, execDef(helper("say", "no JSON: "+secret)...), o).Run(background, "act", Request{})
-	if err != nil || got.Value != "no JSON: [hidden OBELUS_TEST_API_KEY]" {
-		t.Errorf("undeclared text: got %v, %v", got.Value, err)
-	}
-	_, err = openOne(t, execDef(helper("say", "no JSON: "+secret)...), o).Run(background, "act", Request{Output: anObject})
-	failure(t, err, CodeBadOutput, "no JSON: [hidden OBELUS_TEST_API_KEY]")
-
-	for shift := range 2*len(secret) + 4 {
-		kept := tail{keep: quotedStderr + 64 + 2*len(secret)}
-		kept.Write([]byte(strings.Repeat("a", 100) + secret + strings.Repeat("b", kept.keep-shift)))
-		hide := &redact.Set{}
-		hide.Keep("secret", secret)
-		if text := kept.text(hide); strings.Contains(text, secret[len(secret)-4:]) {
-			t.Fatalf("with %d bytes of room the end of the secret shows: %q…", shift, text[:40])
-		}
-	}
-}
-
-// LANGUAGE.md#programs: the cost of a call is that of a process.
-func BenchmarkExec(b *testing.B) {
-	s := openOne(b, execDef("true"), Options{})
-	for b.Loop() {
-		s.Run(background, "act", Request{})
-	}
-}
-
-func BenchmarkWorker(b *testing.B) {
-	s := openOne(b, workerDef(), Options{})
-	for i := 0; b.Loop(); i++ {
-		if _, err := s.Run(background, "act", Request{Tool: "echo", Params: map[string]any{"i": strconv.Itoa(i)}}); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -474,16 +473,5 @@ func TestRefusedHosts(t *testing.T) {
 	}
 	if asked := s.requests(); len(asked) > 0 {
 		t.Errorf("%d requests were sent", len(asked))
-	}
-}
-
-// What a plan is told of an error is a JSON value like any other.
-func TestDetailsAreJSON(t *testing.T) {
-	s := serveRaw(t, raw("HTTP/1.1 500 No\r\n\r\n\xff\x00\x1bbad"))
-	_, err := webSet(t, `{url: "http://`+s.address+`/"}`).Run(background, "act", Request{})
-	f := failure(t, err, "http-500")
-	text, _ := encode(f.Details)
-	if again, err := decode(text, maxDepth, nil); err != nil || !reflect.DeepEqual(again, f.Details) {
-		t.Errorf("%s: %v", text, err)
 	}
 }

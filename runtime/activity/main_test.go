@@ -50,9 +50,6 @@ func play(part string, args []string) {
 		os.Stderr.WriteString(args[1])
 		status, _ := strconv.Atoi(args[0])
 		quit(status)
-	case "say-and-complain":
-		os.Stdout.WriteString(args[0])
-		os.Stderr.WriteString(args[1])
 	case "mcp":
 		serveTools()
 	case "mcp-raw":
@@ -107,30 +104,16 @@ func play(part string, args []string) {
 		os.Stderr.WriteString("!")
 		time.Sleep(50 * time.Millisecond)
 		os.Stdout.WriteString(args[0])
-	case "once": // says its second argument when there is a file that its first one names
-		for range 12_000 {
-			if _, err := os.Stat(args[0]); err == nil {
-				os.Stdout.WriteString(args[1])
-				return
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
 	case "whole-environ": // what this process has been given
 		json.NewEncoder(os.Stdout).Encode(map[string]any{"argv": args, "environ": os.Environ()})
 	case "environ":
 		json.NewEncoder(os.Stdout).Encode(os.Getenv(args[0]))
-	case "betray":
-		os.Stderr.WriteString(strings.Repeat("x", 1000) + " the key is " + os.Getenv(args[0]))
-		quit(1)
 	case "wd":
 		dir, _ := os.Getwd()
 		json.NewEncoder(os.Stdout).Encode(dir)
 	case "worker":
 		work()
 	case "deaf": // a worker that reads nothing
-		time.Sleep(time.Hour)
-	case "stubborn-worker":
-		signal.Ignore(syscall.SIGTERM)
 		time.Sleep(time.Hour)
 	default:
 		panic("no such part: " + part)
@@ -151,7 +134,6 @@ func work() {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 64<<20)
 	served := 0
-	var later []int
 	for in.Scan() {
 		var request struct {
 			ID              int
@@ -171,20 +153,10 @@ func work() {
 		switch request.Tool {
 		case "echo":
 			answer(map[string]any{"result": request.Params})
-			for _, id := range later {
-				fmt.Printf("{\"id\":%d,\"result\":\"afterwards\"}\n", id)
-			}
-			later = nil
 		case "context":
 			answer(map[string]any{"result": request.Context})
 		case "whoami":
 			answer(map[string]any{"result": map[string]any{"pid": os.Getpid(), "served": served}})
-		case "raw":
-			os.Stdout.WriteString(strings.ReplaceAll(request.Params["line"].(string), "ID", strconv.Itoa(request.ID)) + "\n")
-		case "twice":
-			fmt.Printf("{\"id\":%d,\"result\":1}\n{\"id\":%[1]d,\"result\":1}\n", request.ID)
-		case "later": // answers after the next one
-			later = append(later, request.ID)
 		case "slow":
 			time.Sleep(time.Duration(request.Params["ms"].(float64)) * time.Millisecond)
 			answer(map[string]any{"result": "at last"})
@@ -207,9 +179,6 @@ func work() {
 		case "die":
 			os.Stderr.WriteString("the worker\x1b[31m trips\nand falls")
 			quit(4)
-		case "shut":
-			os.Stdout.Close()
-			time.Sleep(time.Hour)
 		case "flood":
 			flood(os.Stdout)
 		}

@@ -352,19 +352,6 @@ func TestServerIsToldOfCancellation(t *testing.T) {
 	}
 }
 
-// A server that dies fails the calls that it was at, with the end of what it wrote to
-// stderr; the next call has a new one.
-func TestServerDies(t *testing.T) {
-	s := openTools(t, Options{}, soundTool, "die", "whoami")
-	for range 2 {
-		_, err := s.Run(t.Context(), "die", Request{})
-		failure(t, err, CodeError, `the tool "die" of the MCP server "docs" hasn't answered: the server has ended (exit status 3)`, "the end of its stderr: out of paper")
-		if r, err := s.Run(t.Context(), "whoami", Request{}); err != nil {
-			t.Errorf("%v, %v", r, err)
-		}
-	}
-}
-
 // LANGUAGE.md#mcp-servers: a server that begins anew, or says that its tools changed, is compared with its record.
 func TestServersAreHeldToTheirRecord(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
 // npmServer is how a server of the protocol's makers, in TypeScript, is started.
@@ -48,12 +49,12 @@ func TestServersOfTheProtocolsMakers(t *testing.T) {
 		want   string // in the result, or the failure where fails
 		fails  bool
 	}{
-		{"server-everything", nil, "echo", map[string]any{"message": "over there"}, "over there", false},
-		{"server-everything", nil, "echo", map[string]any{"massage": 1.0}, "message", true},
 		{"server-filesystem", []string{folder}, "read_text_file", map[string]any{"path": filepath.Join(folder, "a.txt")}, "hello", false},
+		{"server-everything", nil, "echo", map[string]any{"massage": 1.0}, "message", true},
 		{"server-filesystem", []string{folder}, "read_text_file", map[string]any{"path": "/etc/passwd"}, "Access denied", true},
 		{"server-memory", nil, "read_graph", nil, "entities", false},
-	} {
+		{"server-everything", nil, "echo", map[string]any{"message": "over there"}, "over there", false},
+	}[:amount.Of(1, 5, 5)] {
 		t.Run(c.name+"/"+c.tool, func(t *testing.T) {
 			def := remoteDef(c.tool, npmServer(t, c.name, c.args...))
 			def.Env = []plan.EnvSetting{{Name: "MEMORY_FILE_PATH", Value: filepath.Join(folder, "memory.json")}}

@@ -51,20 +51,6 @@ func TestWorkerIsShared(t *testing.T) {
 	gone(t, pid)
 }
 
-// LANGUAGE.md#programs: answers find their calls by id, in whatever order they come.
-func TestWorkerAnswersInAnyOrder(t *testing.T) {
-	s := openOne(t, workerDef(), Options{})
-	later := make(chan any)
-	s.Start(background, "act", Request{Tool: "later"}, func(got Result, err error) { later <- got.Value })
-	got, err := ask(s, "echo", map[string]any{"mine": 1.0})
-	if err != nil || !reflect.DeepEqual(got.Value, map[string]any{"mine": 1.0}) {
-		t.Errorf("got %v, %v", got.Value, err)
-	}
-	if value := <-later; value != "afterwards" {
-		t.Errorf("the call before it got %v", value)
-	}
-}
-
 // EXECUTION.md#time-and-resources: calls reach a worker in the order in which they are begun.
 func TestStartsInOrder(t *testing.T) {
 	const calls = 100
@@ -101,33 +87,6 @@ func TestWorkerLargeLines(t *testing.T) {
 	all.Wait()
 }
 
-// LANGUAGE.md#programs: a worker's error is a string or a record.
-func TestWorkerErrors(t *testing.T) {
-	s := openOne(t, workerDef(), Options{})
-	pid, _ := whoami(t, s)
-	for line, want := range map[string]Failure{
-		`{"id":ID,"error":"no such user"}`:                                                   {Code: CodeError, Message: "no such user"},
-		`{"id":ID,"error":{"code":"declined","message":"card expired","details":{"try":2}}}`: {Code: "declined", Message: "card expired", Details: map[string]any{"try": 2.0}},
-		`{"id":ID,"error":{"message":"m"}}`:                                                  {Code: CodeError, Message: "m"},
-		`{"id":ID,"error":{}}`:                                                               {Code: CodeError, Message: `activity "act" failed and gave no message`},
-		`{"id":ID,"error":null}`:                                                             {Code: CodeBadOutput, Message: `activity "act" must say what its "error" is with a string or {code, message, details}`},
-		`{"id":ID,"result":1,"error":"x"}`:                                                   {Code: CodeBadOutput, Message: `activity "act" must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys "error, id, result"`},
-		`{"id":ID,"answer":1}`:                                                               {Code: CodeBadOutput, Message: `activity "act" must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys "answer, id"`},
-	} {
-		_, err := ask(s, "raw", map[string]any{"line": line})
-		if f := failure(t, err, want.Code); !reflect.DeepEqual(*f, want) {
-			t.Errorf("%s: got %#v, want %#v", line, *f, want)
-		}
-	}
-	got, err := ask(s, "raw", map[string]any{"line": `{"result":null,"id":ID}`})
-	if err != nil || got.Value != nil {
-		t.Errorf("a null result: got %v, %v", got, err)
-	}
-	if again, _ := whoami(t, s); again != pid {
-		t.Error("an error must not cost the worker its life")
-	}
-}
-
 // LANGUAGE.md#programs: a dead worker is a runtime error of the calls in flight, which quotes
 // the end of stderr; the next call has a new one.
 func TestWorkerDies(t *testing.T) {
@@ -143,78 +102,6 @@ func TestWorkerDies(t *testing.T) {
 		t.Errorf("process %d after %d requests, want a new one", again, served)
 	}
 	gone(t, pid)
-}
-
-// LANGUAGE.md#programs: of several calls in flight each fails, none waits.
-func TestWorkerDiesWithCallsInFlight(t *testing.T) {
-	s := openOne(t, workerDef(), Options{})
-	whoami(t, s)
-	var all sync.WaitGroup
-	for i := range 20 {
-		all.Go(func() {
-			if i == 0 {
-				_, err := ask(s, "die", nil)
-				failure(t, err, CodeError, "ended before it answered")
-				return
-			}
-			got, err := ask(s, "echo", map[string]any{"i": float64(i)})
-			if err != nil {
-				failure(t, err, CodeError, "ended before it answered")
-			} else if !reflect.DeepEqual(got.Value, map[string]any{"i": float64(i)}) {
-				t.Errorf("call %d got the answer %v", i, got.Value)
-			}
-		})
-	}
-	all.Wait()
-}
-
-// LANGUAGE.md#programs: a worker that breaks the protocol is killed, and the next call has a
-// new one.
-func TestWorkerBreaksTheProtocol(t *testing.T) {
-	for name, c := range map[string]struct {
-		tool, line string
-		code, want string
-	}{
-		"no object":    {"raw", "[1]", CodeBadOutput, `without the "id" of a request`},
-		"no id":        {"raw", `{"result":1}`, CodeBadOutput, `without the "id" of a request`},
-		"id as text":   {"raw", `{"id":"ID","result":1}`, CodeBadOutput, `without the "id" of a request`},
-		"other id":     {"raw", `{"id":ID0,"result":1}`, CodeBadOutput, "of no request that waits"},
-		"a banner":     {"raw", "{\"id\":0,\"result\":\"BANNER\"}\n{\"id\":ID,\"result\":1}", CodeBadOutput, "of no request that waits"},
-		"prose":        {"raw", "loading the model", CodeBadOutput, `it begins "loading the model"`},
-		"blank line":   {"raw", "", CodeBadOutput, "there is none"},
-		"two values":   {"raw", "{} {}", CodeBadOutput, "more follows"},
-		"too deep":     {"raw", `{"result":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + "}", CodeBadOutput, "deeper"},
-		"flood":        {"flood", "", CodeBadOutput, "more than 8 MiB"},
-		"shuts stdout": {"shut", "", CodeError, "ended before it answered"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := openOne(t, workerDef(), Options{})
-			pid, _ := whoami(t, s)
-			_, err := ask(s, c.tool, map[string]any{"line": c.line})
-			failure(t, err, c.code, c.want)
-			if again, _ := whoami(t, s); again == pid {
-				t.Error("the old process still serves")
-			}
-			gone(t, pid)
-		})
-	}
-	t.Run("answers twice", func(t *testing.T) {
-		s := openOne(t, workerDef(), Options{})
-		pid, _ := whoami(t, s)
-		if got, err := ask(s, "twice", nil); err != nil || got.Value != 1.0 {
-			t.Errorf("got %v, %v", got, err)
-		}
-		gone(t, pid)
-		if again, _ := whoami(t, s); again == pid {
-			t.Error("the old process still serves")
-		}
-	})
-	t.Run("100 levels will do", func(t *testing.T) {
-		s := openOne(t, workerDef(), Options{})
-		if _, err := ask(s, "raw", map[string]any{"line": `{"id":ID,"result":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}"}); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // EXECUTION.md#time-and-resources: a worker's timeout counts from when a call's turn comes, ends the
@@ -308,44 +195,4 @@ func TestWorkerRequestTakenBack(t *testing.T) {
 		})
 	}
 	all.Wait()
-}
-
-// EXECUTION.md#time-and-resources: closing ends a worker that doesn't care for the end of its input.
-func TestCloseEndsStubbornWorker(t *testing.T) {
-	def := execDef(helper("stubborn-worker")...)
-	def.Worker = true
-	s := openOne(t, def, Options{Grace: 100 * time.Millisecond})
-	ended := make(chan error)
-	go func() {
-		_, err := ask(s, "echo", nil)
-		ended <- err
-	}()
-	time.Sleep(200 * time.Millisecond)
-	s.Close() // it would stay for an hour
-	failure(t, <-ended, CodeCancelled)
-	_, err := ask(s, "echo", nil)
-	failure(t, err, CodeCancelled, "closed")
-}
-
-// LANGUAGE.md#programs: a worker that can't be started says so for each call.
-func TestWorkerCannotStart(t *testing.T) {
-	def := execDef("obelus-no-such-program")
-	def.Worker = true
-	s := openOne(t, def, Options{})
-	for range 2 {
-		_, err := ask(s, "echo", nil)
-		failure(t, err, CodeError, "can't start the program")
-	}
-}
-
-// LANGUAGE.md#output-paths-and-state: a worker names its alternative too.
-func TestWorkerNamesAlternative(t *testing.T) {
-	s := openOne(t, workerDef(), Options{})
-	got, err := s.Run(background, "act", Request{
-		Tool: "raw", Params: map[string]any{"line": `{"id":ID,"result":{"_outputPath":"denied","_output":{"why":"late"}}}`},
-		Paths: []string{"†state.receipt", "†state.denied"},
-	})
-	if err != nil || !reflect.DeepEqual(got, Result{Value: map[string]any{"why": "late"}, Route: 1}) {
-		t.Errorf("got %#v, %v", got, err)
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -76,31 +75,6 @@ func TestEveryFlippedBit(t *testing.T) {
 			_, c, err := Continue(onPlatter(text), nil)
 			if err == nil && (c.Torn == nil || c.Records != line-1 || line <= 5) {
 				t.Fatalf("byte %d bit %d, without an anchor: %+v", at, bit, c)
-			}
-		}
-	}
-}
-
-// A flipped bit in what a crash has left is cut off with it, or the journal is refused.
-// What came before is never lost.
-func TestFlippedBitInTornRecord(t *testing.T) {
-	path, bodies := written(t, 3, 2)
-	whole := load(t, path)
-	last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
-	text := whole[: len(whole)-20 : len(whole)-20]
-	for at := last; at < len(text); at++ {
-		for bit := range 8 {
-			p := onPlatter(text)
-			p.cache[at] ^= 1 << bit
-			_, c, err := Continue(p, nil)
-			if p.cache[min(at, len(p.cache)-1)] == '\n' && at < len(p.cache) {
-				if err == nil {
-					t.Fatalf("byte %d bit %d: half a record with a line break was taken for what a crash leaves", at, bit)
-				}
-				continue
-			}
-			if err != nil || c.Torn == nil || !slices.Equal(bodiesOf(t, c), bodies[:4]) {
-				t.Fatalf("byte %d bit %d: %v", at, bit, err)
 			}
 		}
 	}
@@ -238,25 +212,6 @@ func TestLostBlocks(t *testing.T) {
 	}
 	if lost < 100 {
 		t.Fatalf("only %d losses", lost)
-	}
-}
-
-// A write that is lost whole may leave as many zeros as it had bytes. More isn't what a crash
-// leaves, and isn't searched either.
-func TestManyZeros(t *testing.T) {
-	path, _ := written(t, 2)
-	whole := int64(len(load(t, path)))
-	if err := os.Truncate(path, whole+int64(maxWrite)); err != nil {
-		t.Skip(err)
-	}
-	if c, err := Read(path); err != nil || c.Torn == nil || *c.Torn != (Torn{3, whole, int64(maxWrite)}) {
-		t.Errorf("got %+v, %v", c, err)
-	}
-	if err := os.Truncate(path, 1<<40); err != nil {
-		t.Skip(err)
-	}
-	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "where a crash leaves") {
-		t.Errorf("got %v", err)
 	}
 }
 

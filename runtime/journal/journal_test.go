@@ -2,14 +2,12 @@ package journal
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -168,41 +166,6 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#journals: a run goes on in its own journal, as often as it is resumed.
-func TestReopen(t *testing.T) {
-	path, bodies := written(t, 2, 1)
-	for range 3 {
-		w, c, err := Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := bodiesOf(t, c); !slices.Equal(got, bodies) || c.Torn != nil || c.Records != len(bodies)+1 {
-			t.Fatalf("got %q, %+v", got, c)
-		}
-		bodies = append(bodies, extend(t, w, 1, 2)...)
-		if got := bodiesOf(t, c); !slices.Equal(got, bodies[:len(bodies)-3]) {
-			t.Fatalf("what came later is among the contents as they were: %q", got)
-		}
-		if err := w.Append(event(0)); err != nil {
-			t.Fatal(err)
-		}
-		bodies = append(bodies, string(event(0)))
-		if err := w.Close(); err != nil { // brings it to the disk
-			t.Fatal(err)
-		}
-	}
-	c, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := bodiesOf(t, c); !slices.Equal(got, bodies) || string(c.Ending) != bodies[len(bodies)-1] {
-		t.Fatalf("got %q", got)
-	}
-	for range c.Bodies() {
-		break // and nothing is left open or read on
-	}
-}
-
 // A file that is no longer what was verified isn't read as if it were.
 func TestChangedWhileRead(t *testing.T) {
 	path, _ := written(t, 2)
@@ -303,74 +266,5 @@ func TestLargest(t *testing.T) {
 	p.cache = append(p.cache, bytes.Repeat([]byte{'x'}, maxLine)...)
 	if _, _, err := Continue(p, nil); !errors.As(err, &fault) || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("a record that is too large: %v", err)
-	}
-}
-
-// Appending leaves no garbage, and reading needs memory for one record at a time.
-func TestMemory(t *testing.T) {
-	w, err := Begin(&platter{}, nil, header{"refund"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	body := event(20)
-	for range 3000 {
-		w.Append(body)
-	}
-	w.Sync() // the buffer has its size now
-	if got := testing.AllocsPerRun(1000, func() { w.Append(body) }); got > 0 {
-		t.Errorf("%v allocations to append a record", got)
-	}
-	few, _ := written(t, 10)
-	many, _ := written(t, slices.Repeat([]int{500}, 20)...)
-	read := func(path string) uint64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if _, err := Read(path); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	if a, b := read(few), read(many); b > a+500_000 {
-		t.Errorf("reading allocates %d bytes for 10 records and %d bytes for 10,000", a, b)
-	}
-}
-
-func TestID(t *testing.T) {
-	begun := time.Date(2026, 11, 21, 10, 30, 12, 999, time.FixedZone("CET", 3600))
-	for _, c := range []struct{ name, suffix, want string }{
-		{"refund", "4f2a", "20261121-093012-refund-4f2a"},
-		{"Rückerstattung: Été & ÇA…", "4F2A", "20261121-093012-ruckerstattung-ete-ca-4f2a"},
-		{"../../etc/passwd", "/", "20261121-093012-etc-passwd"},
-		{"旅行", "", "20261121-093012-run"},
-		{strings.Repeat("long name ", 10), "1", "20261121-093012-long-name-long-name-long-name-long-name-1"},
-	} {
-		got := ID(begun, c.name, c.suffix)
-		if got != c.want {
-			t.Errorf("%q: got %s, want %s", c.name, got, c.want)
-		}
-	}
-}
-
-// What the bodies are is nobody's business here, as long as they are JSON.
-func TestBodiesAreOpaque(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "run.jsonl")
-	w, err := Create(path, map[string]any{"hash": `","hash":"`})
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := json.Marshal(map[string]any{"n": 7, "body": `,"hash":"` + strings.Repeat("0", hashSize) + `"}`, "text": "\u2028\x00\n☃"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Append(body), w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	c, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := bodiesOf(t, c); len(got) != 1 || got[0] != string(body) {
-		t.Errorf("got %q, want %q", got, body)
 	}
 }

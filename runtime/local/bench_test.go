@@ -9,15 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"testing"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/journal"
@@ -25,57 +19,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 	"golang.org/x/sys/unix"
 )
-
-// Calls a second of runs, eight at a time, whose activities end at once: without a
-// journal, with one, and of a bare loop that appends the bytes of that very journal
-// and waits for the disk after the same records. Others may use the disk and
-// the processors, too. So the run pauses every now and then for the loop to do the
-// same, both having the same machine, and what counts is the median of what it takes
-// from the end of one wait to the end of the next.
-func BenchmarkRun(b *testing.B) {
-	for _, shape := range []struct {
-		name  string
-		calls int
-		reads func(i int) int
-	}{
-		{"chain-1000", 1000, func(i int) int { return i - 1 }},
-		{"fan-10000", 10_000, func(int) int { return 0 }},
-	} {
-		b.Run(shape.name, func(b *testing.B) {
-			v := numbers(b, shape.calls, shape.reads)
-			set, err := activity.Open(nil, map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}, activity.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer set.Close()
-			path := filepath.Join(b.TempDir(), "run.jsonl")
-			var without []float64
-			var both race
-			for b.Loop() {
-				start := time.Now()
-				if err := whole(v, set, nil); err != nil {
-					b.Fatal(err)
-				}
-				without = append(without, float64(shape.calls)/time.Since(start).Seconds())
-				if err := both.begin(path, func(kept *paced) error { return whole(v, set, kept) }); err != nil {
-					b.Fatal(err)
-				}
-			}
-			perWait := float64(both.records) / float64(len(both.run))
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(median(without), "without/s")
-			b.ReportMetric(perWait/median(both.run), "journal/s")
-			b.ReportMetric(perWait/median(both.bare), "bare/s")
-			b.ReportMetric(100*median(both.bare)/median(both.run), "%bare")
-			b.ReportMetric(perWait, "records/sync")
-		})
-	}
-}
-
-func median(of []float64) float64 {
-	slices.Sort(of)
-	return of[len(of)/2]
-}
 
 // A race is between a run and the bare loop: how many seconds each has taken for each
 // wait.
@@ -170,22 +113,6 @@ func writes(text []byte) [][]byte {
 		batches[at], last = append(batches[at], line...), synced
 	}
 	return batches
-}
-
-// numbers makes a plan whose call i, but for the first, reads what another wrote.
-func numbers(b *testing.B, n int, reads func(i int) int) *analyzer.Verified {
-	var text strings.Builder
-	text.WriteString("tools: {work: {additionalProperties: true}}\ncalls:\n- {_tool: work, _outputPath: r0}\n")
-	for i := 1; i < n; i++ {
-		fmt.Fprintf(&text, "- {_tool: work, x: †state.r%d, _outputPath: r%d}\n", reads(i), i)
-	}
-	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text.String())), compiler.Options{Functions: []string{"work"}})
-	analysis := analyzer.Analyze(p, found, analyzer.Config{})
-	v, found := analysis.Verified, analysis.Findings
-	if v == nil {
-		b.Fatal(found[0].Message)
-	}
-	return v
 }
 
 func whole(v *analyzer.Verified, set *activity.Set, kept *paced) error {

@@ -2,9 +2,7 @@ package local_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -71,37 +69,6 @@ func after(d time.Duration) activity.Func {
 	}
 }
 
-// EXECUTION.md#order-of-calls: ready calls start at once and in parallel, up to the limit, in plan
-// order.
-func TestParallel(t *testing.T) {
-	plan := `
-calls:
-- {_id: a, _tool: work, _outputPath: a}
-- {_id: b, _tool: work, _outputPath: b}
-- {_id: c, _tool: work, _outputPath: c}
-- {_id: d, _tool: work, x: †state.a, y: †state.b, z: †state.c}
-`
-	for parallel, want := range map[int]string{
-		0: "0s start a\n0s start b\n0s start c\n1s done a\n1s done b\n1s done c\n1s start d\n2s done d",
-		2: "0s start a\n0s start b\n1s done a\n1s start c\n1s done b\n2s done c\n2s start d\n3s done d",
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			outcome, story := run(t, t.Context(), plan, map[string]activity.Func{"work": after(time.Second)}, local.Options{Options: runtime.Options{Parallel: parallel}})
-			if outcome.Status != "done" || !sameLines(story, want) {
-				t.Errorf("parallel %d: %s\n%s", parallel, outcome.Status, story)
-			}
-		})
-	}
-}
-
-// sameLines compares what happened at one moment in no particular order.
-func sameLines(a, b string) bool {
-	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
-}
-
 // LANGUAGE.md#tools-and-activities: a pause between tries is as long as whoever failed asks for, and at least as
 // long as the plan's; one that nobody waits for fails the call, and that is said.
 func TestAskedToWait(t *testing.T) {
@@ -129,38 +96,6 @@ func TestAskedToWait(t *testing.T) {
 			}
 		})
 	}
-}
-
-// EXECUTION.md#failures: a try that fails is repeated after a pause that doubles; one
-// that takes too long is given up; at last the failure goes to its route.
-func TestRetryAndTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		outcome, story := run(t, t.Context(), `
-calls:
-- {_id: a, _tool: flaky, _retry: {attempts: 3, backoff: 2s}, _timeout: 10s, _outputPath: ok || fault}
-- {_id: b, _tool: slow, _timeout: 5s, _outputPath: b || error}
-`, map[string]activity.Func{
-			"flaky": func(ctx context.Context, r activity.Request) (any, error) {
-				switch r.Attempt {
-				case 1:
-					return nil, errors.New("no luck")
-				case 2:
-					<-ctx.Done() // the time-out ends it
-					return nil, ctx.Err()
-				}
-				return "at last", nil
-			},
-			"slow": after(time.Hour),
-		}, local.Options{})
-		want := "0s start a\n0s start b\n2s start a\n5s failed b\n16s start a\n16s done a"
-		if story != want {
-			t.Errorf("got\n%s\nwant\n%s", story, want)
-		}
-		fault := map[string]any{"code": "timeout", "message": "no result within 5s", "details": nil}
-		if state := map[string]any{"ok": "at last", "error": fault}; !reflect.DeepEqual(outcome.State, any(state)) || outcome.Status != "done" {
-			t.Errorf("%s %v", outcome.Status, outcome.State)
-		}
-	})
 }
 
 // EXECUTION.md#stopping: when the run is interrupted nothing new starts, what runs is cancelled,
@@ -192,22 +127,6 @@ calls:
 	})
 }
 
-// EXECUTION.md#limits: limits of time and of calls stop the run and say so.
-func TestLimits(t *testing.T) {
-	for limit, want := range map[string]string{"time: 2500ms": "limits.time 2 done", "calls: 3": "limits.calls 3 done"} {
-		synctest.Test(t, func(t *testing.T) {
-			plan := "limits: {" + limit + "}\ncalls:\n"
-			for i := range 5 {
-				plan += fmt.Sprintf("- {_tool: work, x: †state.p%d, _outputPath: p%d}\n", i, i+1)
-			}
-			outcome, _ := run(t, t.Context(), "state: {p0: 1}\n"+plan, map[string]activity.Func{"work": after(time.Second)}, local.Options{})
-			if got := fmt.Sprintf("%s %d done", outcome.Reason, outcome.Counts.Done); got != want || outcome.Status != "stopped" {
-				t.Errorf("%s: %s %s", limit, outcome.Status, got)
-			}
-		})
-	}
-}
-
 // LANGUAGE.md#trust: where nobody can be asked, the run stops before the call that may do
 // anything, and not before one whose function is said to only read.
 func TestConfirmationStops(t *testing.T) {
@@ -219,65 +138,6 @@ func TestConfirmationStops(t *testing.T) {
 		}, local.Options{Options: runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Effects}}})
 		if started || outcome.Status != "stopped" || outcome.Reason != "confirmation" {
 			t.Errorf("started %v, %+v", started, outcome)
-		}
-	})
-}
-
-// LANGUAGE.md#output-paths-and-state: a call without "_outputPath" runs for its effect; nothing waits for it
-// but the run, and its failure is the run's.
-func TestEffect(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		outcome, story := run(t, t.Context(), `
-calls:
-- {_id: a, _tool: slow}
-- {_id: b, _tool: quick, _outputPath: b}
-- {_id: c, _tool: quick, x: †state.b}
-- {_id: d, _tool: broken}
-`, map[string]activity.Func{
-			"slow":   after(time.Minute),
-			"quick":  after(time.Second),
-			"broken": func(context.Context, activity.Request) (any, error) { return nil, errors.New("no") },
-		}, local.Options{})
-		if !strings.HasSuffix(story, "1s start c\n2s done c\n1m0s done a") {
-			t.Errorf("got\n%s", story)
-		}
-		if outcome.Status != "failed" || len(outcome.Errors) != 1 || outcome.Errors[0].Call != "d" {
-			t.Errorf("%+v", outcome)
-		}
-	})
-}
-
-// EXECUTION.md#order-of-calls: a try that is slow to end after its time-out holds its place until it has:
-// neither the next try, nor the failure route, nor another call runs beside it; and of
-// a timer that was set for something that is over no event comes.
-func TestOverdueTryHoldsItsPlace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		journal := &keptEvents{}
-		outcome, story := run(t, t.Context(), `
-limits: {parallel: 1}
-calls:
-- {_id: a, _tool: stubborn, _timeout: 300ms, _retry: {attempts: 3, backoff: 10ms}, _outputPath: a || e}
-- {_id: b, _tool: quick, x: †state.e, _outputPath: b}
-- {_id: c, _tool: quick, _timeout: 1500ms, _retry: {attempts: 2, backoff: 2s}, _outputPath: c}
-`, map[string]activity.Func{
-			"stubborn": func(context.Context, activity.Request) (any, error) {
-				time.Sleep(1500 * time.Millisecond)
-				return "an effect", nil
-			},
-			"quick": func(ctx context.Context, r activity.Request) (any, error) {
-				time.Sleep(time.Second)
-				if r.Call == "c" && r.Attempt == 1 {
-					return nil, errors.New("no luck")
-				}
-				return "done", nil
-			},
-		}, local.Options{Journal: journal})
-		want := "0s start a\n1.5s start c\n2.5s start a\n4.02s start a\n5.52s failed a\n5.52s start b\n6.52s done b\n6.52s start c\n7.52s done c"
-		if story != want || outcome.Status != "done" {
-			t.Errorf("%s\n%s\nwant\n%s", outcome.Status, story, want)
-		}
-		if got := strings.Join(journal.kinds, " "); strings.Count(got, "fired") != 6 { // three time-outs, two pauses of a and one of c
-			t.Errorf("the journal has %s", got)
 		}
 	})
 }

@@ -200,8 +200,9 @@ func (p *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80} }
+
+func (p *pipes) Close() error { p.once.Do(func() { close(p.closed) }); return nil }
 
 // settings points the environment at nowhere but the endpoint of a test.
 func settings(t *testing.T, p protocol) {

@@ -77,13 +77,3 @@ func (n nowhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	n.t.Errorf("%s was asked", r.URL)
 	return nil, errors.New("nowhere")
 }
-
-func TestRefusedWords(t *testing.T) {
-	var err error = &request.Refused{Planner: "openai:m", Words: "no\x1b[2J"}
-	if got := err.Error(); got != `openai:m declined to answer: "no<U+001B>[2J"` {
-		t.Errorf("got %s", got)
-	}
-	if errors.Is(err, request.ErrCut) {
-		t.Error("a refusal is no broken answer")
-	}
-}

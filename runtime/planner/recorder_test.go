@@ -2,7 +2,6 @@ package planner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,12 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
@@ -111,75 +105,6 @@ func solutionRequest(tick int) *request.Request {
 	return r
 }
 
-// PLANNERS.md#recording: a recording of any run can be replayed: whole answers, broken
-// ones, declined ones, no JSON, results of latent calls, usage.
-func TestRecordingReplays(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "made", "here")
-	requests := []*request.Request{
-		solutionRequest(1), latentRequest(1, "tell#1", `{"a":1}`), latentRequest(1, "tell#1", `{"a":1}`), latentRequest(1, "tell#2", `{"a":1}`), latentRequest(1, "ask#3", `{}`),
-		solutionRequest(2), solutionRequest(3), solutionRequest(4), solutionRequest(5), solutionRequest(6),
-	}
-	answers := []said{
-		{"{\n \"calls\": [ ],\t\"output\": 1.50}", request.Usage{InputTokens: 10, OutputTokens: 5, Cost: 0.25}, nil},
-		{`[1, 2`, request.Usage{}, nil}, {`[1, 2]`, request.Usage{OutputTokens: 1}, nil}, {`"†x"`, request.Usage{}, nil}, {"", request.Usage{}, &request.Refused{Words: "no \"way\""}},
-		{`{"calls":[`, request.Usage{InputTokens: 3}, cutHere()},
-		{"```json\n{}\n```", request.Usage{}, nil},
-		{"Sor", request.Usage{}, &request.Refused{Words: "I'd rather not"}},
-		{`{"output":"` + strings.Repeat("[", 50) + `"}`, request.Usage{}, nil},
-		{`{"output":` + strings.Repeat("[", 97) + strings.Repeat("]", 97) + `}`, request.Usage{}, nil}, // nested too deep to be one value among others
-	}
-	want := record(t, folder, requests, answers...)
-	if got := replayFolder(t, folder, requests); !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	if got, want := files(t, folder), []string{"solutions.json", "tick-1.json", "tick-2.json", "tick-3.json", "tick-4.json", "tick-5.json", "tick-6.json"}; !slices.Equal(got, want) {
-		t.Errorf("the folder holds %q", got)
-	}
-	if info, err := os.Stat(filepath.Join(folder, "tick-1.json")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
-}
-
-// PLANNERS.md#recording: each tick is a document: a process record, which checks clean
-// where its solution does.
-func TestTicksAreDocuments(t *testing.T) {
-	folder := t.TempDir()
-	record(t, folder, []*request.Request{solutionRequest(1), solutionRequest(2), solutionRequest(3)},
-		said{text: solution}, said{text: `{"calls":[{"_tool":"unheard"}]}`}, said{text: `{"calls":[`, err: cutHere()})
-	for tick, want := range map[int]string{1: "", 2: "OB501", 3: ""} {
-		name := filepath.Join(folder, fmt.Sprintf("tick-%d.json", tick))
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Name: name})
-		found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
-		var errors []string
-		for _, f := range found {
-			if f.Severity == diag.Error {
-				errors = append(errors, f.Rule.Code)
-			}
-		}
-		if p.Form != plan.ProcessRecord || strings.Join(errors, " ") != want {
-			t.Errorf("tick %d: form %v, errors %q, want %q", tick, p.Form, errors, want)
-		}
-		if calls := len(p.Calls); calls != map[int]int{1: 1, 2: 1, 3: 0}[tick] {
-			t.Errorf("tick %d: %d calls", tick, calls)
-		}
-		var record struct {
-			Schema, Context, Solution json.RawMessage
-			Answer                    string `json:"x-answer"`
-		}
-		if err := json.Unmarshal(text, &record); err != nil {
-			t.Fatal(err)
-		}
-		q := solutionRequest(tick)
-		if string(record.Schema) != request.JSON(q.Schema) || string(record.Context) != string(q.ContextJSON()) || tick == 1 && string(record.Solution) != solution || tick == 3 && record.Answer != `{"calls":[` {
-			t.Errorf("tick %d: %s", tick, text)
-		}
-	}
-}
-
 // A resumed run goes on with its recording; another one takes its place.
 func TestRecordingGoesOn(t *testing.T) {
 	folder := t.TempDir()
@@ -212,51 +137,6 @@ func TestRecordingGoesOn(t *testing.T) {
 	}
 	if got := replayFolder(t, folder, all[:3]); got[0] != `"{\"output\":\"new\"}" {0 0 0}` || !strings.HasSuffix(got[1], "no answer") || !strings.HasSuffix(got[2], "no answer") {
 		t.Errorf("got %q", got)
-	}
-}
-
-// A recording that a person wrote is gone on with as well.
-func TestRecordingGoesOnByHand(t *testing.T) {
-	folder := t.TempDir()
-	hand := `[{"calls": [], "output": null}, null, {"solution": {"output": 1}, "latent": {"tell": "hi"}, "chunks": 4}]`
-	if err := os.WriteFile(filepath.Join(folder, recording.SolutionsFile), []byte(hand), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	record(t, folder, []*request.Request{latentRequest(3, "ask#1", `{}`), solutionRequest(5)}, said{text: `"ho"`}, said{text: `{"output":5}`})
-	requests := []*request.Request{solutionRequest(1), solutionRequest(2), solutionRequest(3), latentRequest(3, "tell#1", `{}`), latentRequest(3, "ask#1", `{}`), solutionRequest(4), solutionRequest(5)}
-	got := strings.Join(replayFolder(t, folder, requests), "\n")
-	if want := strings.Join([]string{`"{\"calls\": [], \"output\": null}" {0 0 0}`, `"" {0 0 0} no answer`, `"{\"output\": 1}" {0 0 0}`, `"\"hi\"" {0 0 0}`, `"\"ho\"" {0 0 0}`, `"" {0 0 0} no answer`, `"{\"output\":5}" {0 0 0}`}, "\n"); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	for _, broken := range []string{`{`, `[1]`} {
-		if err := os.WriteFile(filepath.Join(folder, recording.SolutionsFile), []byte(broken), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		record(t, folder, []*request.Request{solutionRequest(1)}, said{text: `{"output":1}`}) // another run doesn't care
-		if err := os.WriteFile(filepath.Join(folder, recording.SolutionsFile), []byte(broken), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r, err := recording.NewRecorder(&scripted{answers: []said{{text: `{}`}}}, folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := collect(t.Context(), r, solutionRequest(2)); err != nil {
-			t.Errorf("the run minds: %v", err)
-		}
-		if err := r.Close(); err == nil || broken == "[1]" && !strings.Contains(err.Error(), "an item of a recording is a number") {
-			t.Errorf("got %v", err)
-		}
-	}
-}
-
-// An answer that the run gave up isn't recorded.
-func TestUnansweredIsNotRecorded(t *testing.T) {
-	folder := t.TempDir()
-	for _, err := range []error{&request.Unavailable{}, context.Canceled} {
-		record(t, folder, []*request.Request{solutionRequest(1)}, said{text: `{"ca`, err: err})
-		if got := files(t, folder); len(got) > 0 {
-			t.Errorf("the folder holds %q", got)
-		}
 	}
 }
 

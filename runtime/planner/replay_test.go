@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
@@ -84,22 +82,6 @@ func TestReplayRunsOut(t *testing.T) {
 	}
 }
 
-// PLANNERS.md#recorded-solutions: pieces of so many bytes, one every so often; characters stay whole.
-func TestReplayChunks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := replayed(t, "s.yaml", "- {solution: \"ab†cd🙂e\", chunks: 3, delay: 2s}")
-		began := time.Now()
-		var came []string
-		_, err := p.Answer(t.Context(), &request.Request{Tick: 1}, func(piece string) {
-			came = append(came, fmt.Sprintf("%v %s", time.Since(began), piece))
-		})
-		// † begins at byte 2 and 🙂 at byte 7; pieces would end at 3, 6, 9 and 12.
-		if want := []string{"2s ab", "4s †c", "6s d", "8s 🙂e"}; err != nil || !slices.Equal(came, want) {
-			t.Errorf("got %q, %v, want %q", came, err, want)
-		}
-	})
-}
-
 // However an answer is cut into pieces and wherever it goes on, the pieces are
 // valid UTF-8, keep to the count of bytes, and are the answer.
 func TestReplayPieces(t *testing.T) {
@@ -127,58 +109,6 @@ func TestReplayPieces(t *testing.T) {
 	}
 }
 
-// An answer goes on after what a killed run had got of it, if it is that answer.
-func TestReplayReceived(t *testing.T) {
-	p := replayed(t, "s.yaml", "- {calls: [], output: 1}")
-	got, _, err := collect(t.Context(), p, &request.Request{Tick: 1, Received: `{"calls":`})
-	if got != `[],"output":1}` || err != nil {
-		t.Errorf("got %q, %v", got, err)
-	}
-	for _, received := range []string{`{"cells":`, `{"calls":[],"output":1}}`} {
-		got, _, err := collect(t.Context(), p, &request.Request{Tick: 1, Received: received})
-		if got != "" || !errors.Is(err, request.ErrCut) || !strings.Contains(err.Error(), `isn't how the answer recorded in "s.yaml" begins`) {
-			t.Errorf("%s: got %q, %v", received, got, err)
-		}
-	}
-}
-
-func TestReplayStops(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := replayed(t, "s.yaml", "- {solution: {output: 123456}, chunks: 5, delay: 1s}")
-		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
-		defer cancel()
-		got, _, err := collect(ctx, p, &request.Request{Tick: 1})
-		if got != `{"output":` || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %q, %v", got, err)
-		}
-	})
-}
-
-// What happened to an answer when it was recorded happens again.
-func TestReplayManners(t *testing.T) {
-	p := replayed(t, "s.yaml", `
-- {solution: '{"ca', cut: true, usage: {inputTokens: 10, outputTokens: 2, cost: 0.5}}
-- {solution: "Sor", refused: "I'd rather not"}
-- {refused: ""}
-- {output: 1, x-note: kept}
-`)
-	got, usage, err := collect(t.Context(), p, &request.Request{Tick: 1})
-	if got != `{"ca` || !errors.Is(err, request.ErrCut) || usage != (request.Usage{InputTokens: 10, OutputTokens: 2, Cost: 0.5}) {
-		t.Errorf("got %q, %v, %v", got, usage, err)
-	}
-	got, _, err = collect(t.Context(), p, &request.Request{Tick: 2})
-	if r := (*request.Refused)(nil); got != "Sor" || !errors.As(err, &r) || r.Refusal() != "I'd rather not" {
-		t.Errorf("got %q, %v", got, err)
-	}
-	_, _, err = collect(t.Context(), p, &request.Request{Tick: 3})
-	if r := (*request.Refused)(nil); !errors.As(err, &r) || r.Words != "" {
-		t.Errorf("got %v", err)
-	}
-	if got, _, err := collect(t.Context(), p, &request.Request{Tick: 4}); got != `{"output":1,"x-note":"kept"}` || err != nil {
-		t.Errorf("got %q, %v", got, err)
-	}
-}
-
 func latentRequest(tick int, name, params string) *request.Request {
 	tool, _, _ := strings.Cut(name, "#")
 	var resolved map[string]any
@@ -186,24 +116,6 @@ func latentRequest(tick int, name, params string) *request.Request {
 		panic(err)
 	}
 	return &request.Request{Tick: tick, Call: &request.Call{Name: name, Tool: tool, Params: resolved}}
-}
-
-// An answer that came whole is one, even where its last piece makes the run break
-// it off: a recording of it is the same each time.
-func TestReplayWholeThoughUnwanted(t *testing.T) {
-	p := replayed(t, "s.yaml", `[{solution: "Sure, here", chunks: 5}]`)
-	for pieces, want := range map[int]error{1: context.Canceled, 2: nil} {
-		ctx, stop := context.WithCancel(t.Context())
-		heard := 0
-		_, err := p.Answer(ctx, &request.Request{Tick: 1}, func(string) {
-			if heard++; heard == pieces {
-				stop()
-			}
-		})
-		if stop(); !errors.Is(err, want) {
-			t.Errorf("stopped at piece %d: %v", pieces, err)
-		}
-	}
 }
 
 // LANGUAGE.md#tools-and-activities: results of latent calls stand beside the solution, under the name of the

@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/corpus"
 	"golang.org/x/tools/txtar"
 )
@@ -75,7 +76,10 @@ func TestFixesOfTheCasesLeaveNothingNew(t *testing.T) {
 		t.Fatalf("there are no cases: %v", err)
 	}
 	changed := 0
-	for _, archive := range archives {
+	for i, archive := range archives {
+		if i%amount.Of(4, 1, 1) > 0 {
+			continue
+		}
 		text, err := os.ReadFile(archive)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +97,7 @@ func TestFixesOfTheCasesLeaveNothingNew(t *testing.T) {
 			}
 		}
 	}
-	if changed < 5 {
+	if changed < amount.Of(2, 5, 5) {
 		t.Errorf("only %d cases are changed by fixes", changed)
 	}
 }
@@ -156,7 +160,7 @@ func TestSlipsAreTakenBackOrOffered(t *testing.T) {
 		text []byte
 	}
 	var plans []plan
-	for name, most := range map[string]int{"nestools.jsonl": 15, "mathqa.jsonl": 5} {
+	for name, most := range map[string]int{"nestools.jsonl": amount.Of(6, 15, 15), "mathqa.jsonl": amount.Of(2, 5, 5)} {
 		for n, row := range corpus.Rows[corpus.Plan](t, name)[:most] {
 			plans = append(plans, plan{fmt.Sprint(name, n, ".json"), row.Document})
 		}

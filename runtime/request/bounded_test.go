@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/testdata/amount"
 	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
@@ -37,6 +38,9 @@ func TestRequestsAreLinear(t *testing.T) {
 				`"j":{}},"calls":[]}`
 		},
 	} {
+		if len(name)%amount.Of(3, 1, 1) > 0 { // with -thorough all are measured
+			continue
+		}
 		size := func(n int) int {
 			p, found := compiled(t, "plan.json", []byte(text(n)))
 			if p == nil || p.Root == nil {

@@ -85,56 +85,6 @@ func TestAnswersFromElsewhere(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#stored-answers: answers without an id, in a file, that are there before their calls are asked about
-// come to what a person at hand comes to, though the run asks nobody any more as it goes on.
-func TestAnswersBeforeTheirQuestions(t *testing.T) {
-	functions := map[string]activity.Func{"act": func(_ context.Context, r activity.Request) (any, error) {
-		return map[string]any{"by": r.Params["name"]}, nil
-	}}
-	always := runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Always}}
-	later := 0
-	for seed := range uint64(amount.Of(30, 150, 3000)) {
-		text := askingPlan(rand.New(rand.NewPCG(seed, 12)))
-		p := program(t, text, "act")
-		want, err := session.Run(t.Context(), p, session.Options{Options: always, Host: session.Host{Functions: functions, Confirmer: decider{}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := session.ResumeOptions{Host: session.Host{Functions: functions}, Confirm: &runtime.Confirm{}}
-		stopped, err := session.Run(t.Context(), p, session.Options{Options: always, Host: o.Host, Runs: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		instances := []string{""}
-		if len(p.Plan.Instances) > 0 {
-			instances = []string{"one", "two"}
-		}
-		for _, call := range p.Plan.Calls {
-			for _, id := range instances {
-				q := &runtime.Question{Call: call.Name, Site: runtime.Site{Instance: id}}
-				d := decider{}.decide(q)
-				if o.Answers = append(o.Answers, session.AnswerTo(q, d)); d.Verdict == runtime.Replace {
-					q.Replaces = "act"
-					o.Answers = append(o.Answers, session.AnswerTo(q, decider{}.decide(q)))
-				}
-			}
-		}
-		if len(stopped.Asked) < len(p.Plan.Calls)*len(instances) {
-			later++
-		}
-		got, err := session.Resume(t.Context(), stopped.Journal, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Status != want.Status || !reflect.DeepEqual(got.Counts, want.Counts) || !reflect.DeepEqual(got.State, want.State) || !reflect.DeepEqual(session.ResultsOf(got.Outcome), session.ResultsOf(want.Outcome)) {
-			t.Fatalf("seed %d: it came to %s %+v\n%v\nand with a person at hand to %s %+v\n%v\n%s", seed, got.Status, got.Counts, got.State, want.Status, want.Counts, want.State, text)
-		}
-	}
-	if later == 0 {
-		t.Error("every call was asked about before: this shows nothing")
-	}
-}
-
 // answered answers some of the questions that a run stopped with: some beside its journal,
 // the others with the answers that it gives.
 func answered(t *testing.T, seed uint64, chance *rand.Rand, stopped *session.Result, o session.ResumeOptions) (given []session.Answer) {

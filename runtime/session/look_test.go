@@ -4,82 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
-
-// EXECUTION.md#resuming: a new run continues from the state in which a tick of a planned run began, under the same
-// head but for its recording and results, and with another planner if one is named.
-func TestContinuesFromTick(t *testing.T) {
-	folder := t.TempDir()
-	t.Chdir(folder)
-	for name, of := range map[string]string{"first.yaml": "add", "second.yaml": "double"} {
-		text := "- {calls: [{_tool: add, v: 1, _outputPath: a}], output: null}\n- {calls: [{_tool: " + of + ", v: †state.a, _outputPath: b}], output: null}\n- {calls: [], output: †state.b}\n"
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p := programIn(t, folder, "tools: {add: {properties: {v: {}}}, double: {properties: {v: {}}}}\nactivities: {add: {expr: v + 1}, double: {expr: v * 10}}\ncalls: []\n")
-	runs := t.TempDir()
-	first, err := session.Run(t.Context(), p, session.Options{Runs: runs, PlannerName: "replay:first.yaml", Record: "record"})
-	if err != nil || first.Output != 3.0 {
-		t.Fatalf("%v, %v", first, err)
-	}
-	for _, test := range []struct {
-		tick           int
-		planner, wrong string
-		output         any
-	}{
-		{1, "", "", 3.0}, {2, "", "", 3.0}, {3, "", "", 3.0}, {2, "replay:second.yaml", "", 20.0}, {3, "replay:second.yaml", "", 3.0},
-		{4, "", "its last so far is 3", nil}, {0, "", "no tick 0", nil}, {-1, "", "no tick -1", nil},
-	} {
-		path, err := session.At(first.Journal, test.tick, test.planner, runs)
-		if test.wrong != "" {
-			if !errors.Is(err, session.ErrNoPoint) || !strings.Contains(err.Error(), test.wrong) {
-				t.Errorf("tick %d: %v", test.tick, err)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		asked := map[int]bool{}
-		again, err := session.Resume(t.Context(), path, session.ResumeOptions{Host: session.Host{Observer: observed(func(c runtime.Command) {
-			if asked[c.Tick] = true; c.Kind == runtime.Start && c.Tick < test.tick {
-				t.Errorf("tick %d: %s of tick %d runs again", test.tick, c.Of.Name, c.Tick)
-			}
-		})}})
-		if err != nil || again.Output != test.output || again.Ticks != 3 {
-			t.Errorf("tick %d with %q: %+v, %v", test.tick, test.planner, again, err)
-		}
-		for tick := 1; tick <= 3; tick++ {
-			if asked[tick] != (tick >= test.tick) {
-				t.Errorf("tick %d: of tick %d something happens: %v", test.tick, tick, asked[tick])
-			}
-		}
-		m, _, err := session.Read(path)
-		if err != nil || m.Record != "" || m.Forked.Run != first.Run {
-			t.Errorf("tick %d: %+v, %v", test.tick, m, err)
-		}
-	}
-	if whole, err := os.ReadFile("record/solutions.json"); err != nil || !strings.Contains(string(whole), "†state.b") {
-		t.Errorf("the recording of the first run is %s, %v", whole, err)
-	}
-	plain, err := session.Run(t.Context(), programIn(t, folder, "calls: []\n"), session.Options{Runs: runs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := session.At(plain.Journal, 1, "", runs); err == nil {
-		t.Error("a run without a planner has a tick")
-	}
-}
 
 type observed func(runtime.Command)
 
@@ -173,15 +105,5 @@ type approver struct{}
 func (approver) Ask(_ context.Context, _ *runtime.Question) func() (runtime.Decision, error) {
 	return func() (runtime.Decision, error) {
 		return runtime.Decision{Verdict: runtime.Approve, By: "ann"}, nil
-	}
-}
-
-// A folder that isn't there has no runs, and a file isn't a folder of runs.
-func TestListOfNoFolder(t *testing.T) {
-	if runs, err := session.List(filepath.Join(t.TempDir(), "none")); err != nil || len(runs) != 0 {
-		t.Errorf("got %v, %v", runs, err)
-	}
-	if _, err := session.List("look_test.go"); err == nil {
-		t.Error("a file has been listed")
 	}
 }

@@ -212,24 +212,6 @@ func (w *watcher) Observe(_ time.Duration, c runtime.Command) {
 
 func (w *watcher) Waits(string) {}
 
-// EXECUTION.md#reviewers: a replacement that is no call, however it is written, is asked about again
-// with a reason, and the run goes on.
-func TestReplacedByNoCall(t *testing.T) {
-	for _, text := range []string{`{}`, ` {} `, `{"name":1}`, `{"_tool":5}`, `{"_tool":null}`, `{"_tool":"nothing"}`, `{"_tool":"work"},{"_tool":"work"}`, `{"_tool":"work"}]}`, `[]`, `null`, `7`, ``, `{"_tool":"work","_tool":"work"}`, "{\"\xff\":1}", `{"_tool":"work","x":†}`} {
-		asked := ""
-		result, err := session.Run(t.Context(), program(t, chain, "work"), session.Options{
-			Options: runtime.Options{Confirm: runtime.Confirm{Policy: runtime.Always}},
-			Host: session.Host{
-				Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }},
-				Confirmer: replacing{json.RawMessage(text), &asked},
-			},
-		})
-		if err != nil || result.Status != runtime.RunDone || asked == "" {
-			t.Errorf("%s: asked again with %q, %+v, %v", text, asked, result, err)
-		}
-	}
-}
-
 // A replacing person puts something in the place of each call, and takes the call
 // where that can't be.
 type replacing struct {

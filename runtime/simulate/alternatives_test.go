@@ -3,56 +3,11 @@ package simulate_test
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
-
-// EXECUTION.md#branches: what comes when one thing goes otherwise than usual is simulated for each thing,
-// those among them that only another brings about, and what has no room is counted.
-func TestAlternatives(t *testing.T) {
-	plan := verified(t, `
-tools:
-  pay: {type: object, properties: {_output: {type: integer}}, x-simulate: {failure: 0.9}}
-  use: {type: object, properties: {of: {}}, required: [of]}
-calls:
-- {_id: pay, _tool: pay, _outputPath: paid || failed}
-- {_id: ship, _tool: use, of: †state.paid}
-- {_id: sorry, _tool: use, of: †state.failed}
-`)
-	simulate := func(most int) (told []string, left int) {
-		left = simulate.Begin(plan, simulate.Options{Seed: 1}, simulate.MadeUp{}).Alternatives(most, func(a *simulate.Alternative) bool {
-			words := []string{}
-			for _, choice := range a.Path {
-				words = append(words, analyzer.InWords(choice))
-			}
-			for i := range a.Scenario.Calls {
-				words = append(words, a.Scenario.Calls[i].Status.String())
-			}
-			if told = append(told, strings.Join(words, " ")); a.Together {
-				told[len(told)-1] += ", together"
-			}
-			return true
-		})
-		return told, left
-	}
-	want := []string{
-		"done done skipped",
-		`"pay" fails failed skipped done`,
-		`"ship" fails done failed skipped`,
-		`"pay" fails "sorry" fails failed skipped failed`,
-	}
-	told, left := simulate(100)
-	if !slices.Equal(told, want) || left != 0 {
-		t.Errorf("%d left; simulated are\n%s\nwant\n%s", left, strings.Join(told, "\n"), strings.Join(want, "\n"))
-	}
-	if told, left := simulate(2); len(told) != 2 || left == 0 {
-		t.Errorf("with room for two: %d left, of %q", left, told)
-	}
-}
 
 // EXECUTION.md#branches: several things may go otherwise at once. With room for all each combination that
 // can be reached is told of once, and whatever is set, exactly one of them is what comes of

@@ -112,7 +112,7 @@ func barren(x *simulate.Exploration) (paths []string) {
 func TestSamplesFindWhatEnumerationFinds(t *testing.T) {
 	t.Parallel()
 	plans, found, played, all, each := 0, 0, 0, 0, 0
-	for n := 0; plans < amount.Of(10, 30, 2_000) && n < 100_000; n++ {
+	for n := 0; plans < amount.Of(4, 30, 2_000) && n < 100_000; n++ {
 		text, r := branching(rand.New(rand.NewPCG(uint64(n), 15)), 12, n%2 > 0)
 		if r == nil {
 			continue

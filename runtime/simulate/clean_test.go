@@ -517,7 +517,7 @@ func invent(n int) *inventor {
 // whatever its tools give, and however they fail where that has a route.
 func TestWhatChecksCleanRunsClean(t *testing.T) {
 	const together = 32 // plans, of which each is tried by itself
-	want, clean, tried, runs, failed := amount.Of(20, 150, 20_000), 0, 0, 0, 0
+	want, clean, tried, runs, failed := amount.Of(8, 150, 20_000), 0, 0, 0, 0
 	for ; clean < want && tried < 60*want; tried += together {
 		var all [together]invented
 		var group sync.WaitGroup
