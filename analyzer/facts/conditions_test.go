@@ -11,8 +11,7 @@ import (
 )
 
 // EXECUTION.md#approval: branches as conditions: a call is shown with all that must hold for it to run, be it
-// said of itself, by one of the alternatives that "||" joins, or of a call that it can't run
-// without. What is asked of each item of a list says nothing of what reads the list.
+// said of itself, or of a call that it can't run without. What is asked of each item of a list says nothing of what reads the list.
 func TestConditionsOfCalls(t *testing.T) {
 	text := `
 tools: {pay: {}, hold: {}, release: {properties: {hold: {}, why: {}}}, node: {}, drain: {properties: {of: {}}}, note: {properties: {of: {}}}}
@@ -36,7 +35,7 @@ calls:
 	want := map[string]string{
 		"hold":    "if †input.total < 100",
 		"pay":     "",
-		"release": "if hold writes †state.hold, if pay fails, or writes †state.unpaid, or if hold fails, or writes †state.noHold, if †input.total < 100 for hold",
+		"release": "if hold writes †state.hold, if †input.total < 100 for hold",
 		"tell":    "",
 		"cordon":  "if †input.bad",
 		"drain":   "if †input.bad for cordon",

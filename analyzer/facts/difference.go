@@ -71,21 +71,27 @@ func (r Risk) rank() int { return slices.Index([]Risk{Destroys, Leaves, ""}, r) 
 type Comparison struct {
 	Differences []Difference // the worst first, then in the order of the new plan
 
-	sides     [2]*Facts // the old and the new one
-	outermost *pair
-	compared  map[[3]string]bool // pairs of delegates, and of activities by the plan that they are in
-	graph     *graph             // of the new plan and those that it runs
+	delegates [2]map[string]*Facts // of the old and the new plan
+	was       map[string]string    // by name of a call of the new plan: its name in the old one
+	compared  map[[3]string]bool   // pairs of delegates, and of activities by the plan that they are in
+	graph     *graph               // of the new plan and those that it runs
 }
 
 // Compare finds how a new plan differs from an old one. Layout is no difference, and calls that do the
 // same are the same, whatever their names.
 func Compare(old, new *Facts) *Comparison {
-	c := &Comparison{sides: [2]*Facts{old, new}, compared: map[[3]string]bool{}, graph: graphOf(new)}
-	c.outermost = c.plans(old, new, "", "")
-	c.outermost.programs()
+	c := &Comparison{delegates: [2]map[string]*Facts{old.Delegates, new.Delegates}, was: map[string]string{},
+		compared: map[[3]string]bool{}, graph: graphOf(new)}
+	outermost := &pair{Comparison: c, old: old, new: new, before: side{folder: old.Folder},
+		now: side{new.Folder, alone.name}}
+	outermost.plans()
+	for was, name := range outermost.names {
+		c.was[name] = was
+	}
+	outermost.programs()
 	before := old.Worst.bounds()
 	for i, now := range new.Worst.bounds() {
-		c.outermost.compare(Difference{Of: ItemWorst, Name: now.name}, part{}, before[i].shown(), now.shown())
+		outermost.compare(Difference{Of: ItemWorst, Name: now.name}, 0, before[i].tree(), now.tree())
 	}
 	slices.SortStableFunc(c.Differences, func(a, b Difference) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
 	return c
@@ -94,186 +100,132 @@ func Compare(old, new *Facts) *Comparison {
 // Same reports whether the plans do the same.
 func (c *Comparison) Same() bool { return len(c.Differences) == 0 }
 
+// Was is the name in the old plan of a call of the new one, "" of one that was added.
+func (c *Comparison) Was(call string) string { return c.was[call] }
+
 // A pair is two plans that are compared, and which of their calls are the same.
 type pair struct {
 	*Comparison
-	matching
-	path, by string // the new plan, and the call that runs it
+	old, new     *Facts
+	oldTo, newTo []int             // by call: its index in the other plan, -1 without
+	names        map[string]string // by name of a call of the old plan: its name in the new one
+	before, now  side
+	path, by     string // the new plan, and the call that runs it
 }
 
-func (c *Comparison) plans(old, new *Facts, path, by string) *pair {
-	p := &pair{Comparison: c, matching: match(old, new), path: path, by: by}
-	first := c.graph.first[path]
-	for j := range new.Calls {
-		call, i := &new.Calls[j], p.newTo[j]
+// plans compares two plans, and those that their calls run, each pair once.
+func (p *pair) plans() {
+	p.match()
+	p.before.name = func(name string) string { return cmp.Or(p.names[name], "\x00"+name) }
+	first := p.graph.first[p.path]
+	for j := range p.new.Calls {
+		call, i := &p.new.Calls[j], p.newTo[j]
 		d := Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}
 		if i < 0 {
-			p.differ(d, nil, p.parts(newSide, call), first+j)
+			p.items(d, nil, p.now.parts(call), first+j)
 			continue
 		}
-		was := &old.Calls[i]
+		was := &p.old.Calls[i]
 		if was.Name != call.Name {
 			d.Was = was.Name
 		}
 		if was.ID != call.ID {
 			renamed := d
 			renamed.Change = Renamed
-			p.report(renamed, part{}, first+j)
+			p.report(renamed, 0, first+j)
 		}
-		p.differ(d, p.parts(oldSide, was), p.parts(newSide, call), first+j)
+		p.items(d, p.before.parts(was), p.now.parts(call), first+j)
 		p.carriers(was, call)
 	}
-	for i := range old.Calls {
-		if call := &old.Calls[i]; p.oldTo[i] < 0 {
-			p.differ(Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}, p.parts(oldSide, call), nil)
+	for i := range p.old.Calls {
+		if call := &p.old.Calls[i]; p.oldTo[i] < 0 {
+			p.items(Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}, p.before.parts(call), nil)
 		}
 	}
-	p.compare(Difference{Of: ItemOutput}, part{}, p.values(oldSide, old.Output...), p.values(newSide, new.Output...))
+	p.compare(Difference{Of: ItemOutput}, 0, p.before.tree(p.old.Output...), p.now.tree(p.new.Output...))
 	p.orders()
-	before, now := toolsOf(old), toolsOf(new)
+	before, now := toolsOf(p.old), toolsOf(p.new)
 	for _, name := range keysOf(before, now) {
 		a, b := before[name], now[name]
-		p.differ(Difference{Of: ItemTool, Name: name, At: cmp.Or(b.At, a.At)}, a.parts(), b.parts())
+		p.items(Difference{Of: ItemTool, Name: name, At: cmp.Or(b.At, a.At)}, a.parts(), b.parts())
 	}
 	p.settings()
-	for j := range new.Calls {
+	for j := range p.new.Calls {
 		i := p.newTo[j]
 		if i < 0 {
 			continue
 		}
-		both := [3]string{"", old.Calls[i].Runs.Plan, new.Calls[j].Runs.Plan}
-		a, b := c.sides[oldSide].Delegates[both[1]], c.sides[newSide].Delegates[both[2]]
-		if a != nil && b != nil && !c.compared[both] {
-			c.compared[both] = true
-			c.plans(a, b, both[2], join(path, new.Calls[j].Name))
+		both := [3]string{"", p.old.Calls[i].Runs.Plan, p.new.Calls[j].Runs.Plan}
+		within := &pair{Comparison: p.Comparison, old: p.delegates[0][both[1]], new: p.delegates[1][both[2]],
+			before: p.before, now: p.now, path: both[2], by: join(p.path, p.new.Calls[j].Name)}
+		if within.old != nil && within.new != nil && !p.compared[both] {
+			p.compared[both] = true
+			within.plans()
 		}
 	}
-	return p
 }
 
-// differ reports where two items differ that have the same parts; one that has none doesn't exist.
-func (p *pair) differ(d Difference, old, new []part, calls ...int) {
+// items reports where two items differ that have the same parts; one that has none doesn't exist.
+func (p *pair) items(d Difference, old, new []part, calls ...int) {
 	switch {
+	case new == nil && old == nil:
 	case new == nil:
 		d.Change = Removed
-		p.report(d, part{})
+		p.report(d, 0)
 	case old == nil:
 		d.Change = Added
-		p.report(d, part{weight: acts}, calls...)
+		p.report(d, acts, calls...)
 	default:
 		for i, of := range old {
 			d.What = of.name
-			p.compare(d, of, of.of, new[i].of, calls...)
+			p.compare(d, of.weight, of.of, new[i].of, calls...)
 		}
 	}
 }
 
+// compare reports where two trees of a part differ.
+func (p *pair) compare(d Difference, w weight, old, new *tree, calls ...int) {
+	differ("", old, new, func(at string, a, b *Value) {
+		d := d
+		d.Path, d.Old, d.New = at, a, b
+		p.report(d, w, calls...)
+	})
+}
+
 // report notes a difference of some calls of the new plan, by their numbers in the graph, with what it reaches.
-func (p *pair) report(d Difference, of part, calls ...int) {
+func (p *pair) report(d Difference, w weight, calls ...int) {
 	d.In, d.by, d.calls = p.path, p.by, calls
-	if d.Change == "" {
-		switch entire := d.What == "" && d.Path == ""; {
-		case entire && d.Old == nil:
-			d.Change = Added
-		case entire && d.New == nil:
-			d.Change = Removed
-		default:
-			d.Change = Changed
-		}
+	switch entire := d.What == "" && d.Path == ""; {
+	case d.Change != "":
+	case entire && d.Old == nil:
+		d.Change = Added
+	case entire && d.New == nil:
+		d.Change = Removed
+	default:
+		d.Change = Changed
 	}
-	var h impact
-	counts := of.weight&limit == 0 || !tightens(&d)
-	if of.weight&acts != 0 && counts {
-		for _, call := range calls {
-			h |= p.graph.impacts[call]
-		}
-		switch of.name { // only a part of its impact
-		case effectKind:
-			h &^= leaves
-		case Reaches:
-			if h &= leaves; d.New == nil {
-				h = 0
-			}
-		}
+	if w&limit != 0 && d.tightens() || w&grant != 0 && d.New == nil {
+		w = 0
 	}
-	if from := d.begins(); from != "" || of.weight&gives != 0 && counts {
+	var h weight
+	for _, call := range calls {
+		h |= p.graph.impacts[call] & w
+	}
+	if from := d.begins(); from != "" || w&gives != 0 {
 		h |= p.graph.follow(&d, p.path, from, calls)
 	}
 	d.Risk = h.risk()
 	p.Differences = append(p.Differences, d)
 }
 
-// A part is one of those that calls and tools are compared by.
-type part struct {
-	name   string
-	of     []leaf
-	weight weight
-}
-
-// A weight is what a change of a part means.
-type weight int
-
-const (
-	acts     weight = 1 << iota // it decides what the call does, to what, or how often
-	gives                       // it decides what the call gives
-	limit                       // to add it, or to lower it, has the call do less
-	repeated                    // [Call.Conditions] has the part, too
-)
-
-// parts are all parts of a call, in the order in which differences are shown, with their weights.
-func (p *pair) parts(side int, c *Call) []part {
-	var list, context *Value
-	var most []leaf
-	if c.Each != nil {
-		list, most = &c.Each.List, leafOf(c.Each.Most)
-	}
-	if len(c.Context) > 0 {
-		context = &Value{Sources: c.Context}
-	}
-	return []part{
-		{"tool", leafOf(c.Tool), acts | gives},
-		{"instance", leafOf(c.Instance), acts | repeated},
-		{effectKind, leafOf(c.Effect.Kind), acts},
-		{"effect that only the plan claims", leafOf(c.Effect.Claimed), 0},
-		{Reaches, flag(c.Effect.OpenWorld || c.Runs.Kind == Model), acts},
-		{"a second time does no more", flag(c.Effect.Idempotent), 0},
-		{"runs the plan", p.place(side, c.Runs.Plan), acts | gives},
-		{"carried out by", carrierOf(&c.Runs), acts | gives},
-		{"value", p.values(side, c.Values...), acts | gives},
-		{"condition", p.optional(side, c.When), acts | gives | limit | repeated},
-		{"goes on when an item failed", flag(c.Each != nil && c.Each.Collect), 0},
-		{"most items", most, acts | gives | limit},
-		{"each of", p.optional(side, list), acts | gives | repeated},
-		{"context", p.optional(side, context), acts | gives},
-		{"writes", writesOf(c), 0},
-		{"method", leafOf(c.Method), 0},
-		{"after", p.afterOf(side, c), acts | limit | repeated},
-		{"tries", leafOf(max(1, c.Tries)), acts | limit},
-		{"backoff", leafOf(c.Backoff), 0},
-		{"timeout", leafOf(c.Timeout), 0},
-		{"a person is asked", flag(c.Confirm), acts | limit},
-		{"result", leafLiteral(c.Produced), acts | gives},
-		{"reasoning", leafOf(c.Reason), 0},
-	}
-}
-
-// The parts of a call's effect.
-const (
-	effectKind = "effect"
-	// Reaches is the part of a call whose values may leave the machine.
-	Reaches = "may reach beyond the machine"
-)
-
 // tightens reports whether a difference of a limit only has a call done less, later or with a person's decision.
-func tightens(d *Difference) bool {
-	return d.Old == nil || d.New != nil && less(d.New.Literal, d.Old.Literal)
-}
-
-// less compares two numbers.
-func less(a, b Literal) bool {
-	x, isX := a.value().(float64)
-	y, isY := b.value().(float64)
-	return isX && isY && x < y
+func (d *Difference) tightens() bool {
+	if d.Old == nil || d.New == nil {
+		return d.Old == nil
+	}
+	before, isNumber := d.Old.Literal.value().(float64)
+	now, both := d.New.Literal.value().(float64)
+	return isNumber && both && now < before
 }
 
 // carriers compares the activities that carry out two calls, each pair once for all of their calls.
@@ -294,23 +246,19 @@ func (p *pair) carriers(a, b *Call) {
 	if from != to {
 		d.Was = from
 	}
-	parts := func(side int, e *Execution) []part {
-		return []part{{"definition", leafLiteral(e.Definition), acts | gives},
-			{"folder", p.place(side, e.Folder), acts | gives}}
-	}
-	p.differ(d, parts(oldSide, &a.Runs), parts(newSide, &b.Runs), calls...)
+	p.items(d, p.before.carrier(&a.Runs), p.now.carrier(&b.Runs), calls...)
 }
 
 // settings compares what else of the documents decides what happens.
 func (p *pair) settings() {
 	progress := p.old.Form != p.new.Form && (p.old.IsAnswer() || p.new.IsAnswer())
 	if !progress {
-		p.compare(Difference{Of: ItemSetting, Name: "plan"}, part{}, leafOf(p.old.Plan), leafOf(p.new.Plan))
+		p.compare(Difference{Of: ItemSetting, Name: "plan"}, 0, leafOf(p.old.Plan), leafOf(p.new.Plan))
 	}
 	for _, key := range keysOf(p.old.Settings, p.new.Settings) {
 		if !progress || !slices.Contains(standing, key) {
-			p.compare(Difference{Of: ItemSetting, Name: key}, part{}, leafLiteral(p.old.Settings[key]),
-				leafLiteral(p.new.Settings[key]))
+			p.compare(Difference{Of: ItemSetting, Name: key}, 0, literal(p.old.Settings[key]),
+				literal(p.new.Settings[key]))
 		}
 	}
 }
@@ -335,15 +283,6 @@ func toolsOf(f *Facts) map[string]Tool {
 	return all
 }
 
-// parts are those that tools are compared by; a tool without a name doesn't exist.
-func (t Tool) parts() []part {
-	if t.Name == "" {
-		return nil
-	}
-	return []part{{"description", leafOf(t.Description), 0}, {"parameters", leafLiteral(t.Parameters), 0},
-		{"output", leafLiteral(t.Output), 0}, {"definition", leafLiteral(t.Definition), 0}}
-}
-
 // programs compares the files that calls of both plans run; a file that exists in one of them alone is
 // reported if both name it.
 func (p *pair) programs() {
@@ -352,8 +291,8 @@ func (p *pair) programs() {
 		old, new := p.old.Programs[file], p.new.Programs[file]
 		calls := p.graph.running(file)
 		if old != "" && new != "" || len(before.running(file)) > 0 && len(calls) > 0 {
-			p.compare(Difference{Of: ItemProgram, Name: file}, part{weight: acts | gives}, leafOf(old),
-				leafOf(new), calls...)
+			p.compare(Difference{Of: ItemProgram, Name: file}, acts|gives, leafOf(old), leafOf(new),
+				calls...)
 		}
 	}
 }
@@ -363,7 +302,7 @@ func (p *pair) orders() {
 	old := map[string][]string{}
 	for _, o := range p.old.Orders {
 		for _, name := range o.Calls {
-			old[o.Path] = append(old[o.Path], p.newName(name))
+			old[o.Path] = append(old[o.Path], p.before.name(name))
 		}
 	}
 	common := func(some, known []string) []string {
@@ -375,18 +314,10 @@ func (p *pair) orders() {
 	}
 	for _, o := range p.new.Orders {
 		if a, b := common(old[o.Path], o.Calls), common(o.Calls, old[o.Path]); !slices.Equal(a, b) {
-			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: literal(Compact(a[:min(mostCalls, len(a))])),
-				New: literal(Compact(b[:min(mostCalls, len(b))]))}, part{})
+			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: leafOf(a[:min(mostCalls, len(a))]).leaf,
+				New: leafOf(b[:min(mostCalls, len(b))]).leaf}, 0)
 		}
 	}
-}
-
-// Was is the name in the old plan of a call of the new one, "" of one that was added.
-func (c *Comparison) Was(call string) string {
-	if at, known := c.outermost.newAt[call]; known && c.outermost.newTo[at] >= 0 {
-		return c.outermost.old.Calls[c.outermost.newTo[at]].Name
-	}
-	return ""
 }
 
 // Touched are the calls of the new plan that differ, or run a plan in which something

@@ -54,22 +54,19 @@ type Call struct {
 	Runs     Execution `json:"runs"`
 	Values   []Value   `json:"values,omitempty"` // its parameters, leaf by leaf, in the order of their names
 	// Context is what it is handed besides: its scopes, or all that a model sees.
-	Context []Source `json:"context,omitempty"`
-	// Labels are the integrity and confidentiality, under policies, of its parameters, of what decides whether it runs
-	// ("_when") and of its context ("_scopes").
-	Labels     map[string]string `json:"labels,omitempty"`
-	Writes     [][]string        `json:"writes,omitempty"` // the alternatives of its output; exactly one is written
-	Method     string            `json:"method,omitempty"` // how, if not by set
-	When       *Value            `json:"when,omitempty"`
-	After      []After           `json:"after,omitempty"`
-	Conditions []Condition       `json:"conditions,omitempty"` // all that must hold for it to run
-	Each       *Each             `json:"each,omitempty"`
-	Tries      int               `json:"tries,omitempty"` // if more than one
-	Backoff    string            `json:"backoff,omitempty"`
-	Timeout    string            `json:"timeout,omitempty"`
-	Confirm    bool              `json:"confirm,omitempty"`   // a person is asked about it in any case
-	Produced   Literal           `json:"produced,omitzero"`   // the result of a latent call that stands there already
-	Reason     string            `json:"reasoning,omitempty"` // for people; it has no effect
+	Context    []Source    `json:"context,omitempty"`
+	Writes     [][]string  `json:"writes,omitempty"` // the alternatives of its output; exactly one is written
+	Method     string      `json:"method,omitempty"` // how, if not by set
+	When       *Value      `json:"when,omitempty"`
+	After      []After     `json:"after,omitempty"`
+	Conditions []Condition `json:"conditions,omitempty"` // all that must hold for it to run
+	Each       *Each       `json:"each,omitempty"`
+	Tries      int         `json:"tries,omitempty"` // if more than one
+	Backoff    string      `json:"backoff,omitempty"`
+	Timeout    string      `json:"timeout,omitempty"`
+	Confirm    bool        `json:"confirm,omitempty"`   // a person is asked about it in any case
+	Produced   Literal     `json:"produced,omitzero"`   // the result of a latent call that stands there already
+	Reason     string      `json:"reasoning,omitempty"` // for people; it has no effect
 
 	uses
 }
@@ -139,7 +136,7 @@ type Condition struct {
 	Words string `json:"words"`          // for, for each of, if, after
 	Text  string `json:"text,omitempty"` // an expression, a call, an instance
 	More  string `json:"more,omitempty"` // what must be so of it
-	Path  string `json:"path,omitempty"` // a path or a call that More ends with, and what may hold in place of all this
+	Path  string `json:"path,omitempty"` // a path or a call that More ends with
 }
 
 // Each is the list for whose items a call runs.
@@ -225,7 +222,6 @@ type Options struct {
 // Of collects the facts of a plan. One with errors has those that could be understood.
 func Of(p *plan.Plan, o Options) *Facts {
 	f := newGatherer(p).facts()
-	f.label(p)
 	f.Planned = o.Planned
 	for _, part := range o.Parts {
 		if part.Kind == canonical.PartProgram {

@@ -10,7 +10,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/kinds"
-	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/reference"
@@ -102,25 +101,6 @@ func (g *gatherer) call(c *plan.Call) Call {
 	one.Conditions, one.requires = g.conditions(c, &one)
 	one.used = p.Graph.Len() == len(p.Calls) && len(p.Graph.Users(c.Index)) > 0
 	return one
-}
-
-// label says what the policies of a plan make of what its calls are given.
-func (f *Facts) label(p *plan.Plan) {
-	labels := label.Of(p)
-	if labels == nil {
-		return
-	}
-	for i, c := range p.Calls {
-		one := map[string]string{}
-		for at, field := range c.Params.Fields {
-			data, control := labels.Parameter(i, at)
-			one[field.Key], one["_when"] = data.String(), control.String()
-		}
-		if len(f.Calls[i].Context) > 0 {
-			one[label.Context] = labels.Sees(i).String()
-		}
-		f.Calls[i].Labels = one
-	}
 }
 
 // The kinds of [Execution] that no activity has.
@@ -230,7 +210,7 @@ func (g *gatherer) conditions(c *plan.Call, one *Call) (all []Condition, needs [
 	if one.When != nil {
 		all = append(all, Condition{Words: "if", Text: one.When.String()})
 	}
-	needs, branches := g.needs(c, c.Reads, c.Params)
+	needs, branches := g.needs(c, c.Reads)
 	all = merged(merged(all, branches), g.inherited(needs))
 	for _, a := range one.After {
 		after := Condition{"after", a.Call, "is done", ""}
@@ -285,7 +265,7 @@ func (g *gatherer) giving(c *plan.Call) []Condition {
 	if asOne.When != nil {
 		its = append(its, Condition{"if", g.single(asOne.When, c).String(), "for", c.Name})
 	}
-	needs, branches := g.needs(c, reads, asOne.Params)
+	needs, branches := g.needs(c, reads)
 	g.gives[c] = merged(merged(its, branches), g.inherited(needs))
 	return g.gives[c]
 }
@@ -297,8 +277,8 @@ type requirement struct {
 }
 
 // needs are the calls that alone write what a call reads, and those that must be done before it; and the alternatives
-// of other calls that its reads need, of those that "||" joins one.
-func (g *gatherer) needs(c *plan.Call, reads []int, params *plan.Template) (all []requirement, branches []Condition) {
+// of other calls that its reads need.
+func (g *gatherer) needs(c *plan.Call, reads []int) (all []requirement, branches []Condition) {
 	for _, r := range reads {
 		read := &g.plan.Reads[r]
 		if !read.Ref.Required || read.Start || len(read.Writers) != 1 {
@@ -315,37 +295,11 @@ func (g *gatherer) needs(c *plan.Call, reads []int, params *plan.Template) (all 
 			all = append(all, requirement{call: int32(a.Call)})
 		}
 	}
-	if params == nil {
-		return all, branches
-	}
-	for _, field := range params.Fields {
-		t := field.Value
-		if t.Expr == nil {
-			continue
-		}
-		joined, literal := t.Expr.Alternatives()
-		joined = joined && !literal && len(t.Reads) > 0
-		var one Condition
-		for i, r := range t.Reads {
-			branch, needed := g.branch(&g.plan.Reads[r])
-			if joined = joined && needed; i == 0 {
-				one = branch
-			} else {
-				one.Path += ", or if " + branch.Text + " " + branch.More + " " + branch.Path
-			}
-		}
-		if joined {
-			branches = append(branches, one)
-		}
-	}
 	return all, branches
 }
 
-// branch is which alternative of a call a read needs to have a value, and whether it needs one.
+// branch is which alternative of its only writer a read needs to have a value, and whether it needs one.
 func (g *gatherer) branch(r *plan.Read) (Condition, bool) {
-	if r.Start || len(r.Writers) != 1 {
-		return Condition{}, false
-	}
 	w := g.plan.Calls[r.Writers[0]]
 	taken, routes := 0, 0
 	for i, route := range w.Output {

@@ -16,35 +16,13 @@ const mostReached = 20
 // plan may receive them.
 const mostSteps = 5_000_000
 
-// An impact is whether a call, or one of the plan that it runs, destroys something or may, whether what it receives
-// leaves the machine, and whether it writes something outside of the plan.
-type impact uint8
-
-const (
-	destroys impact = 1 << iota
-	leaves
-	writes
-
-	acted = destroys | writes // something outside of the plan is another afterwards
-)
-
-func (h impact) risk() Risk {
-	switch {
-	case h&destroys != 0:
-		return Destroys
-	case h&leaves != 0:
-		return Leaves
-	}
-	return ""
-}
-
 // An actor is a call, and the plan that it is in.
 type actor struct {
 	*Call
 	plan string
 }
 
-// index are the calls of a plan and of those that it runs.
+// An index is the calls of a plan and of those that it runs.
 type index struct {
 	calls   []actor          // in the order of their plans
 	first   map[string]int   // by path of a plan: the number of its first call
@@ -65,39 +43,67 @@ func indexOf(f *Facts) index {
 	return all
 }
 
+// impacts are what each call may do: one that runs a plan what its calls do.
+func (x index) impacts() []weight {
+	all, within := make([]weight, len(x.calls)), map[string]weight{}
+	var does func(plan string, w weight)
+	does = func(plan string, w weight) {
+		if within[plan]|w != within[plan] {
+			within[plan] |= w
+			for _, runner := range x.runners[plan] {
+				does(x.calls[runner].plan, w)
+			}
+		}
+	}
+	for at, call := range x.calls {
+		if call.Runs.Plan == "" {
+			all[at] = map[string]weight{destroying: destroys, writing: writes}[call.group()]
+			if call.Leaves() {
+				all[at] |= leaves
+			}
+			does(call.plan, all[at])
+		}
+	}
+	for plan, runners := range x.runners {
+		for _, at := range runners {
+			all[at] = within[plan]
+		}
+	}
+	return all
+}
+
 // A graph is which of these calls receive what others give. Besides the calls its nodes are the lists of writers, which
 // many reads share, and the ends of plans.
 type graph struct {
 	index
-	next    [][]int           // by node: those that receive what it gives
-	below   map[string]impact // of plans
-	impacts []impact          // by call
-	met     []int             // by node: the last round that met it
+	next    [][]int  // by node: those that receive what it gives
+	impacts []weight // by call
+	met     []int    // by node: the last round that met it
 	round   int
 	named   []bool // the calls that a difference names
 	steps   int    // that may still be taken
-	all     impact // of all calls, when no steps are left
+	all     weight // of all calls, when no steps are left
 	some    []string
 }
 
 func graphOf(f *Facts) *graph {
-	g := &graph{index: indexOf(f), below: map[string]impact{}, steps: mostSteps}
+	g := &graph{index: indexOf(f), steps: mostSteps}
+	g.impacts = g.index.impacts()
 	g.next = make([][]int, len(g.calls))
 	node := func() int {
 		g.next = append(g.next, nil)
 		return len(g.next) - 1
 	}
-	ends, known := map[string]int{}, map[writerList]int{}
+	ends, lists := map[string]int{}, map[writerList]int{}
 	for _, p := range f.plans() {
 		first, at := g.first[p.path], byName(p.facts)
 		ends[p.path] = node()
 		for i := range p.facts.Calls {
 			for _, s := range p.facts.Calls[i].reads() {
-				shared := listOf(s.writers)
-				list, met := known[shared]
+				list, met := lists[listOf(s.writers)]
 				if !met || len(s.writers) == 0 {
 					list = node()
-					known[shared] = list
+					lists[listOf(s.writers)] = list
 					for _, w := range s.indexes(at) {
 						g.next[first+w] = append(g.next[first+w], list)
 					}
@@ -112,32 +118,8 @@ func graphOf(f *Facts) *graph {
 			g.next[end] = append(g.next[end], g.next[runner]...)
 		}
 	}
-	for _, call := range g.calls {
-		g.impacts = append(g.impacts, g.impactOf(f, call.Call))
-	}
 	g.named, g.met = make([]bool, len(g.calls)), make([]int, len(g.next))
 	return g
-}
-
-// impactOf is the impact of a call.
-func (g *graph) impactOf(f *Facts, call *Call) impact {
-	plan := call.Runs.Plan
-	if plan == "" {
-		h := map[string]impact{destroying: destroys, writing: writes}[call.group()]
-		if call.Leaves() {
-			h |= leaves
-		}
-		return h
-	}
-	all, known := g.below[plan]
-	if d := f.Delegates[plan]; d != nil && !known {
-		g.below[plan] = all // a plan that runs itself adds nothing
-		for i := range d.Calls {
-			all |= g.impactOf(f, &d.Calls[i])
-		}
-		g.below[plan] = all
-	}
-	return all
 }
 
 // indexes are the calls that wrote what is read from a source.
@@ -158,7 +140,7 @@ func (s *Source) indexes(at map[string]int) (all []int) {
 // follow names in a difference the calls with an impact that receive what some calls give, or what a plan has at a
 // path from the start, and these calls themselves where it isn't about one of them; it returns their impact. When no
 // steps are left every call may receive it.
-func (g *graph) follow(d *Difference, plan, from string, calls []int) (h impact) {
+func (g *graph) follow(d *Difference, plan, from string, calls []int) (h weight) {
 	if g.steps <= 0 {
 		d.Reaches = g.some
 		return g.all

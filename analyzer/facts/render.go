@@ -105,7 +105,7 @@ func (f *Facts) Details() (all Rows) {
 	for _, group := range []string{destroying, writing, reading, delegating, planning} {
 		section(group, by[group])
 	}
-	section("Output", s.rows("", alone.values(newSide, f.Output...)))
+	section("Output", s.rows("", alone.tree(f.Output...)))
 	return all
 }
 
@@ -147,9 +147,6 @@ func (e *Execution) Destination() string {
 	return strings.TrimSpace(e.Kind + " " + e.Activity)
 }
 
-// alone is for the parts of calls that are compared with none.
-var alone = &pair{Comparison: &Comparison{sides: [2]*Facts{{}, {}}}}
-
 // body is all that a call of a plan does: the parts by which calls are compared, and what follows from them.
 func (s *sheet) body(c *Call) (all Rows) {
 	one := *c
@@ -160,9 +157,9 @@ func (s *sheet) body(c *Call) (all Rows) {
 	if one.Effect.Untrusted {
 		claimedBy = "the workspace, which isn't trusted"
 	}
-	for _, of := range append(alone.parts(newSide, &one),
+	for _, of := range append(alone.parts(&one),
 		part{"effect declared by", leafOf(one.Effect.By), 0}, part{"effect claimed by", leafOf(claimedBy), 0},
-		part{"folder", leafOf(c.Runs.Folder), 0}, part{"definition", leafLiteral(c.Runs.Definition), 0}) {
+		part{"folder", leafOf(c.Runs.Folder), 0}, part{"definition", literal(c.Runs.Definition), 0}) {
 		if of.weight&repeated == 0 {
 			all = append(all, s.rows(of.name, of.of)...)
 		}
@@ -171,9 +168,6 @@ func (s *sheet) body(c *Call) (all Rows) {
 		all = append(all,
 			Row{Text: "runs shell code without \"files\": the digest doesn't cover the files that it uses"})
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Labels)) {
-		all = append(all, s.row("label", name, c.Labels[name]))
-	}
 	for _, condition := range c.Conditions {
 		all = append(all, Row{Text: s.condition(condition)})
 	}
@@ -181,11 +175,8 @@ func (s *sheet) body(c *Call) (all Rows) {
 }
 
 // rows are the values of a part, each with its path.
-func (s *sheet) rows(what string, leaves []leaf) (all Rows) {
-	for _, one := range leaves {
-		path, _, _ := strings.Cut(one.at, "\x00")
-		all = append(all, s.row(what, path, s.side(one.Value)))
-	}
+func (s *sheet) rows(what string, of *tree) (all Rows) {
+	of.leaves("", func(at string, one *tree) { all = append(all, s.row(what, at, s.side(one.leaf))) })
 	return all
 }
 

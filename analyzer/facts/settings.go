@@ -30,24 +30,32 @@ func (g *gatherer) tool(t *plan.Tool) Tool {
 	if t.Output != nil {
 		tool.Output = g.literal(t.Output.Raw())
 	}
-	rest := map[string]any{
+	rest := given(map[string]any{
 		"annotations": t.Node.Get("annotations").Value(), "x-simulate": t.Node.Get("x-simulate").Value(),
 		"_activity": t.Activities, "_delegate": t.DelegateNode.Value(), "examples": t.Mocks,
-	}
-	maps.DeleteFunc(rest, func(_ string, value any) bool { return string(Compact(value)) == "null" })
+		"_outputPath": raw(t.OutputPath), "_scopes": raw(t.Scopes),
+	})
 	if t.Volatile {
 		rest["x-volatile"] = true
-	}
-	if t.OutputPath != nil {
-		rest["_outputPath"] = t.OutputPath.Raw()
-	}
-	if t.Scopes != nil {
-		rest["_scopes"] = t.Scopes.Raw()
 	}
 	if len(rest) > 0 {
 		tool.Definition = g.literal(rest)
 	}
 	return tool
+}
+
+// raw is a schema as a document has it, nil for none.
+func raw(s *schema.Schema) any {
+	if s == nil {
+		return nil
+	}
+	return s.Raw()
+}
+
+// given is what of an object isn't null.
+func given(all map[string]any) map[string]any {
+	maps.DeleteFunc(all, func(_ string, value any) bool { return string(Compact(value)) == "null" })
+	return all
 }
 
 // settings are what else of a document decides what happens.
@@ -85,12 +93,7 @@ func (g *gatherer) settings() map[string]Literal {
 	if p.Advice != (plan.Advice{}) && len(advisors) > 0 {
 		all["advice"] = p.Advice
 	}
-	if p.Opinions != nil {
-		all["opinions"] = p.Opinions.Value()
-	}
-	if p.OutputSchema != nil {
-		all["outputSchema"] = p.OutputSchema.Raw()
-	}
+	maps.Copy(all, given(map[string]any{"opinions": p.Opinions.Value(), "outputSchema": raw(p.OutputSchema)}))
 	maps.Copy(all, beginning(p.Input, p.State, p.Data, p.Errors, p.InputSchema, p.StateSchema))
 	literals := make(map[string]Literal, len(all))
 	for key, value := range all {
@@ -108,18 +111,8 @@ func empty(_ string, value any) bool {
 func beginning(input, state any, data map[string]any, errors []any, inputs, states *schema.Schema) map[string]any {
 	all := map[string]any{"data": data, "errors": errors}
 	maps.DeleteFunc(all, empty)
-	if input != nil {
-		all["input"] = input
-	}
-	if state != nil {
-		all["state"] = state
-	}
-	if inputs != nil {
-		all["inputSchema"] = inputs.Raw()
-	}
-	if states != nil {
-		all["stateSchema"] = states.Raw()
-	}
+	maps.Copy(all, given(map[string]any{"input": input, "state": state, "inputSchema": raw(inputs),
+		"stateSchema": raw(states)}))
 	return all
 }
 

@@ -16,7 +16,7 @@ func (d *dealer) unfinished() {
 		d.rows = append(d.rows, Row{Text: "what failures leave half done isn't listed for so many calls"})
 		return
 	}
-	impacts, needs := graphOf(d.facts).impacts, needsOf(calls)
+	impacts, needs := indexOf(d.facts).impacts(), needsOf(calls)
 	var causes []*Call
 	endings := map[*Call]string{}
 	for i := range calls {
