@@ -44,6 +44,15 @@ func (r *Reader) configured(place workspace.Place) (*Configuration, error) {
 	return r.ConfigurationAt(name)
 }
 
+// configurationOf is the configuration of a file's document.
+func (r *Reader) configurationOf(name string) (*Configuration, error) {
+	place, err := r.place(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.configured(place)
+}
+
 // passOver tells, once, of a file that isn't read although somebody may mean it.
 func (r *Reader) passOver(one workspace.Refused) {
 	if r.Passed == nil || r.passed[one.Name] {
@@ -63,11 +72,7 @@ func (r *Reader) passOver(one workspace.Refused) {
 // one that describes whoever may not have written it first: the one that was named, or
 // else the nearest above the plan's folder, above its workspace too, and then its own. One without a file is nil.
 func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
-	place, err := r.place(plan)
-	if err != nil {
-		return nil, nil, err
-	}
-	if own, err = r.configured(place); err != nil || r.Config != "" {
+	if own, err = r.configurationOf(plan); err != nil || r.Config != "" {
 		return own, nil, err
 	}
 	folder, err := filepath.Abs(r.folder(plan))
@@ -75,7 +80,8 @@ func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 		return nil, nil, err
 	}
 	top := filepath.VolumeName(folder) + string(filepath.Separator)
-	if place, err = workspace.Locate(filepath.Dir(folder), "", top); err == nil && place.Settings != "" {
+	place, err := workspace.Locate(filepath.Dir(folder), "", top)
+	if err == nil && place.Settings != "" {
 		above, err = r.ConfigurationAt(place.Settings)
 	}
 	if own == above || own.File == nil {

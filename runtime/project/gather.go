@@ -66,11 +66,7 @@ func (r *Reader) included(all []Named) ([]Named, error) {
 	r.Excluded = 0
 	for _, n := range all {
 		if n.Name != "-" {
-			place, err := r.place(n.Name)
-			if err != nil {
-				return nil, err
-			}
-			config, err := r.configured(place)
+			config, err := r.configurationOf(n.Name)
 			if err != nil {
 				return nil, err
 			}

@@ -118,11 +118,7 @@ func trusted(file string) *Trust {
 
 // Vouching are the files of a folder's workspace that may say that something is harmless.
 func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
-	place, err := r.place(filepath.Join(folder, workspace.Settings))
-	if err != nil {
-		return nil, err
-	}
-	config, err := r.configured(place)
+	config, err := r.configurationOf(filepath.Join(folder, workspace.Settings))
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ type Question struct {
 	// ID names the question: an answer that was given to it answers no other, and none about what would run otherwise.
 	// What the machine doesn't see of that is added by [Question.Pin].
 	ID string `json:"id"`
-	// Within is how long an answer is waited for, once the question is shown; 0 is for ever.
+	// Within is how long an answer is waited for; 0 is for ever.
 	Within  time.Duration `json:"-"`
 	Subject `json:"-"`
 }
