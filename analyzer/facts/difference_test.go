@@ -339,7 +339,7 @@ func TestOrderOfWriting(t *testing.T) {
 // Two plans of 10,000 calls are compared within a second, also where all of them have other
 // names and places, or where they have little in common.
 func TestLargePlansAreComparedSoon(t *testing.T) {
-	text := large(10_000)
+	text := large(amount.Of(6_000, 10_000, 10_000))
 	old := facts.Of(compiled(t, "plan.yaml", text, nil), facts.Options{})
 	for name, other := range map[string]string{
 		"the same":      text,
