@@ -139,14 +139,9 @@ func (c *Config) run(p *Pass, r *Rule) {
 	p.Rule = r.Rule
 	switch {
 	case r.Call != nil:
-		for _, call := range p.Fresh() {
+		for _, call := range p.Plan.Calls {
 			r.Call(p, call)
 		}
-	case r.Run != nil && p.From > 0 && slices.Contains(c.Rules, r):
-		from, reads := p.From, p.FromRead
-		p.TurnTo(0, 0) // it may ask for anything
-		r.Run(p)
-		p.TurnTo(from, reads)
 	case r.Run != nil:
 		r.Run(p)
 	}

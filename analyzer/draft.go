@@ -19,10 +19,7 @@ type Draft struct {
 	faults   [][]diag.Diagnostic // by call
 	problems []diag.Diagnostic
 	held     []bool
-	barred   []bool   // has a fault that is no conflict
-	ordered  [][2]int // the pairs of calls that run as listed
-	first    int      // the calls before it were judged in an earlier draft
-	config   Config   // with a program's own rules
+	config   Config // with a program's own rules
 }
 
 // Screen judges a whole solution that has been compiled in the setting of a run, with the
@@ -51,7 +48,7 @@ func newScreening(p *plan.Plan) *Pass {
 	return pass
 }
 
-// screen judges the calls that a pass is about.
+// screen judges the calls.
 func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.Found = nil
 	for _, r := range d.config.rules() {
@@ -66,25 +63,24 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 
 	// A call that won't run writes nothing, and so conflicts with nobody, unless it is for
 	// a conflict that it doesn't run.
-	for i := len(d.barred); i < len(d.faults); i++ {
-		d.barred = append(d.barred, len(d.faults[i]) > 0)
+	barred := make([]bool, len(d.faults))
+	for i := range barred {
+		barred[i] = len(d.faults[i]) > 0
 	}
 	pass.Found, pass.Rule = nil, writeConflict.Rule
-	pass.Barred = func(call int) bool { return d.barred[call] }
+	pass.Barred = func(call int) bool { return barred[call] }
 	writeConflicts(pass)
 	d.take(diag.AtLeast(diag.Error, pass.Found))
-	for _, pair := range append(pass.Ordered, asListed(pass, d.isHeld)...) {
-		if d.complete || !d.held[pair[0]] && !d.held[pair[1]] {
-			d.ordered = append(d.ordered, pair)
-		}
-	}
-	if len(d.ordered) > 0 {
-		d.plan = bind.WithOrder(d.plan, d.ordered)
+	ordered := append(pass.Ordered, asListed(pass, relatedCalls(pass), d.isHeld)...)
+	if ordered = slices.DeleteFunc(ordered, func(pair [2]int) bool {
+		return !d.complete && (d.held[pair[0]] || d.held[pair[1]])
+	}); len(ordered) > 0 {
+		d.plan = bind.WithOrder(d.plan, ordered)
 	}
 }
 
-// Arriving judges the calls of a solution that have come since an earlier draft of it, nil for none, together with
-// those before them and with the findings that compiling it made.
+// Arriving judges the calls of a solution that have come, with the findings that compiling them made. What an earlier
+// draft of it, nil for none, held back stays so.
 //
 // What only the whole shows stays open: a call is held back, rather than judged, if waits says so (what it reads, or
 // writes into, may still turn out to be another call's work), if it names a call in "_after" that may still come, if it
@@ -92,23 +88,17 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 // for all: calls listed after it change nothing about it, so that it may start.
 func Arriving(p *plan.Plan, found []diag.Diagnostic, own []*Rule, before *Draft,
 	waits func(call *plan.Call) bool) *Draft {
-	d := &Draft{plan: p, config: Config{Rules: own}}
-	if before != nil {
-		d.first, d.ordered = len(before.held), slices.Clip(before.ordered)
-		d.faults, d.held, d.barred = slices.Clip(before.faults), slices.Clip(before.held), slices.Clip(before.barred)
-	}
+	d := &Draft{plan: p, config: Config{Rules: own}, faults: make([][]diag.Diagnostic, len(p.Calls))}
 	pass := newScreening(p)
-	pass.From = d.first
-	for _, call := range p.Calls[:d.first] {
-		pass.FromRead += len(call.Reads)
-		related(pass, call)
-	}
 	found = about(p, found)
-	some := slices.Contains(d.held, true)
-	for _, call := range p.Calls[d.first:] {
-		with := related(pass, call) // also of one that is held anyway: it is related with those behind it
-		held := waits(call) || slices.ContainsFunc(with, d.isHeld) || d.waitsForTheRest(call, found, some)
-		d.held, d.faults, some = append(d.held, held), append(d.faults, nil), some || held
+	if before != nil {
+		d.held = slices.Clip(before.held)
+	}
+	some, related := slices.Contains(d.held, true), relatedCalls(pass)
+	for _, call := range p.Calls[len(d.held):] {
+		held := waits(call) || slices.ContainsFunc(related[call.Index], d.isHeld) ||
+			d.waitsForTheRest(call, found, some)
+		d.held, some = append(d.held, held), some || held
 	}
 	pass.Held = d.isHeld
 	d.screen(pass, found)
@@ -163,7 +153,7 @@ func (d *Draft) take(found []diag.Diagnostic) {
 				}
 			}
 		}
-		if d.complete || call.Index >= d.first && !d.held[call.Index] {
+		if d.complete || !d.held[call.Index] {
 			d.faults[call.Index] = append(d.faults[call.Index], f)
 		}
 	}

@@ -29,7 +29,7 @@ func writeConflicts(p *Pass) {
 		return
 	}
 	pairs := slices.DeleteFunc(slices.Clone(p.Plan.Unordered), func(u plan.Unordered) bool {
-		return u.B < p.From || p.Barred != nil && (p.Barred(u.A) || p.Barred(u.B))
+		return p.Barred != nil && (p.Barred(u.A) || p.Barred(u.B))
 	})
 	if len(pairs) == 0 {
 		return

@@ -35,7 +35,7 @@ func forbiddenFlows(p *Pass, in policy.Respect) {
 		return
 	}
 	for i := range labels.Flows {
-		if f := &labels.Flows[i]; f.Respect == in && f.Of.Index >= p.From {
+		if f := &labels.Flows[i]; f.Respect == in {
 			reportFlow(p, f)
 		}
 	}

@@ -22,7 +22,7 @@ var _ = rules.Register(Rule{Run: outsideOfBounds}.As("OB705", "outside-bounds", 
 // taker of the parameters.
 func outsideOfBounds(p *Pass) {
 	for _, one := range p.Plan.Policies {
-		for _, call := range p.Fresh() {
+		for _, call := range p.Plan.Calls {
 			for i := range one.Only {
 				unlisted(p, &one.Only[i], call)
 			}
@@ -30,7 +30,7 @@ func outsideOfBounds(p *Pass) {
 		for i := range one.Bounds {
 			for k := range one.Bounds[i].Tools {
 				tool := &one.Bounds[i].Tools[k]
-				for _, call := range p.Fresh() {
+				for _, call := range p.Plan.Calls {
 					if label.Carries(call, tool.Name) {
 						outOfBounds(p, call, boundsOf(p, &one.Bounds[i], tool))
 					}
@@ -44,7 +44,7 @@ func outsideOfBounds(p *Pass) {
 // untyped reports bounds that accept values of other types, if the tool doesn't declare the type either.
 func untyped(p *Pass, bounds *policy.Bounds, of *policy.BoundTool) {
 	at := slices.IndexFunc(p.Plan.Calls, func(c *plan.Call) bool { return label.Carries(c, of.Name) && c.Tool != nil })
-	if at < p.From {
+	if at < 0 {
 		return
 	}
 	known := analysis.ParametersOf(p, p.Plan.Calls[at].Tool)

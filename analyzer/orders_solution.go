@@ -3,77 +3,63 @@ package analyzer
 import (
 	"slices"
 
-	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/bind"
-	"github.com/obelus-dev/obelus/compiler/dag"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
 // A solution is held to a policy's order rules as it runs, since what earlier ticks did counts. Calls that a rule
 // relates run as they are listed if one may be refused, so that timing doesn't decide which.
 
-// An orderedCall is a call of a solution in the view of a check.
-type orderedCall struct {
-	share
-	total int // of AtMost: how often the subjects may have started, this one included
-}
-
-// relatedTo is the index of a call whose related calls are known.
-type relatedTo int
-
-// related are the calls listed before one with which order rules relate it. It is first asked in the order of the
-// calls.
-func related(p *Pass, call *plan.Call) []int {
-	return analysis.Once(p.Store, relatedTo(call.Index), func() (with []int) {
-		ordered := analysis.Table[int, []orderedCall](p.Store) // by check
-		for at, c := range orderChecks(p) {
-			one, known := orderedCall{share: shareOf(p, at, call)}, ordered[at]
+// relatedCalls are, by call, the calls listed before it with which order rules relate it.
+func relatedCalls(p *Pass) [][]int {
+	with := make([][]int, len(p.Plan.Calls))
+	for at, c := range orderChecks(p) {
+		type related struct {
+			share
+			total int // of AtMost: how often the subjects may have started, this one included
+		}
+		var known []related
+		total := 0
+		if live := p.Plan.Live; live != nil && at < len(live.Started) {
+			total = live.Started[at]
+		}
+		for i, call := range p.Plan.Calls {
+			one := shareOf(p, at, call)
 			if call.Delegate != "" { // of its calls nothing is known here
 				one.subject, one.other, one.count = true, true, c.Most+1
 			}
 			if !one.subject && !one.other {
 				continue
 			}
-			if len(known) > 0 {
-				one.total = known[len(known)-1].total
-			} else if live := p.Plan.Live; live != nil && at < len(live.Started) {
-				one.total = live.Started[at]
-			}
-			one.total = min(one.total+one.count, c.Most+1)
+			total = min(total+one.count, c.Most+1)
 			for _, t := range slices.Backward(known) {
-				if c.Kind == policy.AtMost && one.total <= c.Most { // there is room for all of them
+				if c.Kind == policy.AtMost && total <= c.Most { // there is room for all of them
 					break
 				}
 				if one.subject && t.other || t.subject && one.other {
-					with = append(with, t.call.Index)
+					with[i] = append(with[i], t.call.Index)
 				}
 				if c.Kind == policy.AtMost && t.total > c.Most { // which waits for those before it
 					break
 				}
 			}
-			ordered[at] = append(known, one)
+			known = append(known, related{one, total})
 		}
-		slices.Sort(with)
-		return slices.Compact(with)
-	})
+	}
+	return with
 }
 
-// asListed are the pairs of calls of a solution that run as listed for the sake of orders.
-// Those of calls that have been held are left out where calls would wait for each other.
-func asListed(p *Pass, held func(call int) bool) (pairs [][2]int) {
-	if len(orderChecks(p)) == 0 {
-		return nil
-	}
-	var trace dag.Trace
+// asListed are the pairs of calls of a solution that run as listed for the sake of orders. Those of calls that have
+// been held are left out where calls would wait for each other.
+func asListed(p *Pass, related [][]int, held func(call int) bool) (pairs [][2]int) {
 	var late [][2]int
-	for _, call := range p.Fresh() {
-		for _, earlier := range related(p, call) {
-			pair := [2]int{earlier, call.Index}
-			if !held(call.Index) {
-				pairs = append(pairs, pair)
-			} else if trace.Follow(&p.Plan.Graph, int32(earlier), 0); !trace.Met(int32(call.Index)) {
+	for call, with := range related {
+		slices.Sort(with)
+		for _, earlier := range slices.Compact(with) {
+			if pair := [2]int{earlier, call}; held(call) {
 				late = append(late, pair)
+			} else {
+				pairs = append(pairs, pair)
 			}
 		}
 	}

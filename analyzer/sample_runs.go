@@ -83,7 +83,7 @@ type ending struct {
 
 // runSamples runs the calls that aren't known to succeed.
 func runSamples(p *Pass) {
-	if p.Screens || p.From > 0 || p.Plan.Form == plan.Replan || p.Plan.AwaitsInstances ||
+	if p.Screens || p.Plan.Form == plan.Replan || p.Plan.AwaitsInstances ||
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Input|diag.Reads|diag.Tools) || !p.Plan.Graph.Acyclic() {
 		return
 	}

@@ -28,7 +28,7 @@ func undeclaredPaths(p *Pass) {
 			return len(path) > 1 && path[0].Key == "state" && !s.At(path[1:]).Possible
 		})
 	}
-	for _, call := range p.Fresh() {
+	for _, call := range p.Plan.Calls {
 		for _, path := range call.Paths() {
 			if !isUndeclared(path.ID) {
 				continue
@@ -42,7 +42,7 @@ func undeclaredPaths(p *Pass) {
 			undeclaredPath(p, call, path.Span(), "written", node, of)
 		}
 	}
-	for i := p.FromRead; i < len(p.Plan.Reads); i++ {
+	for i := range p.Plan.Reads {
 		if r := &p.Plan.Reads[i]; isUndeclared(r.Path) {
 			if f, suggested, ok := undeclaredPath(p, p.Flow.Caller(r), r.Span(), "read", r.Node, r.Ref); ok {
 				analysis.NoteSuggestion(p, f, suggested)

@@ -30,7 +30,7 @@ func booleanFallbacks(p *Pass) {
 	}
 	analysis.Calculations(p, check)
 	for _, name := range slices.Sorted(maps.Keys(p.Plan.Activities)) {
-		if a := p.Plan.Activities[name]; a.Expression != nil && p.From == 0 {
+		if a := p.Plan.Activities[name]; a.Expression != nil {
 			check(nil, &plan.Template{Node: a.Node.Get("expr"), Expr: a.Expression})
 		}
 	}

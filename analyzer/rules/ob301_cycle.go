@@ -28,7 +28,7 @@ func cycles(p *Pass) {
 	for _, i := range p.Plan.Graph.SelfCycles() {
 		selfCycle(p, p.Plan.Calls[i])
 	}
-	for _, call := range p.Fresh() {
+	for _, call := range p.Plan.Calls {
 		if itself := call.ComesAfter(call.Index); itself != nil {
 			p.ReportCall(call, itself.Node.Span(), "%q waits for itself: its \"_after\" names it", call.Name).
 				Advise("name another call there, or none")

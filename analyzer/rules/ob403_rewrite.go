@@ -13,7 +13,7 @@ func rewrites(p *Pass) {
 	if p.Plan.Writes != plan.Once {
 		return
 	}
-	for _, call := range p.Fresh() {
+	for _, call := range p.Plan.Calls {
 		failure := call.FailureRoute()
 		for _, i := range call.Reads {
 			r := &p.Plan.Reads[i]

@@ -17,7 +17,7 @@ var _ = Register(Rule{Rule: ShapeConflictRule, Needs: diag.Order | diag.Writes, 
 
 // shapeConflicts reports writes for which there can be no place, as another call or the initial state shows.
 func shapeConflicts(p *Pass) {
-	for _, call := range p.Fresh() {
+	for _, call := range p.Plan.Calls {
 		reported := map[pathtree.ID]bool{}
 		for i, path := range call.Paths() {
 			for at := path.ID; at > pathtree.Root && !reported[at]; at = p.Plan.Paths.Parent(at) {
@@ -28,7 +28,7 @@ func shapeConflicts(p *Pass) {
 	if p.Unknown(diag.State) || p.Flow.StateVaries() {
 		return
 	}
-	for _, call := range p.Fresh() {
+	for _, call := range p.Plan.Calls {
 		for _, route := range call.Output {
 			for at, path := range route {
 				if !belowNothing(p, call, path) {

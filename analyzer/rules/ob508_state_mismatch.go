@@ -23,7 +23,7 @@ func stateMismatches(p *Pass) {
 		p.Plan.StateSchema != nil && p.Plan.StateSchema.Compile() != nil {
 		return
 	}
-	for _, call := range p.Fresh() {
+	for _, call := range p.Plan.Calls {
 		switch {
 		case len(call.Output) == 0 || call.Produced != nil && call.Method != plan.Set:
 		case call.Produced != nil:

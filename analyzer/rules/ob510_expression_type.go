@@ -19,9 +19,7 @@ var _ = Register(Rule{Rule: samples.ExpressionType, Run: expressionTypes})
 // expressionTypes holds every expression against what is known of the types of
 // its references, and every _when against being a boolean.
 func expressionTypes(p *Pass) {
-	if p.From == 0 {
-		activityCode(p)
-	}
+	activityCode(p)
 	analysis.Calculations(p, func(call *plan.Call, t *plan.Template) {
 		when := call != nil && t == call.When
 		if !when && NeverFails(t.Expr) {

@@ -17,7 +17,7 @@ var _ = Register(Rule{Run: badMethods}.As("OB511", "bad-method", diag.Error))
 // badMethods reports methods that can't work on what stands at the path, or with what the tool gives.
 func badMethods(p *Pass) {
 	var applied []*plan.Call
-	for _, call := range p.Fresh() {
+	for _, call := range p.Plan.Calls {
 		if call.Method == plan.Set || len(call.Output) == 0 {
 			continue
 		}

@@ -20,7 +20,7 @@ var _ = Register(Rule{Raises: true, Run: unknownFields}.As("OB513", "unknown-fie
 // there may be more, or isn't known, the field may be there and the rule is silent.
 func unknownFields(p *Pass) {
 	unknownMembers(p)
-	for i := p.FromRead; i < len(p.Plan.Reads); i++ {
+	for i := range p.Plan.Reads {
 		r := &p.Plan.Reads[i]
 		if compiler.ReadsItem(p.Plan, r) {
 			unknownInItem(p, r)

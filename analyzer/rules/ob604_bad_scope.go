@@ -10,7 +10,7 @@ var _ = Register(Rule{Rule: diag.BadScope, Run: badScopes})
 
 // badScopes reports scopes that name nothing: nothing is there, and no call writes it.
 func badScopes(p *Pass) {
-	for _, call := range p.Fresh() {
+	for _, call := range p.Plan.Calls {
 		for _, s := range call.Scopes {
 			r := &p.Plan.Reads[s.Read]
 			if p.Flow.MayBeThere(r) {

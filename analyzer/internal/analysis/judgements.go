@@ -133,7 +133,7 @@ func Judgements(p *Pass) []Judgement {
 			refused[p.Found[i].Call] = true
 		}
 	}
-	for _, call := range p.Fresh() {
+	for _, call := range p.Plan.Calls {
 		if call.Each != nil && call.Each.List.Expr != nil {
 			to := Target{Call: call, Taker: &Parameters{Taker: Quote(call.Name)}, Schema: flow.AList, Key: "_each"}
 			*known, _ = judgeParts(p, *known, call.Each.List, to)

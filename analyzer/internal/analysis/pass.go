@@ -40,9 +40,7 @@ type arrival struct {
 	Barred func(call int) bool // the call is known never to run; nil for none
 	// Screens says that more calls may follow; findings must not depend on them.
 	Screens bool
-	// Of a plan that arrives only the calls and reads from these on are judged: those before them have been.
-	From, FromRead int
-	Held           func(call int) bool // the call isn't judged yet; nil for none
+	Held    func(call int) bool // the call isn't judged yet; nil for none
 	// Ordered are the pairs of calls that are to run as listed, by index.
 	Ordered [][2]int
 }
@@ -79,16 +77,6 @@ func (p *Pass) Inner(delegate *plan.Plan) *Pass {
 
 // Unknown reports whether some of certain facts aren't known, because a part of the plan couldn't be understood.
 func (p *Pass) Unknown(facts diag.Facts) bool { return p.Flow.Unknown(facts) }
-
-// TurnTo makes the pass be about the calls and reads of a plan from these on.
-func (p *Pass) TurnTo(call, read int) {
-	p.From, p.FromRead = call, read
-	forget[listed](p.Store)
-	forget[valuesJudged](p.Store)
-}
-
-// Fresh are the calls that are judged: all of them, or of a plan that arrives the latest.
-func (p *Pass) Fresh() []*plan.Call { return p.Plan.Calls[p.From:] }
 
 // Report makes a finding of the running rule at a place of the text. It is completed by its own methods before the
 // next one is made.
@@ -131,8 +119,6 @@ func Once[K comparable, V any](s Store, key K, work func() V) V {
 	return flow.Once(Table[K, V](s), key, work)
 }
 
-func forget[T any](s Store) { delete(s, reflect.TypeFor[T]()) }
-
 // An expressionOf is one expression of the plan; the call is nil for those of the plan's output.
 type expressionOf struct {
 	call     *plan.Call
@@ -142,13 +128,13 @@ type expressionOf struct {
 // Listed are the expressions of a plan.
 type listed []expressionOf
 
-// Expressions goes over every expression of the plan, in the order of the text, or of one that arrives over those of
-// the calls that are judged. The call is nil for those of the plan's output.
+// Expressions goes over every expression of the plan, in the order of the text. The call is nil for those of the plan's
+// output.
 func (p *Pass) Expressions(f func(call *plan.Call, t *plan.Template)) {
 	l := Kept[listed](p.Store) // once for all rules
 	if *l == nil {
-		*l = make(listed, 0, len(p.Plan.Reads)-p.FromRead)
-		for _, call := range p.Fresh() {
+		*l = make(listed, 0, len(p.Plan.Reads))
+		for _, call := range p.Plan.Calls {
 			for t := range call.Expressions() {
 				*l = append(*l, expressionOf{call, t})
 			}
@@ -186,11 +172,10 @@ type Rule struct {
 	// Needs are the facts from whose absence the rule concludes something: it isn't
 	// asked where an error of the compiler leaves some of them unknown.
 	Needs diag.Facts
-	// Run looks at the plan. A program's own rule is asked again with every call of a
-	// solution that arrives, if it makes errors.
+	// Run looks at the plan. It is asked again with every call of a solution that arrives, if it makes errors.
 	Run func(*Pass)
 	// Call looks at one call, and at what the document says of its tool, but not at which other calls there are; such a
-	// rule has no Run. It is asked about each call of a plan, and about a call that arrives later alone.
+	// rule has no Run. It is asked about each call of a plan.
 	Call func(*Pass, *plan.Call)
 }
 
