@@ -47,9 +47,9 @@ func shares(p *Pass, at int) (all []share) {
 
 func shareOf(p *Pass, at int, call *plan.Call) share {
 	c := &orderChecks(p)[at]
-	role, in := label.RoleOf(c, p.Plan, call), delegateShare(p, at, call)
-	one := share{call: call, subject: role&label.Subject != 0, other: role&label.Other != 0, some: true,
-		uncertain: in.uncertain}
+	in := delegateShare(p, at, call)
+	one := share{call: call, subject: label.Meets(c.Subject, p.Plan, call), other: label.Meets(c.Other, p.Plan, call),
+		some: true, uncertain: in.uncertain}
 	own, attempts, items := 0, max(1, call.Retry.Attempts), 1
 	if one.subject {
 		if own = attempts; label.IsIdempotent(p.Plan, call) {

@@ -219,7 +219,8 @@ func (t *sampler) try(n int, output bool) {
 	if len(w.initial) > 0 {
 		initial, _ = w.begin(initial, p.Plan.StateSchema, w.initial)
 	}
-	w.goThrough(map[string]any{"input": input, "state": orEmpty(initial), "data": orEmpty(flow.Data(p.Plan))})
+	data, _ := p.Plan.Of("data")
+	w.goThrough(map[string]any{"input": input, "state": orEmpty(initial), "data": orEmpty(data)})
 	if output && p.Plan.Output != nil {
 		w.giveOutput()
 	}

@@ -192,19 +192,13 @@ func BeginsWith(p *plan.Plan, one *plan.Instance, id pathtree.ID) (value any, th
 }
 
 func beginsWith(p *plan.Plan, shared, own *plan.Values, id pathtree.ID) (value any, there bool) {
-	below := p.Paths.Segments(id)[1:]
-	switch p.Paths.Kind(id) {
-	case "input":
-		return overlaid(shared.Input, own.Input, below)
-	case "state":
-		return overlaid(shared.State, own.State, below)
-	case "data":
-		if own.Data == nil {
-			return overlaid(shared.Data, nil, below)
-		}
-		return overlaid(shared.Data, own.Data, below)
+	kind := p.Paths.Kind(id)
+	under, _ := shared.Of(kind)
+	over, _ := own.Of(kind)
+	if kind != "input" && kind != "state" && kind != "data" {
+		return nil, false
 	}
-	return nil, false
+	return overlaid(under, over, p.Paths.Segments(id)[1:])
 }
 
 // overlaid is what stands at a path of one value laid over another, which isn't carried out for it.

@@ -216,8 +216,7 @@ func (d *drawing) writeKind(call int, path pathtree.ID) EdgeKind {
 		return Data
 	}
 	for i, alternative := range c.Output {
-		if i != route &&
-			slices.ContainsFunc(alternative, func(p plan.Path) bool { return d.plan.Paths.Overlap(p.ID, path) }) {
+		if i != route && alternative.Overlaps(d.plan.Paths, path) {
 			return Data
 		}
 	}
@@ -279,9 +278,8 @@ func (d *drawing) rewrites(call int, path pathtree.ID) bool {
 	if _, alone := slices.BinarySearch(d.graph.SelfCycles(), int32(call)); !alone {
 		return false
 	}
-	return slices.ContainsFunc(d.plan.Calls[call].Output, func(route plan.Route) bool {
-		return slices.ContainsFunc(route, func(p plan.Path) bool { return d.plan.Paths.Overlap(p.ID, path) })
-	})
+	return slices.ContainsFunc(d.plan.Calls[call].Output,
+		func(route plan.Route) bool { return route.Overlaps(d.plan.Paths, path) })
 }
 
 // source is the one node of its label among known ones; of too many it is that of the rest.

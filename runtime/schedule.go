@@ -78,16 +78,10 @@ func waitsFor(call *plan.Call, n int) int32 {
 // plain reports whether every expression in a template is a reference and nothing
 // more: then each of its reads is needed, and decides alone.
 func plain(t *plan.Template) bool {
-	switch {
-	case !t.Live():
-		return true
-	case t.Expr != nil:
-		return t.Expr.Plain()
-	}
-	for _, f := range t.Fields {
-		if !plain(f.Value) {
+	for one := range t.Expressions() {
+		if !one.Expr.Plain() {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(t.Items, func(item *plan.Template) bool { return !plain(item) })
+	return true
 }

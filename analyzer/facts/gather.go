@@ -303,7 +303,7 @@ func (g *gatherer) branch(r *plan.Read) (Condition, bool) {
 	w := g.plan.Calls[r.Writers[0]]
 	taken, routes := 0, 0
 	for i, route := range w.Output {
-		if slices.ContainsFunc(route, func(path plan.Path) bool { return g.plan.Paths.Overlap(path.ID, r.Path) }) {
+		if route.Overlaps(g.plan.Paths, r.Path) {
 			taken = i
 			routes++
 		}

@@ -130,12 +130,7 @@ func (g *gatherer) most(list *plan.Template) int {
 		func(one plan.Instance) bool { return one.InputSchema != nil || one.StateSchema != nil }):
 	case list.Expr != nil && list.Expr.Plain():
 		r := &g.plan.Reads[list.Reads[0]]
-		segments := g.plan.Paths.Segments(r.Path)
-		s, below := g.plan.SchemaOf(segments)
-		if len(segments) > 0 && segments[0].Key == "input" {
-			s, below = g.plan.InputSchema, segments[1:]
-		}
-		if s != nil {
+		if s, below := g.plan.SchemaOf(g.plan.Paths.Segments(r.Path)); s != nil {
 			object, _ := s.At(below).Schema.Raw().(map[string]any)
 			if n, ok := object["maxItems"].(float64); ok && n >= 0 && n < compiler.MaxItems {
 				return int(n)

@@ -165,23 +165,17 @@ func (f *Facts) Initial(id pathtree.ID) Variant {
 
 func (f *Facts) described(path []expression.Segment) Variant {
 	p := f.Plan
-	key, s, value, below := "inputSchema", p.InputSchema, p.Input, path[1:]
-	switch path[0].Key {
-	case "state":
-		key, s, value = "stateSchema", p.StateSchema, p.State
-	case "data":
-		key, s, value = "", nil, Data(p)
-		if len(path) > 1 && p.DataSchemas[path[1].Key] != nil {
-			s, below = p.DataSchemas[path[1].Key], path[2:]
+	if s, below := p.SchemaOf(path); s != nil {
+		at, v := f.At(s, below), Variant{}
+		if at.Possible && at.Schema != nil {
+			v.Schema = at.Schema
+			if path[0].Key != "data" {
+				v.Said, v.External = path[0].Key+"Schema", true
+			}
 		}
+		return v
 	}
-	if s != nil {
-		at := f.At(s, below)
-		if !at.Possible || at.Schema == nil {
-			return Variant{}
-		}
-		return Variant{Schema: at.Schema, Said: key, External: key != ""}
-	}
+	value, _ := p.Of(path[0].Key)
 	value, ok := pathtree.Walk(value, path[1:])
 	if !ok || value == nil && path[0].Key != "state" || value == "" || len(p.Instances) > 1 {
 		return Variant{}

@@ -59,7 +59,7 @@ func (s *Start) MayBeThere(r *plan.Read) bool {
 		}
 		return s.Begins(key, path[1:])
 	case "data":
-		return s.Unknown(diag.Writes) || Holds(Data(p), path[1:]) ||
+		return s.Unknown(diag.Writes) || s.Begins(key, path[1:]) ||
 			!replan && (p.Data[path[1].Key] == nil && s.IsKind(path[1].Key) || s.DescribesKind(path[1].Key))
 	case "advice":
 		return len(path) == 2 && !path[1].IsIndex && s.mayBeCalled(path[1].Key)
@@ -98,26 +98,22 @@ func (s *Start) Defines(tool string) bool {
 	})
 }
 
-// Begins reports whether the input or the state begins with something at a path, be
+// Begins reports whether the input, the state or the data begins with something at a path, be
 // it in one instance only.
 func (s *Start) Begins(kind string, path []expression.Segment) bool {
-	p := s.Plan
-	if kind == "input" {
-		return Holds(p.Input, path) ||
-			slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return Holds(i.Input, path) })
-	}
-	return Holds(p.State, path) ||
-		slices.ContainsFunc(p.Instances, func(i plan.Instance) bool { return Holds(i.State, path) })
+	return s.Plan.AnyBegins(func(v *plan.Values) bool {
+		value, _ := v.Of(kind)
+		return Holds(value, path)
+	})
 }
 
 // BeginsNull reports whether the initial state has null at a read, in any instance.
 func (s *Start) BeginsNull(r *plan.Read) bool {
-	null := func(state any) bool {
-		value, there := s.Plan.Paths.Walk(state, r.Path)
-		return there && value == nil
-	}
-	return r.Path != pathtree.Root && s.Plan.Paths.Kind(r.Path) == "state" && (null(s.Plan.State) ||
-		slices.ContainsFunc(s.Plan.Instances, func(i plan.Instance) bool { return null(i.State) }))
+	return r.Path != pathtree.Root && s.Plan.Paths.Kind(r.Path) == "state" &&
+		s.Plan.AnyBegins(func(v *plan.Values) bool {
+			value, there := s.Plan.Paths.Walk(v.State, r.Path)
+			return there && value == nil
+		})
 }
 
 // BelowNull reports whether a read looks below what is null when any instance of the plan begins, no call writes
@@ -154,13 +150,11 @@ func (s *Start) required(r *plan.Read) bool {
 
 // holdsInitially reports whether the state, or the data, has a value at a read before any call writes it.
 func (s *Start) holdsInitially(r *plan.Read) bool {
-	initial := s.Plan.State
-	if s.Plan.Paths.Kind(r.Path) == "data" {
-		initial = Data(s.Plan)
-	}
-	held := func(value any) bool { _, ok := s.Plan.Paths.Walk(value, r.Path); return ok }
-	return r.Start || held(initial) ||
-		slices.ContainsFunc(s.Plan.Instances, func(i plan.Instance) bool { return held(i.State) })
+	return r.Start || s.Plan.AnyBegins(func(v *plan.Values) bool {
+		value, _ := v.Of(s.Plan.Paths.Kind(r.Path))
+		_, holds := s.Plan.Paths.Walk(value, r.Path)
+		return holds
+	})
 }
 
 // IsKind reports whether messages of the plan's context are of some kind.
@@ -245,12 +239,4 @@ func Holds(value any, path []expression.Segment) bool {
 		value = next
 	}
 	return value != nil
-}
-
-// Data is the initial data of a plan by kind; nil where it has none.
-func Data(p *plan.Plan) any {
-	if p.Data == nil {
-		return nil
-	}
-	return p.Data
 }

@@ -44,5 +44,5 @@ func unusedOutputs(p *Pass) {
 
 // isRead reports whether one of some reads looks at a path of a route, or at something above or below it.
 func isRead(p *Pass, reads []int32, route plan.Route) bool {
-	return slices.ContainsFunc(reads, func(r int32) bool { return meets(p, route, p.Plan.Reads[r].Path) })
+	return slices.ContainsFunc(reads, func(r int32) bool { return route.Overlaps(p.Plan.Paths, p.Plan.Reads[r].Path) })
 }

@@ -63,6 +63,6 @@ func readBetween(p *Pass, reads []int32, earlier, later *plan.Call) bool {
 	return slices.ContainsFunc(reads, func(i int32) bool {
 		r := &p.Plan.Reads[i]
 		_, sees := slices.BinarySearch(r.Writers, int32(later.Index))
-		return !sees && meets(p, earlier.Output[0], r.Path)
+		return !sees && earlier.Output[0].Overlaps(p.Plan.Paths, r.Path)
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -64,9 +63,4 @@ func admitsFailure(p *plan.Plan, path []expression.Segment) bool {
 	}
 	at := p.StateSchema.At(path)
 	return at.Possible && (at.Schema == nil || at.Schema.Accepts(flow.FailureSample))
-}
-
-// meets reports whether a route writes a path, or something above or below it.
-func meets(p *Pass, route plan.Route, id pathtree.ID) bool {
-	return slices.ContainsFunc(route, func(path plan.Path) bool { return p.Plan.Paths.Overlap(path.ID, id) })
 }

@@ -36,7 +36,7 @@ func failuresJoinBranches(p *Pass) {
 			r := &p.Plan.Reads[i]
 			for _, w := range r.Writers {
 				call := p.Plan.Calls[w]
-				if _, may := joins[call]; !may || !meets(p, call.Output[call.FailureRoute()], r.Path) {
+				if _, may := joins[call]; !may || !call.Output[call.FailureRoute()].Overlaps(p.Plan.Paths, r.Path) {
 					continue
 				}
 				if looksAtFailure(p, call, t, r) {

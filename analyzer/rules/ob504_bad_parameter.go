@@ -74,14 +74,11 @@ func heldFor(p *Pass, t *plan.Template) any {
 		return nil
 	}
 	read := &p.Plan.Reads[t.Reads[0]]
-	var value any
-	switch path := read.Ref.Path; {
-	case len(read.Writers) > 0:
-	case read.Ref.Kind == "input":
-		value, _ = pathtree.Walk(p.Plan.Input, path)
-	case read.Ref.Kind == "state":
-		value, _ = pathtree.Walk(p.Plan.State, path)
+	if len(read.Writers) > 0 {
+		return nil
 	}
+	value, _ := p.Plan.Of(read.Ref.Kind)
+	value, _ = pathtree.Walk(value, read.Ref.Path)
 	return value
 }
 

@@ -121,7 +121,7 @@ func declaredInDocument(p *Pass, r *plan.Read) bool {
 		}
 		return p.Flow.Begins("state", path[1:])
 	case "data":
-		return p.Flow.DescribesKind(path[1].Key) || flow.Holds(flow.Data(p.Plan), path[1:])
+		return p.Flow.DescribesKind(path[1].Key) || p.Flow.Begins("data", path[1:])
 	}
 	return false
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -19,7 +18,7 @@ func MayBeOmitted(p *Pass, r *plan.Read) bool {
 	if len(path) < 2 || len(r.Writers) > 0 {
 		return false
 	}
-	s := map[string]*schema.Schema{"input": p.Plan.InputSchema, "state": p.Plan.StateSchema}[path[0].Key]
+	_, s := p.Plan.Of(path[0].Key)
 	return s != nil && !s.At(path[1:]).Required
 }
 
@@ -72,13 +71,12 @@ func isKnown(p *Pass, read int) bool {
 	if r.Path == pathtree.Root || paths.Depth(r.Path) < 2 {
 		return false
 	}
-	held := func(input, state any) bool {
-		value, there := paths.Walk(map[string]any{"input": input, "state": state,
-			"data": flow.Data(p.Plan)}[paths.Kind(r.Path)], r.Path)
-		return there && (value != nil || paths.Kind(r.Path) == "state")
-	}
-	return held(p.Plan.Input, p.Plan.State) ||
-		slices.ContainsFunc(p.Plan.Instances, func(i plan.Instance) bool { return held(i.Input, i.State) }) ||
+	kind := paths.Kind(r.Path)
+	return p.Plan.AnyBegins(func(v *plan.Values) bool {
+		value, _ := v.Of(kind)
+		value, there := paths.Walk(value, r.Path)
+		return there && (value != nil || kind == "state")
+	}) ||
 		slices.ContainsFunc(r.Writers, func(w int32) bool {
 			call := p.Plan.Calls[w]
 			a := p.Plan.Activities[call.Activity]

@@ -6,29 +6,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
-// Role is what a call is to a check of a policy's order rule: the one that may be refused,
-// the one that it depends on, both or neither.
-type Role uint8
-
-// The roles of a call.
-const (
-	Subject Role = 1 << iota
-	Other
-)
-
-// RoleOf is that of a call of a plan. It counts under the name of its tool and under that of
-// the activity that carries it out, so that no other name gets round a rule.
-func RoleOf(c *policy.Check, plan *plan.Plan, call *plan.Call) (role Role) {
-	if meets(c.Subject, plan, call) {
-		role |= Subject
-	}
-	if meets(c.Other, plan, call) {
-		role |= Other
-	}
-	return role
-}
-
-func meets(s policy.Subject, plan *plan.Plan, call *plan.Call) bool {
+// Meets reports whether a subject of a policy speaks of a call. A call counts under the name of its tool and under that
+// of the activity that carries it out, so that no other name gets round a rule.
+func Meets(s policy.Subject, plan *plan.Plan, call *plan.Call) bool {
 	switch r := rules(plan.Policies); {
 	case s.Any:
 		return true

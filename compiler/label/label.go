@@ -32,6 +32,7 @@ type ofCall struct {
 	failure    value // the record of a failure, which may quote all that it took
 	parameters []value
 	context    value // what else it is handed
+	takes      value // all of that
 	control    value // what decides whether it runs
 }
 
@@ -119,11 +120,7 @@ func (l *Labels) Parameter(call, at int) (data, control policy.Label) {
 
 // Sees is the label of all that a call takes.
 func (l *Labels) Sees(call int) policy.Label {
-	all := l.calls[call].context
-	for _, v := range l.calls[call].parameters {
-		all.join(v)
-	}
-	return all.data().label()
+	return l.calls[call].takes.data().label()
 }
 
 func (l *Labels) call(i int) {
@@ -146,8 +143,10 @@ func (l *Labels) call(i int) {
 		v := l.inTemplate(f.Value)
 		of.control.join(v.control()) // whether it is there decides whether the call runs
 		of.parameters = append(of.parameters, v)
+		of.takes.join(v)
 	}
 	of.context = l.contextOf(c)
+	of.takes.join(of.context)
 	of.out, of.failure = l.comes(c, &of)
 	l.calls[i] = of
 	l.judge(c, &of)
@@ -278,17 +277,12 @@ func (l *Labels) contextOf(c *plan.Call) (v value) {
 
 // comes is the label of a call's result and of its failure.
 func (l *Labels) comes(c *plan.Call, of *ofCall) (v, failure value) {
-	var used value
+	used := of.takes
 	switch below := l.Plan.Delegates[c.Delegate]; {
 	case c.Produced != nil:
 		used = l.given
 	case below != nil && l.depth < maxDepth:
 		used, failure = l.delegate(c, of, below)
-	default:
-		for _, parameter := range of.parameters {
-			used.join(parameter)
-		}
-		used.join(of.context)
 	}
 	if c.Produced == nil {
 		output, says := l.rules.output(l.Plan, c)

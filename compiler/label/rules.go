@@ -27,8 +27,7 @@ type limit struct {
 	by [respects]*policy.Rule
 }
 
-// effects are those of a call as the policies of its plan see them. A policy lowers them only if it counts and what
-// carries the call out comes from outside of the plan.
+// effects are those of a call as the policies of its plan see them. A policy lowers them only if it counts.
 func (r rules) effects(p *plan.Plan, c *plan.Call) (e policy.Effects) {
 	switch {
 	case c.Latent(): // what a model is asked leaves the machine
@@ -48,17 +47,16 @@ func (r rules) effects(p *plan.Plan, c *plan.Call) (e policy.Effects) {
 		}
 		return e
 	}
-	said, lowered := policy.Effects(0), false
+	var said policy.Effects
 	for _, one := range r {
 		for _, t := range one.Tools {
 			if t.Effects != nil && Carries(c, t.Name) {
 				said |= *t.Effects
-				lowered = lowered || one.Counts && vouched(p, c, t.Name)
+				if one.Counts {
+					e = 0
+				}
 			}
 		}
-	}
-	if lowered {
-		return said
 	}
 	return e | said
 }
@@ -216,8 +214,7 @@ func Unendorsed(p *plan.Plan, c *plan.Call, value any, isResult bool, a *schema.
 
 // judge finds what a call takes that it mustn't.
 func (l *Labels) judge(c *plan.Call, is *ofCall) {
-	isSomething := func(v value) bool { return v != nothing }
-	if !isSomething(is.control) && !isSomething(is.context) && !slices.ContainsFunc(is.parameters, isSomething) {
+	if is.takes == nothing && is.control == nothing {
 		return
 	}
 	effects := l.rules.effects(l.Plan, c)

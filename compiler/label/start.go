@@ -77,18 +77,14 @@ func (s *start) at(path []expression.Segment) (v value) {
 
 // declared adds what a document and its schemas say is secret, by name or by schema.
 func (s *start) declared() {
-	s.holdAll(&s.plan.Values)
-	for i := range s.plan.Instances {
-		s.holdAll(&s.plan.Instances[i].Values)
-	}
-}
-
-func (s *start) holdAll(v *plan.Values) {
-	s.hold("input", v.Input, v.InputSchema)
-	s.hold("state", v.State, v.StateSchema)
-	for _, kind := range slices.Sorted(maps.Keys(v.Data)) {
-		s.hold(kind, v.Data[kind], cmp.Or(v.DataSchemas[kind], s.plan.DataSchemas[kind]))
-	}
+	s.plan.AnyBegins(func(v *plan.Values) bool {
+		s.hold("input", v.Input, v.InputSchema)
+		s.hold("state", v.State, v.StateSchema)
+		for _, kind := range slices.Sorted(maps.Keys(v.Data)) {
+			s.hold(kind, v.Data[kind], cmp.Or(v.DataSchemas[kind], s.plan.DataSchemas[kind]))
+		}
+		return false
+	})
 }
 
 // interned is a path as the plan's tree has it: what a message declares as a kind is below the data.

@@ -214,6 +214,24 @@ type Values struct {
 	before *Before // nil where there is no history
 }
 
+// Of is the input, the state or the data, nil where there is none, and the schema of it.
+func (v *Values) Of(kind string) (value any, s *schema.Schema) {
+	switch {
+	case kind == "input":
+		return v.Input, v.InputSchema
+	case kind == "state":
+		return v.State, v.StateSchema
+	case kind == "data" && v.Data != nil:
+		value = v.Data
+	}
+	return value, nil
+}
+
+// AnyBegins reports whether something is so of what the plan begins with, or an instance of it.
+func (p *Plan) AnyBegins(is func(*Values) bool) bool {
+	return is(&p.Values) || slices.ContainsFunc(p.Instances, func(one Instance) bool { return is(&one.Values) })
+}
+
 // A Before is what stood in the values before a history, which State and Data hold.
 type Before struct {
 	State any
@@ -405,6 +423,11 @@ type Dependencies struct {
 // A Route is one alternative of an output path: every path that it writes.
 type Route []Path
 
+// Overlaps reports whether a route writes a path, or something above or below it.
+func (r Route) Overlaps(paths *pathtree.Tree, id pathtree.ID) bool {
+	return slices.ContainsFunc(r, func(path Path) bool { return paths.Overlap(path.ID, id) })
+}
+
 // A Path is a written path with its place in the text.
 type Path struct {
 	ID         pathtree.ID
@@ -550,14 +573,14 @@ func (p *Plan) SchemaOver(id pathtree.ID) (s *schema.Schema, below []expression.
 	return p.SchemaOf(p.Paths.Segments(id))
 }
 
-// SchemaOf is SchemaOver for a path of another plan.
+// SchemaOf is SchemaOver for a path of another plan, or of the input.
 func (p *Plan) SchemaOf(path []expression.Segment) (s *schema.Schema, below []expression.Segment) {
-	switch {
-	case len(path) == 0:
-	case path[0].Key == "state":
-		return p.StateSchema, path[1:]
-	case path[0].Key == "data" && len(path) > 1:
+	if len(path) == 0 {
+		return nil, nil
+	}
+	if path[0].Key == "data" && len(path) > 1 {
 		return p.DataSchemas[path[1].Key], path[2:]
 	}
-	return nil, nil
+	_, s = p.Of(path[0].Key)
+	return s, path[1:]
 }

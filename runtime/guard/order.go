@@ -69,7 +69,7 @@ func NewOrders(policies []*policy.Policy) Orders {
 func (l *Orders) forbids(plan *plan.Plan, call *plan.Call, params map[string]any, again bool) *policy.Check {
 	for i := range l.checks {
 		c, count := &l.checks[i], &l.counts[i]
-		if label.RoleOf(c, plan, call)&label.Subject == 0 || again && c.Kind == policy.AtMost {
+		if !label.Meets(c.Subject, plan, call) || again && c.Kind == policy.AtMost {
 			continue
 		}
 		n := count.byKey[c.Key(params)]
@@ -103,7 +103,7 @@ func (l *Orders) done(plan *plan.Plan, call *plan.Call, params map[string]any) {
 func (l *Orders) count(i int, plan *plan.Plan, call *plan.Call, params map[string]any) {
 	c, count := &l.checks[i], &l.counts[i]
 	switch {
-	case label.RoleOf(c, plan, call)&label.Other == 0:
+	case !label.Meets(c.Other, plan, call):
 		return
 	case params == nil:
 		count.anyKey++

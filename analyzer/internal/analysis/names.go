@@ -52,7 +52,8 @@ func Children(p *Pass, id pathtree.ID) *names {
 		add(key)
 	}
 	for _, one := range p.Plan.Instances {
-		own, _ := paths.Walk(map[string]any{"input": one.Input, "state": one.State}[paths.Kind(id)], id)
+		own, _ := one.Of(paths.Kind(id))
+		own, _ = paths.Walk(own, id)
 		for _, key := range SortedKeys(own) {
 			add(key)
 		}

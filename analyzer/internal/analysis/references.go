@@ -104,16 +104,7 @@ func Initial(p *Pass, path []expression.Segment) (any, *schema.Schema) {
 	if len(path) == 0 {
 		return nil, nil
 	}
-	var value any
-	var s *schema.Schema
-	switch path[0].Key {
-	case "input":
-		value, s = p.Plan.Input, p.Plan.InputSchema
-	case "state":
-		value, s = p.Plan.State, p.Plan.StateSchema
-	case "data":
-		value = flow.Data(p.Plan)
-	}
+	value, s := p.Plan.Of(path[0].Key)
 	value, _ = pathtree.Walk(value, path[1:])
 	if s != nil {
 		s = s.At(path[1:]).Schema

@@ -21,7 +21,7 @@ type Facts interface {
 	Unknown(diag.Facts) bool
 	// NeverThere reports whether nothing puts a value where a read looks, and no finding says so.
 	NeverThere(*plan.Read) bool
-	// Begins reports whether the input or the state begins with something at a path, be it in one instance only.
+	// Begins reports whether the input, the state or the data begins with something at a path, be it in one instance.
 	Begins(kind string, path []expression.Segment) bool
 	// At is what a schema says of a path.
 	At(*schema.Schema, []expression.Segment) schema.Place
@@ -164,22 +164,18 @@ func (e *Conditions) Ready(call *plan.Call) logic.Literal {
 
 // There is whether every expression in a template has a value.
 func (e *Conditions) There(t *plan.Template) logic.Literal {
-	switch {
-	case !t.Live(), t.Expr != nil && t.PerItem(): // an item may lack it, and the call runs all the same
-		return logic.True
-	case t.Expr != nil && t.Expr.Plain():
-		return e.read(t.Reads[0]).there
-	case t.Expr != nil:
-		return e.formula(t).value(t.Expr.Root()).there
-	case t.Fields == nil && t.Items == nil:
+	if t.Opaque() && t.Expr == nil {
 		return e.unknown(true) // it couldn't be read
 	}
 	all := logic.True
-	for i := range t.Fields {
-		all = e.And(all, e.There(t.Fields[i].Value))
-	}
-	for _, item := range t.Items {
-		all = e.And(all, e.There(item))
+	for one := range t.Expressions() {
+		switch {
+		case one.PerItem(): // an item may lack it, and the call runs all the same
+		case one.Expr.Plain():
+			all = e.And(all, e.read(one.Reads[0]).there)
+		default:
+			all = e.And(all, e.formula(one).value(one.Expr.Root()).there)
+		}
 	}
 	return all
 }
@@ -265,7 +261,7 @@ func (e *Conditions) occupied(call *plan.Call, alternative int, records bool) lo
 				if !e.look() {
 					return logic.False
 				}
-				if (records || i != other.FailureRoute()) && overlaps(plan, route, path.ID) {
+				if (records || i != other.FailureRoute()) && route.Overlaps(plan.Paths, path.ID) {
 					occupied = e.Or(occupied, e.Writes(other, i))
 				}
 			}
@@ -288,17 +284,12 @@ func (e *Conditions) Meet(u *plan.Unordered) logic.Literal {
 			if failureA && failureB || !sets {
 				continue
 			}
-			if slices.ContainsFunc(routeA, func(x plan.Path) bool { return overlaps(e.plan, routeB, x.ID) }) {
+			if slices.ContainsFunc(routeA, func(x plan.Path) bool { return routeB.Overlaps(e.plan.Paths, x.ID) }) {
 				meets = e.Or(meets, e.And(e.Writes(a, i), e.Writes(b, k)))
 			}
 		}
 	}
 	return meets
-}
-
-// overlaps reports whether one of the paths of a route overlaps another path.
-func overlaps(p *plan.Plan, route plan.Route, id pathtree.ID) bool {
-	return slices.ContainsFunc(route, func(path plan.Path) bool { return p.Paths.Overlap(path.ID, id) })
 }
 
 // look counts a writer that is looked at. Past the bound it reports false, and nothing may be concluded any more.
