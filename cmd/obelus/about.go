@@ -62,25 +62,18 @@ func printSchema(_ context.Context, c *cli, args []string) error {
 }
 
 func printVersion(_ context.Context, c *cli, _ []string) error {
-	c.out.Print("obelus %s (%s%s, %s/%s)\n", version(), revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	c.out.Print("%s", versionLine())
 	return nil
 }
 
-// revision is the revision of the checkout that the program was built in, if the version doesn't name it.
-func revision() string {
-	for _, one := range build().Settings {
-		if one.Key == "vcs.revision" && len(one.Value) > 12 && !strings.Contains(version(), one.Value[:12]) {
-			return one.Value[:12] + ", "
-		}
-	}
-	return ""
+func versionLine() string {
+	return fmt.Sprintf("obelus %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the program's own, if it was built from one.
-func version() string { return cmp.Or(strings.Trim(build().Main.Version, "()"), "devel") }
-
-// build describes the build of the program; it is empty if the linker recorded nothing.
-func build() *debug.BuildInfo {
-	info, _ := debug.ReadBuildInfo()
-	return cmp.Or(info, &debug.BuildInfo{})
+func version() string {
+	if build, ok := debug.ReadBuildInfo(); ok {
+		return cmp.Or(strings.Trim(build.Main.Version, "()"), "devel")
+	}
+	return "devel"
 }

@@ -19,19 +19,11 @@ import (
 func (o *deciding) choose(
 	questions *session.Questions, call string, isAnswered bool,
 ) (chosen []*runtime.Question, err error) {
-	var names, known []string // of the calls that are asked about, and also of those whose items they are
-	matches := func(q *runtime.Question) bool {
-		name := q.Path()
-		return (call == "" || call == name || strings.HasPrefix(name, call+"[")) &&
-			(o.Instance == "" || o.Instance == q.Instance) && (o.ID == "" || o.ID == q.ID)
-	}
+	var names []string // of the calls that are asked about
 	for _, q := range questions.Open() {
-		if name := q.Path(); !slices.Contains(names, name) {
-			names = append(names, name)
-			whole, _, _ := strings.Cut(name, "[")
-			known = append(known, whole, name)
-		}
-		if matches(q) {
+		name := q.Path()
+		if names = append(names, name); (call == "" || call == name || strings.HasPrefix(name, call+"[")) &&
+			(o.Instance == "" || o.Instance == q.Instance) && (o.ID == "" || o.ID == q.ID) {
 			chosen = append(chosen, q)
 		}
 	}
@@ -47,15 +39,9 @@ func (o *deciding) choose(
 			Advise("name the call before it, or answer all that is asked with --all")
 	case len(names) == 0:
 		return nil, usageErr("the run asks nothing").Advise("continue with obelus resume")
-	case call == "":
-		return nil, usageErr("no question has this --id or --instance").
-			Advise("obelus decide without them shows what is asked")
 	}
-	asked := "it asks about " + wording.Names(names, 5)
-	if slices.Contains(known, call) {
-		return nil, usageErr("the run asks nothing about a call %q with these flags", call).Advise("%s", asked)
-	}
-	return nil, usageErr("the run asks nothing about a call %q", call).Advise("%s", asked).Suggest(call, known)
+	return nil, usageErr("the run asks no such question").
+		Advise("it asks about %s", wording.Names(slices.Compact(names), 5)).Suggest(call, names)
 }
 
 // decision reads an answer to a question.

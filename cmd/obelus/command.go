@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -69,8 +70,7 @@ func (c *cli) cobra(row *command, above string) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.cmd = cmd
 		for _, group := range row.exclusive {
-			isDefault := func(name string) bool { return !c.changed(name) || cmd.Flag(name).Value.String() == "none" }
-			given := slices.DeleteFunc(slices.Clone(group), isDefault)
+			given := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !c.changed(name) })
 			if len(given) > 1 {
 				return usageErr("--%s and --%s can't be given together", given[0], given[1])
 			}
@@ -101,9 +101,16 @@ func (row *command) bind(cmd *cobra.Command) action {
 func (c *cli) rootCommand() *cobra.Command {
 	root := c.cobra(&command{
 		use: "obelus COMMAND …", short: "check, draw, simulate and run plans", args: cobra.ArbitraryArgs,
-		action: func() action { return &rootFlags{} },
+		action: plain(func(_ context.Context, c *cli, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c.cmd, args[0])
+			}
+			return c.cmd.Help()
+		}),
 	}, "")
-	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SilenceErrors, root.SilenceUsage, root.Version = true, true, versionLine()
+	root.Flags().Bool("version", false, "print the version")
+	root.SetVersionTemplate("{{.Version}}")
 	addFlags(root.PersistentFlags(), reflect.ValueOf(&c.globals).Elem())
 	root.PersistentPreRunE = c.begin
 	root.SetIn(c.in)
@@ -111,7 +118,14 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(helpTemplate)
-	root.SetHelpCommand(helpCommand())
+	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "print help for a command", Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, _ := root.Find(args)
+			if len(rest) > 0 {
+				return unknownCommand(found, rest[0])
+			}
+			return found.Help()
+		}})
 	for _, g := range table() {
 		root.AddGroup(&cobra.Group{ID: g.title})
 		root.SetCompletionCommandGroupID(g.title)
@@ -130,21 +144,6 @@ func (c *cli) rootCommand() *cobra.Command {
 		cmd.Flags().Lookup("help").Usage = "print this help"
 	}
 	return root
-}
-
-// rootFlags are those of obelus without a command.
-type rootFlags struct {
-	Version bool `flag:"--version: print the version"`
-}
-
-func (o *rootFlags) run(_ context.Context, c *cli, args []string) error {
-	switch {
-	case o.Version:
-		return printVersion(context.Background(), c, nil)
-	case len(args) > 0:
-		return unknownCommand(c.cmd, args[0])
-	}
-	return c.cmd.Help()
 }
 
 // begin applies the global flags before a command starts.
@@ -203,33 +202,20 @@ func noFlag(cmd *cobra.Command, name string) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
-	help := "\"" + cmd.CommandPath() + " --help\" lists the flags"
-	if len(name) == 1 && name[0] >= '0' && name[0] <= '9' {
-		help = "write -- before what begins with a dash and is no flag"
-	}
 	name = strings.Repeat("-", min(2, len(name))) + name
-	return usageErr("%s no flag %q", owner, name).Advise("%s", help).Suggest(name, names)
+	return usageErr("%s no flag %q", owner, name).Advise("\"%s --help\" lists the flags", cmd.CommandPath()).
+		Suggest(name, names)
 }
 
 // flagError reports in plain words what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
-	var (
-		unknown *pflag.NotExistError
-		invalid *pflag.InvalidValueError
-	)
+	var unknown *pflag.NotExistError
+	var invalid *diag.UserError
 	switch {
 	case errors.As(err, &unknown):
 		return noFlag(cmd, unknown.GetSpecifiedName())
 	case errors.As(err, &invalid):
-		flag := invalid.GetFlag()
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if f.Value == flag.Value && !f.Hidden {
-				flag = f // which has an old name as well
-			}
-		})
-		wrong := usageErr("expected %s", expectation(flag))
-		errors.As(invalid.Unwrap(), &wrong)
-		return usageErr("--%s can't be %q: %s", flag.Name, invalid.GetValue(), wrong.Message).Advise("%s", wrong.Help)
+		return invalid
 	}
 	return usageErr("%v", err).Advise("\"%s --help\" lists the flags", cmd.CommandPath())
 }
@@ -245,19 +231,6 @@ func counted(what string, least, most int) cobra.PositionalArgs {
 				Advise("usage: %s", cmd.UseLine())
 		}
 		return nil
-	}
-}
-
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "print help for a command", Hidden: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			found, rest, _ := cmd.Root().Find(args)
-			if len(rest) > 0 {
-				return unknownCommand(found, rest[0])
-			}
-			return found.Help()
-		},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -87,14 +86,10 @@ func (o *deciding) stored(
 	if len(again) > 0 {
 		c.showQuestions(again, questions.Program, o.Format, true)
 	}
-	names := make([]string, min(len(chosen), 20))
-	for i := range names {
-		names[i] = named(chosen[i])
+	text := fmt.Sprintf("%s, by %s, for %s", d.Verdict, diag.Escape(d.By), named(chosen[0]))
+	if len(chosen) > 1 {
+		text += " and " + wording.Count(len(chosen)-1, "more call")
 	}
-	if len(chosen) > len(names) {
-		names = append(names, wording.Count(len(chosen)-len(names), "more call"))
-	}
-	text := fmt.Sprintf("%s, by %s, for %s", d.Verdict, diag.Escape(d.By), strings.Join(names, ", "))
 	if d.Verdict == runtime.Change {
 		text += " with the parameters " + diag.Escape(terminal.JSON(d.Params, ""))
 	}

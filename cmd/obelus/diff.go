@@ -3,15 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"path/filepath"
 	"runtime/debug"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/dot"
-	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -54,23 +51,10 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 // A side is one of two plans that are compared.
 type side struct {
 	facts *facts.Facts
-	plan  *plan.Plan // nil of what an approval says that was shown
+	plan  *plan.Plan
 }
 
-// compared reads a plan, or an approval of one.
 func (c *cli) compared(name string, reading *project.Reader, format string) (side, error) {
-	if name == "-" || strings.EqualFold(filepath.Ext(name), ".json") {
-		text, err := reading.Text(name)
-		if err != nil {
-			return side{}, err
-		}
-		if name == "-" {
-			reading.Stdin = bytes.NewReader(text)
-		}
-		if approval.Is(text) {
-			return approved(name, text, format)
-		}
-	}
 	d, err := reading.One(name)
 	if err != nil {
 		return side{}, err
@@ -85,23 +69,6 @@ func (c *cli) compared(name string, reading *project.Reader, format string) (sid
 		return side{}, usageErr("%q can't be compared: %v", name, err)
 	}
 	return side{facts.Of(p.Plan, facts.Options{Parts: parts}), p.Plan}, nil
-}
-
-// approved is what was shown to those who signed an approval, verified or not.
-func approved(name string, text []byte, format string) (side, error) {
-	a, err := approval.Read(text)
-	if err != nil {
-		return side{}, usageErr("the approval %q can't be compared: %v", name, err)
-	}
-	shown := shownBy(a)
-	switch {
-	case shown == nil:
-		return side{}, usageErr("the approval %q doesn't say what was shown", name)
-	case format == "dot" || format == "mermaid" || format == "svg":
-		return side{}, usageErr("the approval %q has no plan that could be drawn", name).
-			Advise("compare it as text, json or markdown")
-	}
-	return side{facts: shown}, nil
 }
 
 // renderDiff is a comparison in some format.

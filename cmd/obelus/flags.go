@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"reflect"
 	"slices"
 	"strconv"
@@ -113,7 +115,7 @@ func addFlag(to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
 	if word == "" {
 		word = flag.Value.Type()
 	}
-	flag.Value = &flagValue{flag.Value, word, check}
+	flag.Value = &flagValue{flag.Value, name, word, check}
 	if field.IsZero() || field.Kind() == reflect.Slice {
 		flag.DefValue = ""
 	}
@@ -134,38 +136,27 @@ func (c *cli) changed(name string) (found bool) {
 // A flagValue is called by a word in help and messages, and may be restricted further than its type.
 type flagValue struct {
 	pflag.Value
-	word  string
-	check func() error // of the value that was set; nil for nothing
+	name, word string
+	check      func() error // of the value that was set; nil for nothing
 }
 
 func (v *flagValue) Type() string { return v.word }
 
+// expectations are what values of a type must be.
+var expectations = map[string]string{
+	"bool": "true or false", "int": "a whole number", "uint64": "a whole number from 0",
+	"duration": "a duration such as 300ms, 30s or 1h30m",
+}
+
 func (v *flagValue) Set(text string) error {
-	if err := v.Value.Set(text); err != nil || v.check == nil {
-		return err
+	err := v.Value.Set(text)
+	if err == nil && v.check != nil {
+		err = v.check()
 	}
-	return v.check()
-}
-
-// typeOf is the type of a flag's value, without the word that help shows in its place.
-func typeOf(f *pflag.Flag) string {
-	if v, ok := f.Value.(*flagValue); ok && !strings.Contains(v.word, "|") {
-		return v.Value.Type()
+	if err == nil {
+		return nil
 	}
-	return f.Value.Type()
-}
-
-// expectation is what the value of a flag must be.
-func expectation(f *pflag.Flag) string {
-	switch typeOf(f) {
-	case "bool":
-		return "true or false"
-	case "int":
-		return "a whole number"
-	case "uint64":
-		return "a whole number from 0"
-	case "duration":
-		return "a duration such as 300ms, 30s or 1h30m"
-	}
-	return f.Value.Type()
+	wrong := usageErr("expected %s", cmp.Or(expectations[v.Value.Type()], v.word))
+	errors.As(err, &wrong)
+	return usageErr("--%s can't be %q: %s", v.name, text, wrong.Message).Advise("%s", wrong.Help)
 }

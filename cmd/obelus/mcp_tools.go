@@ -87,7 +87,7 @@ func (row *command) offer() *mcp.Tool {
 	}
 	for _, name := range strings.Fields(row.tool.flags) {
 		flag := cmd.Flags().Lookup(name)
-		schema := argument(cmp.Or(flagTypes[typeOf(flag)], "string"), flag.Usage)
+		schema := argument(cmp.Or(flagTypes[flag.Value.(*flagValue).Value.Type()], "string"), flag.Usage)
 		if values := strings.Split(flag.Value.Type(), "|"); len(values) > 1 {
 			// which is too long
 			schema["enum"] = slices.DeleteFunc(values, func(one string) bool { return one == "html" })

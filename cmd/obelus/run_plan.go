@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"os"
 	"path/filepath"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -20,9 +18,6 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 		return usageErr("-o is the file of --plan-only").Advise("--format json shows the result of a run")
 	case o.Planner == "none":
 		return usageErr("--plan-only needs a --planner, which makes the plan")
-	}
-	if err := o.writable(); err != nil {
-		return err
 	}
 	s, err := o.start(c, name, c.newReading())
 	if err != nil {
@@ -76,17 +71,4 @@ func (c *cli) noPlan(result *session.Result) error {
 	}
 	c.err.Print("obelus: there is no plan: %s\n", diag.Escape(cmp.Or(result.Why, string(result.Reason))))
 	return ending(statusStopped)
-}
-
-// writable reports early whether a file can be made for the result.
-func (o *outputFlag) writable() error {
-	_, err := os.Stat(o.Output)
-	if o.Output == "" || o.Output == "-" || err == nil {
-		return nil
-	}
-	file, err := os.CreateTemp(filepath.Dir(o.Output), ".obelus-*")
-	if err != nil {
-		return usageErr("can't write %q: %s", o.Output, reason(err))
-	}
-	return errors.Join(file.Close(), os.Remove(file.Name()))
 }

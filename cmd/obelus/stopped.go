@@ -87,16 +87,15 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 		lines = append(lines, drawing(c, s)+"  # draws the plan so far")
 	}
 	var ways []string
-	for i, q := range result.Asked {
-		if i == mostCommands {
-			c.err.Print("obelus: and before %s\n", wording.Count(len(result.Asked)-i, "more call"))
-			break
-		}
+	for _, q := range result.Asked[:min(len(result.Asked), mostCommands)] {
 		why, way := whyAsked(q, s.Program.Plan)
 		if !slices.Contains(ways, way) {
 			ways = append(ways, way)
 		}
 		c.err.Print("obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q), why)
+		if q.Problem != "" {
+			c.err.Print("obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
+		}
 		words, comment := []string{"decide", run, q.Path(), "approve"}, "or reject, change, replace"
 		switch {
 		case q.InFlight:
@@ -113,10 +112,8 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 			lines = append(lines, line)
 		}
 	}
-	for _, q := range result.Asked {
-		if q.Problem != "" {
-			c.err.Print("obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
-		}
+	if more := len(result.Asked) - mostCommands; more > 0 {
+		c.err.Print("obelus: and before %s\n", wording.Count(more, "more call"))
 	}
 	lines = append(lines, c.commandLine("resume", run)+"  # continues with the answers")
 	if way := strings.Join(ways, " "); len(ways) > 0 && !slices.Contains(ways, "") {

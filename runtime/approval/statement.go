@@ -135,12 +135,6 @@ func New(parts []plan.Part, predicate Predicate) (*Approval, error) {
 	return a, a.check()
 }
 
-// Is reports whether a text means to be an approval: a JSON object with what each has.
-func Is(text []byte) bool {
-	var e envelope
-	return len(text) <= MostBytes && json.Unmarshal(text, &e) == nil && e.PayloadType == PayloadType
-}
-
 // Read reads an approval. It is sure that the text means one thing only: what it holds
 // twice, in other letters, in a loose base64 or beside a known field is refused.
 func Read(text []byte) (*Approval, error) {

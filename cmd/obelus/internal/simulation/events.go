@@ -113,8 +113,8 @@ func summaryOf(all *comparison, hasSeeds bool) simulationSummary {
 	summary := simulationSummary{
 		Kind: "summary", Scenarios: all.played, Makespan: session.InMilliseconds(first.Makespan),
 		CriticalPath: Names(first, first.CriticalPath),
-		LowerBound:   session.InMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: all.different == nil,
-		LeftOut: all.left, Diverging: all.divergence,
+		LowerBound:   session.InMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: all.diverging == nil,
+		LeftOut: all.left, Diverging: all.diverging,
 	}
 	if hasSeeds {
 		summary.Seeds = &seedSummary{all.played, all.ends[runtime.RunDone]}

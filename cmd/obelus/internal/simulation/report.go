@@ -3,20 +3,15 @@ package simulation
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
-	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // barWidth is how many characters the makespan has in the timeline, and maxTimeline how many lines a timeline has.
@@ -160,67 +155,12 @@ func (s *Simulation) conclude(all *comparison) {
 	case s.Seeds > 0:
 		s.Print("\nover %s: %s\n", wording.Count(all.played, "seed"), terminal.Ends(all.ends))
 		left("more seed")
-	case all.different != nil:
-		s.Print("\n%s schedule %d ends differently:\n%s", style.Red("✗"), all.different.Schedule,
-			s.difference(all))
+	case all.diverging != nil:
+		s.Print("\n%s schedule %d ends differently: simulate it with --seed %d --schedule %[2]d\n", style.Red("✗"),
+			all.diverging.Schedules[1], all.first.Seed)
 	case all.played > 1:
 		s.Print("\n%s %s in the same state\n", style.Green("✓"),
 			wording.Counted(all.played-1, "other schedule ends", "other schedules end"))
 		left("more schedule")
 	}
-}
-
-// A divergence is two orders of the same work that end differently.
-type divergence struct {
-	Schedules [2]int     `json:"schedules"`
-	First     *different `json:"first"` // the first different value; null when only calls settle differently
-}
-
-// A different value is one in which two orders end.
-type different struct {
-	Instance string `json:"instance,omitzero"`
-	At       string `json:"at"`     // †state.x, or †output
-	Values   [2]any `json:"values"` // null where there is nothing
-}
-
-// diverge finds in what two simulations end differently; nil for nothing.
-func (s *Simulation) diverge(a, b *simulate.Scenario) *divergence {
-	d := &divergence{Schedules: [2]int{a.Schedule, b.Schedule}}
-	x, y := session.ResultsOf(a.Outcome), session.ResultsOf(b.Outcome)
-	if x == nil {
-		x = map[string]session.InstanceResult{"": {State: a.Outcome.State, Output: a.Outcome.Output}}
-		y = map[string]session.InstanceResult{"": {State: b.Outcome.State, Output: b.Outcome.Output}}
-	}
-	for _, id := range slices.Sorted(maps.Keys(x)) {
-		before, _ := x[id].State.(map[string]any)
-		after, _ := y[id].State.(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(state.Over(before, after))) {
-			if !schema.Equal(before[key], after[key]) {
-				at := expression.Reference{Kind: "state", Path: []expression.Segment{{Key: key}}}
-				d.First = &different{id, at.String(), [2]any{before[key], after[key]}}
-				return d
-			}
-		}
-		if !schema.Equal(x[id].Output, y[id].Output) {
-			d.First = &different{id, "†output", [2]any{x[id].Output, y[id].Output}}
-			return d
-		}
-	}
-	isSame := func(x, y simulate.CallReport) bool { return x.Status == y.Status }
-	if a.Outcome.Status == b.Outcome.Status && slices.EqualFunc(a.Calls, b.Calls, isSame) {
-		return nil
-	}
-	return d
-}
-
-// difference describes in what two simulations end differently.
-func (s *Simulation) difference(all *comparison) string {
-	d, text := all.divergence, ""
-	if d.First != nil {
-		at := diag.Escape(strings.TrimPrefix(d.First.Instance+" "+d.First.At, " "))
-		text = fmt.Sprintf("  %s is %s\n      and then %s\n", at,
-			terminal.Cut(terminal.Brief(d.First.Values[0]), 200), terminal.Cut(terminal.Brief(d.First.Values[1]), 200))
-	}
-	return text + fmt.Sprintf("  again: --seed %d --schedule %d, and --schedule %d\n", all.first.Seed, d.Schedules[0],
-		d.Schedules[1])
 }

@@ -52,10 +52,15 @@ func (s *Simulation) scenario(n int) *simulate.Scenario {
 
 // A comparison is what several simulations show together.
 type comparison struct {
-	first, different *simulate.Scenario // different ends otherwise than the first; nil for none
-	divergence       *divergence
-	ends             map[runtime.RunStatus]int
-	played, left     int // left had no room
+	first        *simulate.Scenario
+	diverging    *divergence // nil for none
+	ends         map[runtime.RunStatus]int
+	played, left int // left had no room
+}
+
+// A divergence is two orders of the same work that end differently.
+type divergence struct {
+	Schedules [2]int `json:"schedules"`
 }
 
 func (s *Simulation) play() (isFine bool, err error) {
@@ -73,10 +78,8 @@ func (s *Simulation) play() (isFine bool, err error) {
 			if err := s.hasFailing(one); err != nil {
 				return false, err
 			}
-		} else if all.different == nil && s.Seeds == 0 {
-			if all.divergence = s.diverge(all.first, one); all.divergence != nil {
-				all.different = one
-			}
+		} else if all.diverging == nil && s.Seeds == 0 && endOf(one) != endOf(all.first) {
+			all.diverging = &divergence{[2]int{all.first.Schedule, one.Schedule}}
 		}
 		steps += one.Steps
 		all.ends[one.Outcome.Status]++
@@ -85,7 +88,20 @@ func (s *Simulation) play() (isFine bool, err error) {
 		}
 	}
 	s.conclude(&all)
-	return all.ends[runtime.RunDone] == all.played && all.different == nil, nil
+	return all.ends[runtime.RunDone] == all.played && all.diverging == nil, nil
+}
+
+// endOf is in what a simulation ends: its state, its output and what became of the calls.
+func endOf(one *simulate.Scenario) string {
+	instances := map[string]any{}
+	for _, end := range one.Outcome.Instances {
+		instances[end.ID] = []any{end.State, end.Output}
+	}
+	calls := make([]runtime.Status, len(one.Calls))
+	for i := range calls {
+		calls[i] = one.Calls[i].Status
+	}
+	return terminal.JSON([]any{one.Outcome.Status, one.Outcome.State, one.Outcome.Output, instances, calls}, "")
 }
 
 func (s *Simulation) show(one *simulate.Scenario) {

@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -49,42 +48,38 @@ func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ m
 	return input, initial, made
 }
 
-// itemOf is the end of the name of a call for one item.
-var itemOf = regexp.MustCompile(`\[(\d+)\]$`)
+// items are the numbers of items in the name of a call.
+var items = regexp.MustCompile(`\[\d+\]`)
 
-// hasFailing refuses names of --fail that neither the plan nor a simulation of it has: a tool, or a call or an item
-// by its name or path. A call that runs a plan fails only with one of that plan's.
+// hasFailing refuses names of --fail that neither the plan nor a simulation of it has: a tool, or a call or an item by
+// its name or path. A call that runs a plan fails only with one of that plan's.
 func (s *Simulation) hasFailing(one *simulate.Scenario) error {
-	known := map[string]bool{} // by name, whether a call of it runs no plan
-	note := func(call *plan.Call, names ...string) {
-		for _, name := range append(names, call.Name) {
-			known[name] = known[name] || call.Delegate == ""
-		}
-	}
+	var known []string
 	var add func(p *plan.Plan, under string, depth int)
 	add = func(p *plan.Plan, under string, depth int) {
 		for _, call := range p.Calls {
 			path := runtime.Path(under, call.Name)
-			note(call, call.ToolName, path)
-			if below := p.Delegates[call.Delegate]; below != nil && depth < 8 && len(known) < 100_000 {
-				if call.Each != nil {
-					path += "[0]"
-				}
+			if below := p.Delegates[call.Delegate]; below == nil {
+				known = append(known, call.ToolName, call.Name, path)
+			} else if depth < 8 && len(known) < 100_000 {
 				add(below, path, depth+1)
 			}
 		}
 	}
 	add(s.Plan, "", 0)
 	for i := range one.Calls {
-		note(one.Calls[i].Call, pathOf(&one.Calls[i]))
+		if call := one.Calls[i].Call; call.Delegate == "" {
+			known = append(known, call.Name, pathOf(&one.Calls[i]))
+		}
 	}
 	for _, name := range s.Fail {
-		hadNoItems := one.Outcome.Reason == simulate.TooLong
-		if may, is := known[name]; is && !may {
-			return diag.NewError(nil, "%q runs a plan, and fails with a call of that plan: name that call", name)
-		} else if !is && !(hadNoItems && known[itemOf.ReplaceAllString(name, "")]) {
-			return diag.NewError(nil, "no call of the plan is %q or uses that tool", name).
-				Suggest(name, slices.Sorted(maps.Keys(known)))
+		of := name
+		if one.Outcome.Reason == simulate.TooLong { // not all items were met
+			of = items.ReplaceAllString(name, "")
+		}
+		if !slices.Contains(known, name) && !slices.Contains(known, of) {
+			return diag.NewError(nil, "no call of the plan that could fail is %q or uses that tool", name).
+				Suggest(name, known)
 		}
 	}
 	return nil
