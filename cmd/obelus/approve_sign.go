@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,31 +75,26 @@ func (a *signing) derive() error {
 	return nil
 }
 
-// periodOf reads a time that may be in days.
-func periodOf(text string) (time.Duration, bool) {
-	factor := time.Duration(1)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		text, factor = days+"h", 24
-	}
-	d, err := time.ParseDuration(text)
-	return factor * d, err == nil && d >= 0 && d < math.MaxInt64/24
-}
-
 // until reads when an approval ends; zero is never.
 func until(text string, now time.Time) (at time.Time, err error) {
 	if text == "never" {
 		return at, nil
 	}
-	if period, ok := periodOf(text); ok && period > 0 {
+	period, err := time.ParseDuration(text)
+	if days, isWhole := strings.CutSuffix(text, "d"); isWhole {
+		var n int64
+		n, err = strconv.ParseInt(days, 10, 16)
+		period = time.Duration(n) * 24 * time.Hour
+	}
+	if err == nil && period > 0 {
 		return now.Add(period), nil
 	}
 	day, err := time.ParseInLocation(time.DateOnly, text, now.Location())
 	if day = day.AddDate(0, 0, 1); err == nil && day.After(now) {
 		return day, nil
 	}
-	return at,
-		usageErr("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as "+
-			"2027-01-31, or never", text)
+	return at, usageErr("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as "+
+		"2027-01-31, or never", text)
 }
 
 func (a *signing) write(next *approval.Approval, by string) error {

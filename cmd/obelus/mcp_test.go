@@ -129,7 +129,7 @@ func TestMCPTools(t *testing.T) {
 		{"simulate", in{"plan": goodPlan, "branches": true}, false, `"problem":{"call":"fetch#1","kind":"failure"`, "scenarios"},
 		{"simulate", in{"plan": goodPlan, "schedules": 3}, false, `"deterministic":true`, "summary"},
 		{"simulate", in{"plan": goodPlan, "fail": []string{"fetch"}}, false, `"message":"it fails as requested"`, "scenarios"},
-		{"simulate", in{"plan": goodPlan, "fail": []string{"fetsh"}}, true, "no call of the plan is \"fetsh\" or uses that tool\n  help: did you mean \"fetch\"?", ""},
+		{"simulate", in{"plan": goodPlan, "fail": []string{"fetsh"}}, true, "no call of the plan that could fail is \"fetsh\" or uses that tool\n  help: did you mean \"fetch\"?", ""},
 		{"simulate", plan(badPlan), true, nowhere, ""},
 		{"diff", in{"old": plan(goodPlan), "new": plan(strings.Replace(goodPlan, "Oslo", "Rome", 1))}, false, `"new":{"literal":"Rome"}`, "differences"},
 		{"diff", in{"old": plan(goodPlan), "new": in{"path": "plans/good.yaml"}}, false, `"same":true`, "summary"},

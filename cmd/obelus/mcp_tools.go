@@ -18,10 +18,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A tool is what agents are offered of a command: some of its flags as arguments, and what it writes as
-// the answer.
+// A tool is what agents are offered of a command, with its help as the description: some of its flags as arguments,
+// and what it writes as the answer.
 type tool struct {
-	about     string // what a model reads
 	arguments string // those of [toolArguments] that replace the command's
 	flags     string // the flags that agents set
 	fixed     string // flags set before those of agents
@@ -45,34 +44,13 @@ var toolArguments = map[string]map[string]any{
 
 // What agents are offered.
 var (
-	checkTool = &tool{
-		about: "Find faults in a plan before it runs: what it can't mean, reads that nobody writes, values that " +
-			"don't fit, calls that write over each other. Nothing is run.",
-		arguments: "plan path", fixed: "--format=json",
-		fields: "findings summary",
-	}
-	explainTool = &tool{
-		about:     "Print what a finding means, with a failing and a fixed plan.",
-		arguments: "code", fields: "page",
-	}
-	graphTool = &tool{
-		about: "Draw which call of a plan waits for which, and the paths that data takes, as text, Mermaid or " +
-			"another format. Plans with errors are drawn, too.",
-		arguments: "plan path", flags: "format focus between depth detail", fixed: "--format=text",
-		fields: "drawing",
-	}
-	diffTool = &tool{
-		about: "Compare what two plans do, whatever their layout: calls, where values come from, what waits for " +
-			"what, what leaves the machine, and worst cases.",
-		arguments: "old new", fixed: "--format=json", fields: "differences summary",
-	}
-	simulateTool = &tool{
-		about: "Simulate a plan on a virtual clock, with results made up from what its tools declare: the order, " +
-			"what runs in parallel, the time and the cost, the final state, what is skipped and why. Nothing is run " +
-			"but expressions.",
-		arguments: "plan path input state", flags: "concurrency fail branches schedules seed",
-		fixed: "--format=json", fields: "scenarios summary",
-	}
+	checkTool   = &tool{arguments: "plan path", fixed: "--format=json", fields: "findings summary"}
+	explainTool = &tool{arguments: "code", fields: "page"}
+	graphTool   = &tool{arguments: "plan path", flags: "format focus between depth detail", fixed: "--format=text",
+		fields: "drawing"}
+	diffTool     = &tool{arguments: "old new", fixed: "--format=json", fields: "differences summary"}
+	simulateTool = &tool{arguments: "plan path input state", flags: "concurrency fail branches schedules seed",
+		fixed: "--format=json", fields: "scenarios summary"}
 )
 
 // flagTypes are the types of JSON of those of flags; others are strings.
@@ -95,8 +73,9 @@ func (row *command) offer() *mcp.Tool {
 		properties[name] = schema
 	}
 	isNo := false
+	about, _ := describe("obelus " + row.name())
 	return &mcp.Tool{
-		Name: row.name(), Description: row.tool.about,
+		Name: row.name(), Description: about,
 		InputSchema:  map[string]any{"type": "object", "properties": properties, "additionalProperties": false},
 		OutputSchema: map[string]any{"type": "object", "required": strings.Fields(row.tool.fields)},
 		Annotations: &mcp.ToolAnnotations{

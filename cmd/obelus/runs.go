@@ -15,9 +15,13 @@ type runListing struct {
 }
 
 func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
-	folder, all, err := c.allRuns()
+	folder, err := c.runsFolder()
 	if err != nil {
 		return err
+	}
+	all, err := session.List(folder)
+	if err != nil {
+		return usageErr("%v", err)
 	}
 	if len(all) == 0 && o.Format == "text" {
 		c.out.Print("there are no runs in %s\n", diag.Escape(folder))
@@ -55,14 +59,4 @@ func describeRun(one session.Entry) string {
 		text += "; "
 	}
 	return text + one.Reason
-}
-
-// allRuns are the runs of a folder of journals.
-func (c *cli) allRuns() (folder string, all []session.Entry, err error) {
-	if folder, err = c.runsFolder(); err == nil {
-		if all, err = session.List(folder); err != nil {
-			err = usageErr("%v", err)
-		}
-	}
-	return folder, all, err
 }

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/simulation"
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
@@ -17,34 +13,13 @@ import (
 // simulating is a simulation: its flags, and what it reads.
 type simulating struct {
 	simulation.Flags
-	outputFlag
-	Digest demanded `flag:"--digest sha256:…: simulate only the plan with this digest"`
 	given
 	concurrencyFlag
 	Schedule int `least:"0" flag:"--schedule N: repeat one of --schedules"`
-
-	reading *project.Reader
 }
 
-func (o *simulating) run(ctx context.Context, c *cli, args []string) (err error) {
-	if o.Format, err = o.formOf(c, o.Format); err != nil {
-		return err
-	}
-	o.reading = c.newReading()
-	var text bytes.Buffer
-	to := *c
-	if o.Output != "" {
-		to.out = terminal.NewScreen(&text)
-	}
-	err = to.simulate(ctx, o, args[0])
-	if text.Len() > 0 {
-		err = cmp.Or(c.write(o.Output, text.Bytes()), err)
-	}
-	return err
-}
-
-func (c *cli) simulate(ctx context.Context, o *simulating, name string) error {
-	p, input, state, err := o.withValues(c, o.reading, name)
+func (o *simulating) run(ctx context.Context, c *cli, args []string) error {
+	p, input, state, err := o.withValues(c, c.newReading(), args[0])
 	if err != nil {
 		return err
 	}
@@ -58,9 +33,9 @@ func (c *cli) simulate(ctx context.Context, o *simulating, name string) error {
 		c.note("calls of the plan write over each other (OB401), so its result depends on the order; " +
 			"it can be simulated, but not run")
 	default:
-		c.mentionWarnings(name, p, o.Format)
+		c.mentionWarnings(args[0], p, o.Format)
 	}
-	if err = cmp.Or(p.Demand(string(o.Digest)), unreadInputs(p.Plan, input)); err != nil {
+	if err = unreadInputs(p.Plan, input); err != nil {
 		return err
 	}
 	input, state, s.Made = simulation.Generated(p.Plan, input, state, o.Seed)

@@ -109,12 +109,8 @@ func (l *Live) show(w http.ResponseWriter, _ *http.Request) {
 	io.WriteString(w, text)
 }
 
-// mostAtOnce bounds the events of a message, and pause is between two, so that a page
-// isn't woken for each.
-const (
-	mostAtOnce = 5_000
-	pause      = 100 * time.Millisecond
-)
+// pause is between two messages, so that a page isn't woken for each event.
+const pause = 100 * time.Millisecond
 
 // lastMessages is how long a page has to read the end of the run.
 const lastMessages = 5 * time.Second
@@ -127,11 +123,9 @@ func (l *Live) stream(w http.ResponseWriter, r *http.Request) {
 	for {
 		l.mu.Lock()
 		changed := l.changed
-		from = max(0, min(from, len(l.course.lines)))
-		to := min(len(l.course.lines), from+mostAtOnce)
-		n := page.News{Events: diag.Listed(l.course.lines[from:to]), Questions: []page.Question{}, Drawn: l.drawn}
-		behind := to < len(l.course.lines)
-		n.Over = l.over && !behind
+		news := l.course.lines[max(0, min(from, len(l.course.lines))):]
+		n := page.News{Events: diag.Listed(news), Questions: []page.Question{}, Drawn: l.drawn, Over: l.over}
+		from = len(l.course.lines)
 		for _, q := range l.posed {
 			n.Questions = append(n.Questions, l.shown(q))
 		}
@@ -141,11 +135,8 @@ func (l *Live) stream(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		out.SetWriteDeadline(time.Now().Add(30 * time.Second))
-		if _, err := fmt.Fprintf(w, "id: %d\ndata: %s\n\n", to, text); err != nil || out.Flush() != nil || n.Over {
+		if _, err := fmt.Fprintf(w, "id: %d\ndata: %s\n\n", from, text); err != nil || out.Flush() != nil || n.Over {
 			return
-		}
-		if from = to; behind {
-			continue
 		}
 		select {
 		case <-changed:

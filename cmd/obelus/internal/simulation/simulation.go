@@ -12,7 +12,7 @@ import (
 
 // Flags are what is simulated, and how it is reported.
 type Flags struct {
-	Format    string   `flag:"--format text|json: text, or events; the ending of -o names it, too"`
+	Format    string   `flag:"--format text|json: text, or events"`
 	Fail      []string `flag:"--fail NAME: a tool, call or item (fetch#1[2]) that fails every time"`
 	Branches  bool     `flag:"--branches: simulate every way in which calls and conditions can end"`
 	Schedules int      `least:"0" flag:"--schedules N: simulate this many other orders of the same work, too"`
