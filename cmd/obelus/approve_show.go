@@ -3,10 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -27,16 +25,21 @@ func (a *signing) show(changed []string) error {
 	if err != nil {
 		return err
 	}
-	var differs *facts.Comparison
-	if a.old != nil && len(changed) > 0 {
-		if before := shownBy(a.old); before != nil {
-			differs = facts.Compare(before, a.facts)
-		}
-	}
-	if a.Format == "json" {
-		return a.showJSON(digest, changed, differs)
-	}
 	values := a.shownValues()
+	if a.Format == "json" {
+		a.cli.out.JSON(struct {
+			Kind    string                     `json:"kind"`
+			Plan    string                     `json:"plan"`
+			Digest  string                     `json:"digest"`
+			Facts   *facts.Facts               `json:"facts"`
+			Parts   []plan.Part                `json:"parts"`
+			Input   map[string]json.RawMessage `json:"input,omitempty"`
+			State   map[string]json.RawMessage `json:"state,omitempty"`
+			Changed []string                   `json:"changed,omitempty"` // since the approval that there is
+			Permit  *permit.Permit             `json:"envelope"`
+		}{"approval", a.plan, digest, a.facts, a.parts[1:], values[0], values[1], changed, a.permit})
+		return nil
+	}
 	var given, besides, budget, found []string
 	for i, kind := range []string{"input", "state"} {
 		for _, key := range slices.Sorted(maps.Keys(values[i])) {
@@ -73,42 +76,17 @@ func (a *signing) show(changed []string) error {
 	if a.old != nil {
 		p := a.old.Statement.Predicate
 		add(fmt.Sprintf("Changed since %s approved at %s", p.Signer, p.Made.Format(time.RFC3339)), changed)
-	}
-	if differs != nil && !differs.Same() {
-		rows = append(rows, differs.Rows()...)
+		if before := shownBy(a.old); before != nil && len(changed) > 0 {
+			if differs := facts.Compare(before, a.facts); !differs.Same() {
+				rows = append(rows, differs.Rows()...)
+			}
+		}
 	}
 	text := rows.Text(terminal.StyleFor(a.cli.out))
 	if a.Format == "markdown" {
 		text = rows.Markdown()
 	}
 	a.cli.out.Print("%s", text)
-	return nil
-}
-
-// showJSON is show for programs: what has changed is since the approval that there is.
-func (a *signing) showJSON(digest string, changed []string, differs *facts.Comparison) error {
-	values := a.shownValues()
-	findings, err := objects(func(w io.Writer) error { return diag.JSON(w, a.program.Findings) })
-	var differences []json.RawMessage
-	if differs != nil && err == nil {
-		differences, err = objects(differs.JSON)
-	}
-	if err != nil {
-		return err
-	}
-	a.cli.out.JSON(struct {
-		Kind        string                     `json:"kind"`
-		Plan        string                     `json:"plan"`
-		Digest      string                     `json:"digest"`
-		Facts       *facts.Facts               `json:"facts"`
-		Findings    []json.RawMessage          `json:"findings"`
-		Parts       []plan.Part                `json:"parts"`
-		Input       map[string]json.RawMessage `json:"input,omitempty"`
-		State       map[string]json.RawMessage `json:"state,omitempty"`
-		Changed     []string                   `json:"changed,omitempty"`
-		Differences []json.RawMessage          `json:"differences,omitempty"`
-		Permit      *permit.Permit             `json:"envelope"`
-	}{"approval", a.plan, digest, a.facts, findings, a.parts[1:], values[0], values[1], changed, differences, a.permit})
 	return nil
 }
 
@@ -128,16 +106,6 @@ func (a *signing) shownValues() (shown [2]map[string]json.RawMessage) {
 		}
 	}
 	return shown
-}
-
-// objects are the lines that something writes, each a JSON object.
-func objects(write func(io.Writer) error) ([]json.RawMessage, error) {
-	out, all := &strings.Builder{}, []json.RawMessage{}
-	err := write(out)
-	for line := range strings.Lines(out.String()) {
-		all = append(all, json.RawMessage(strings.TrimSpace(line)))
-	}
-	return all, err
 }
 
 // shownBy is what was shown to those who signed an approval; nil if unknown.

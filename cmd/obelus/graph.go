@@ -38,14 +38,15 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if form == "html" {
 		options.MaxNodes, options.MaxEdges = pages.Nodes, pages.Edges
 	}
+	plans := 1
 	if o.Run != "" {
-		if err := counted("", 0, 0)(c.cmd, args); err != nil {
-			return err
-		}
-		return o.drawRun(c, options, form)
+		plans = 0
 	}
-	if err := counted("a plan, or a run with --run", 1, 1)(c.cmd, args); err != nil {
+	if err := counted("a plan, or a run with --run", plans, plans)(c.cmd, args); err != nil {
 		return err
+	}
+	if o.Run != "" {
+		return o.drawRun(c, options, form)
 	}
 	p, err := c.prepared(args[0], c.newReading())
 	if err != nil {
@@ -54,9 +55,15 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if p.Plan.Root == nil {
 		return c.faultyPlan(p, "text", statusFound)
 	}
-	for _, name := range []string{options.Focus, options.Between[0], options.Between[1]} {
-		if err := pages.KnownCall(p.Plan, name); err != nil {
-			return err
+	var names []string
+	for _, call := range p.Plan.Calls {
+		names = append(names, call.Name)
+	}
+	for _, name := range []string{o.Focus, from, to} {
+		if name != "" && !slices.Contains(names, name) {
+			return usageErr("the plan has no call %q", name).
+				Advise("a call is named by its \"_id\", or by its tool and place, such as \"fetch#1\"").
+				Suggest(name, names)
 		}
 	}
 	if o.Scheme {

@@ -148,19 +148,3 @@ func Explored(plan *plan.Plan) (simulate.Options, simulate.MadeUp) {
 	return simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1,
 		Steps: simulate.DefaultSteps(plan)}, made
 }
-
-// KnownCall refuses the name of a call that the plan doesn't have.
-func KnownCall(plan *plan.Plan, name string) error {
-	if name == "" {
-		return nil
-	}
-	names := make([]string, len(plan.Calls))
-	for i, call := range plan.Calls {
-		if call.Name == name {
-			return nil
-		}
-		names[i] = call.Name
-	}
-	return diag.NewError(nil, "the plan has no call %q", name).
-		Advise("a call is named by its \"_id\", or by its tool and place, such as %q", "fetch#1").Suggest(name, names)
-}
