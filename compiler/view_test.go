@@ -2,46 +2,12 @@ package compiler
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
-
-// A sketch is a random plan for a few instances, call by call.
-type sketch struct {
-	head  string
-	calls []string
-	of    []string // by call: its instance; "" for all
-}
-
-// text is the plan of all calls, or of those that one instance runs.
-func (s sketch) text(only string) string {
-	var b strings.Builder
-	b.WriteString(s.head + "calls:\n")
-	kept := func(i int) bool { return only == "" || s.of[i] == "" || s.of[i] == only }
-	for i, call := range s.calls {
-		if !kept(i) {
-			continue
-		}
-		for k := range s.calls { // what nobody listens to is written out of "_after" by hand
-			if !kept(k) {
-				call = strings.ReplaceAll(call, fmt.Sprintf(", _after: [c%d]", k), "")
-			}
-		}
-		if s.of[i] != "" {
-			call += ", _instance: " + s.of[i]
-		}
-		fmt.Fprintf(&b, "  - {%s}\n", call)
-	}
-	if b.String() == s.head+"calls:\n" {
-		b.WriteString("  []\n")
-	}
-	b.WriteString("output: {a: †state.a, x: †state.b || 1}\n")
-	return b.String()
-}
 
 func planOf(text string) *plan.Plan {
 	p, _ := Compile(source.NewFile("plan.yaml", []byte(text)), Options{})

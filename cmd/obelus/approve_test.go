@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/obelus-dev/obelus/testdata/cputime"
 )
 
 const paying = `plan: pay
@@ -52,14 +51,4 @@ func FuzzShownBefore(f *testing.F) {
 			_, _ = differs.Rows().Text(true), differs.Rows().Markdown()
 		}
 	})
-}
-
-// spent reports the processor time of an operation besides its wall time.
-func spent(b *testing.B, op func()) {
-	used := cputime.Spent(func() {
-		for b.Loop() {
-			op()
-		}
-	})
-	b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }

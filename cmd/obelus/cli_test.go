@@ -356,17 +356,3 @@ func TestMessagesAreEscaped(t *testing.T) {
 		}
 	}
 }
-
-// Watched calls a function once something was written.
-type watched struct {
-	strings.Builder
-	wanted string
-	seen   func()
-}
-
-func (w *watched) Write(text []byte) (int, error) {
-	if strings.Contains(string(text), w.wanted) {
-		w.seen()
-	}
-	return w.Builder.Write(text)
-}

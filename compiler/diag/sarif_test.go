@@ -38,22 +38,6 @@ func reportOfAll() Report {
 	}
 }
 
-// The parts of SARIF 2.1.0 that a reader looks at.
-type (
-	sarifArtifact struct {
-		URI  string `json:"uri"`
-		Base string `json:"uriBaseId,omitempty"`
-	}
-	sarifRegion struct {
-		StartLine   int `json:"startLine"`
-		StartColumn int `json:"startColumn"`
-		EndLine     int `json:"endLine"`
-		EndColumn   int `json:"endColumn"`
-		ByteOffset  int `json:"byteOffset"`
-		ByteLength  int `json:"byteLength"`
-	}
-)
-
 func sarifLogOf(t testing.TB, r Report) []byte {
 	t.Helper()
 	var b bytes.Buffer

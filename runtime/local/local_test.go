@@ -142,16 +142,6 @@ func TestConfirmationStops(t *testing.T) {
 	})
 }
 
-// keptEvents is a journal that keeps what kind its events are of.
-type keptEvents struct{ kinds []string }
-
-func (k *keptEvents) Append(e *runtime.Event) error {
-	k.kinds = append(k.kinds, e.Kind.String())
-	return nil
-}
-
-func (k *keptEvents) Sync() error { return nil }
-
 // An inquirer keeps in which order it is asked.
 type inquirer struct{ order []string }
 

@@ -7,16 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
-
-type observed func(runtime.Command)
-
-func (f observed) Observe(_ time.Duration, c runtime.Command) { f(c) }
-func (f observed) Waits(string)                               {}
 
 // EXECUTION.md#journals: of a run that was killed, wherever that was, it is told what that left: each call
 // that had started settles once, as often as the last line counts, and those that were at work

@@ -212,23 +212,6 @@ func (w *watcher) Observe(_ time.Duration, c runtime.Command) {
 
 func (w *watcher) Waits(string) {}
 
-// A replacing person puts something in the place of each call, and takes the call
-// where that can't be.
-type replacing struct {
-	by    json.RawMessage
-	asked *string
-}
-
-func (r replacing) Ask(_ context.Context, q *runtime.Question) func() (runtime.Decision, error) {
-	return func() (runtime.Decision, error) {
-		if q.Problem != "" {
-			*r.asked = q.Problem
-			return runtime.Decision{Verdict: runtime.Approve}, nil
-		}
-		return runtime.Decision{Verdict: runtime.Replace, Replacement: r.by}, nil
-	}
-}
-
 // A remover lets calls run, and removes the journal of their run meanwhile.
 type remover struct {
 	approver
