@@ -1,67 +1,48 @@
 package dot
 
 import (
-	"slices"
-
-	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// Against draws what became of an older plan in its new one: what is new, changed or removed, and its neighbors.
+// FromDiff draws what became of an older plan in its new one: what is new, changed or removed, and its neighbors.
 // Was gives the name that a call had in the old plan, or "" for none.
-func (v View) Against(old View, was func(call string) string, changed func(call string) bool) View {
-	b, before := newBuilder(v), map[[2]string]*Node{}
-	for i := range old.Nodes {
-		before[identity(&old.Nodes[i])] = &old.Nodes[i]
+func FromDiff(p, older *plan.Plan, was func(call string) string, changed map[string]bool) View {
+	gone, old := map[string]bool{}, map[string]*Node{} // by name
+	for _, c := range older.Calls {
+		gone[c.Name] = true
 	}
-	now := map[[2]string]int{} // the nodes of what still exists, by their identities in the old view
-	for _, n := range v.Nodes {
-		id := identity(&n)
-		if n.Call != "" {
-			id[1] = was(n.Call)
+	var o Options
+	for _, c := range p.Calls {
+		name := was(c.Name)
+		delete(gone, name)
+		if name == "" || changed[c.Name] {
+			o.Focus = append(o.Focus, c.Name)
 		}
-		o := before[id]
-		if id[1] == "" || n.Call == "" && o == nil {
-			n.Marks = addMark(slices.Clone(n.Marks), Mark{Kind: Added})
-		} else if n.Call != "" && changed(n.Call) {
-			n.Marks = addMark(slices.Clone(n.Marks), Mark{Kind: Changed, Code: otherEffects(o, &n)})
-		}
-		now[id] = b.node(n)
 	}
-	placed := make([]int, len(old.Nodes))
-	for i, n := range old.Nodes {
-		at, exists := now[identity(&n)]
-		if !exists {
+	v, before := FromPlan(p, nil, o), FromPlan(older, nil, Options{})
+	for i := range before.Nodes {
+		old[before.Nodes[i].Call] = &before.Nodes[i]
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if name := was(n.Call); n.Call != "" && name == "" {
+			n.Marks = addMark(n.Marks, Mark{Kind: Added})
+		} else if changed[n.Call] {
+			n.Marks = addMark(n.Marks, Mark{Kind: Changed, Code: otherEffects(old[name], n)})
+		}
+	}
+	for i, e := range v.Edges {
+		if has(v.Nodes[e.From].Marks, Added) || has(v.Nodes[e.To].Marks, Added) {
+			v.Edges[i].Marks = addMark(e.Marks, Mark{Kind: Added})
+		}
+	}
+	for _, n := range before.Nodes {
+		if gone[n.Call] {
 			n.Marks = []Mark{{Kind: Removed}}
-			at = b.node(n)
-		}
-		placed[i] = at
-	}
-	had := map[edgeKey]bool{}
-	for _, e := range old.Edges {
-		had[edgeKey{placed[e.From], placed[e.To], e.Kind}] = true
-	}
-	for _, e := range v.Edges {
-		if !had[edgeKey{e.From, e.To, e.Kind}] {
-			e.Marks = addMark(slices.Clone(e.Marks), Mark{Kind: Added})
-		}
-		b.again(e.From, e.To, e)
-	}
-	for _, e := range old.Edges {
-		if _, has := b.index[edgeKey{placed[e.From], placed[e.To], e.Kind}]; !has {
-			e.Marks = []Mark{{Kind: Removed}}
-			b.again(placed[e.From], placed[e.To], e)
+			v.add(n)
 		}
 	}
-	return b.view().differing()
-}
-
-// identity is what tells the nodes of a view apart: calls by their names, others by what
-// they represent.
-func identity(n *Node) [2]string {
-	if n.Call != "" {
-		return [2]string{"call", n.Call}
-	}
-	return [2]string{string(n.Kind), n.Label}
+	return v
 }
 
 // otherEffects is what a call does now and didn't do, and the other way round.
@@ -74,32 +55,4 @@ func otherEffects(old, n *Node) (text string) {
 		}
 	}
 	return text
-}
-
-// differing is a view without the nodes that neither differ nor are next to what does. One without differences is
-// whole.
-func (v View) differing() View {
-	kept := make([]bool, len(v.Nodes))
-	differs := func(marks []Mark) bool { return has(marks, Added, Changed, Removed) }
-	for i, n := range v.Nodes {
-		kept[i] = differs(n.Marks)
-	}
-	for _, e := range v.Edges {
-		if differs(e.Marks) || differs(v.Nodes[e.From].Marks) || differs(v.Nodes[e.To].Marks) {
-			kept[e.From], kept[e.To] = true, true
-		}
-	}
-	more, b := 0, newBuilder(v)
-	b.take(v, func(i int, n Node) int {
-		if kept[i] {
-			return b.node(n)
-		}
-		more++
-		return -1
-	})
-	if more == 0 || more == len(v.Nodes) {
-		return v
-	}
-	b.v.Notes = append(b.v.Notes, wording.Count(more, "node")+" without a difference not drawn")
-	return b.view()
 }

@@ -3,12 +3,14 @@ package dot
 import (
 	"strings"
 	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
 // EXECUTION.md#diff: a picture of a difference has what differs and what is next to it, and names gates and effects
 // that are new or gone.
-func TestAgainstDrawsWhatDiffers(t *testing.T) {
-	view := func(gate, rest string) View {
+func TestDiffDrawsWhatDiffers(t *testing.T) {
+	compiled := func(gate, rest string) *plan.Plan {
 		p, _ := compile(t, "plan.yaml", `
 tools: {step: {type: object, properties: {x: {}}}, wipe: {type: object, properties: {x: {}}}}
 activities: {wipe: {exec: {argv: [wipe]}, annotations: {destructiveHint: true, openWorldHint: false}}}
@@ -18,15 +20,15 @@ calls:
 - {_id: drop, _tool: wipe, x: †state.near, _outputPath: dropped`+gate+`}
 - {_id: last, _tool: step, x: †state.dropped, _outputPath: last}
 `+rest)
-		return FromPlan(p, nil, Options{})
+		return p
 	}
-	old, now := view(", _confirm: true", "- {_id: gone, _tool: step, x: †state.last}\n"), view("", "")
+	old, now := compiled(", _confirm: true", "- {_id: gone, _tool: step, x: †state.last}\n"), compiled("", "")
 	was := func(call string) string { return call }
-	v := now.Against(old, was, func(call string) bool { return call == "drop" })
+	v := FromDiff(now, old, was, map[string]bool{"drop": true})
 	text := v.Text()
 	for _, want := range []string{
 		"± ▲ ↗ drop · changed; no longer: a person is asked\n", "− ✦ gone · removed\n", "near\n", "last\n",
-		"1 node without a difference not drawn", "±: ", "−: ",
+		"3 of 4 calls: those near \"drop\"", "±: ", "−: ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it has no %q:\n%s", want, text)
@@ -35,8 +37,8 @@ calls:
 	if len(v.Nodes) != 4 {
 		t.Errorf("%d nodes are drawn, want 4:\n%s", len(v.Nodes), text)
 	}
-	same := now.Against(now, was, func(string) bool { return false })
-	if len(same.Nodes) != len(now.Nodes) || strings.Contains(same.Text(), "changed") {
+	same := FromDiff(now, now, was, nil)
+	if len(same.Nodes) != len(now.Calls) || strings.Contains(same.Text(), "changed") {
 		t.Errorf("without a difference it is\n%s", same.Text())
 	}
 }

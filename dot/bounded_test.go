@@ -47,7 +47,7 @@ func manyOffers(n int) string {
 // EXECUTION.md#limits: a drawing costs about as much as its plan is long, not as there are pairs of
 // calls that wait for each other, and is collapsed where it would be too large.
 func TestDrawingIsBounded(t *testing.T) {
-	views := map[string]Options{"": {}, "focus": {Focus: "t#7", Depth: 2}}
+	views := map[string]Options{"": {}, "focus": {Focus: []string{"t#7"}, Depth: 2}}
 	for name, text := range dense() {
 		file := "plan.yaml"
 		if text[0] == '[' {

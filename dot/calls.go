@@ -1,7 +1,7 @@
 package dot
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 func (d *drawing) drawCalls(l level) {
@@ -21,7 +22,7 @@ func (d *drawing) drawCalls(l level) {
 		} else {
 			n = d.groupNode(calls)
 		}
-		at := d.b.node(n)
+		at := d.b.v.add(n)
 		for _, i := range calls {
 			d.shown[i] = at
 		}
@@ -29,7 +30,7 @@ func (d *drawing) drawCalls(l level) {
 }
 
 func (d *drawing) callNode(c *plan.Call) Node {
-	n := Node{Kind: Call, Call: c.Name, Tool: diag.Escape(c.ToolName), Label: diag.Escape(c.Name),
+	n := Node{Kind: Call, Call: c.Name, Label: diag.Escape(c.Name),
 		Frames: frameOf(c), Count: 1}
 	latent := c.Latent() && c.Produced == nil && c.Tool != nil
 	switch {
@@ -40,7 +41,7 @@ func (d *drawing) callNode(c *plan.Call) Node {
 	}
 	var detail, tooltip []string
 	if c.ID != "" && c.ID != c.ToolName {
-		detail = append(detail, n.Tool)
+		detail = append(detail, diag.Escape(c.ToolName))
 	}
 	fact := d.facts(c)
 	switch {
@@ -75,7 +76,9 @@ func (d *drawing) callNode(c *plan.Call) Node {
 		detail = append(detail, words)
 	}
 	if d.options.Detail {
-		detail = append(detail, parameters(c, fact)...)
+		for _, value := range fact.Values {
+			detail = append(detail, diag.Escape(value.Path+": "+shorten(value.String(), 3*maxDetail)))
+		}
 	}
 	n.Repeats = c.Each != nil || words != "" && c.Instance == ""
 	n.Detail, n.Tooltip = strings.Join(detail, "\n"), strings.Join(tooltip, "\n")
@@ -86,13 +89,6 @@ func (d *drawing) callNode(c *plan.Call) Node {
 // that the condition reads. Where the call needs a value of another with the same condition, it is shown there.
 func (d *drawing) findEntrances() {
 	d.entrances = map[int]string{}
-	last := func(read int) (layer int32) {
-		layer = -1
-		for _, w := range d.plan.Reads[read].Writers {
-			layer = max(layer, d.layer[w])
-		}
-		return layer
-	}
 	for _, c := range d.plan.Calls {
 		if c.When == nil || c.When.Node == nil {
 			continue
@@ -108,7 +104,7 @@ func (d *drawing) findEntrances() {
 		of, found := -1, slices.ContainsFunc(c.Reads, same)
 		for e := range c.When.Expressions() {
 			for _, read := range e.Reads {
-				if !compiler.ReadsItem(d.plan, &d.plan.Reads[read]) && (of < 0 || last(read) > last(of)) {
+				if !compiler.ReadsItem(d.plan, &d.plan.Reads[read]) {
 					of = read
 				}
 			}
@@ -117,16 +113,12 @@ func (d *drawing) findEntrances() {
 			of = c.Reads[0]
 		}
 		if of >= 0 && !found {
-			d.entrances[of] = "if " + d.shortCondition(c)
+			text := diag.Escape(compiler.Redact(d.plan, c.When.Node.Text)) // without what most references begin with
+			d.entrances[of] = "if " +
+				shorten(strings.NewReplacer("†state.", "", "(state.", "(", " state.", " ", "†", "").
+					Replace(text), 3*maxLabel)
 		}
 	}
-}
-
-// shortCondition is the condition of a call without what most references begin with.
-func (d *drawing) shortCondition(c *plan.Call) string {
-	text := diag.Escape(compiler.Redact(d.plan, c.When.Node.Text))
-	return shorten(strings.NewReplacer("†state.", "", "(state.", "(", " state.", " ", "†", "").
-		Replace(text), 3*maxLabel)
 }
 
 // seen is what a model is handed that answers a call.
@@ -141,32 +133,14 @@ func seen(fact *facts.Call) string {
 	return strings.Join(all, ", ")
 }
 
-// parameters are a call's, in the order of the text.
-func parameters(c *plan.Call, fact *facts.Call) (lines []string) {
-	for _, value := range AsWritten(c, fact.Values) {
-		lines = append(lines, diag.Escape(value.Path+": "+shorten(value.String(), 3*maxDetail)))
-	}
-	return lines
-}
-
-// AsWritten are the values of a call's parameters in the order of the text.
-func AsWritten(c *plan.Call, values []facts.Value) []facts.Value {
-	of := func(value facts.Value) int {
-		return slices.IndexFunc(c.Params.Fields, func(field plan.TemplateField) bool {
-			rest, of := strings.CutPrefix(value.Path, facts.Step("", field.Key))
-			return of && (rest == "" || rest[0] == '.' || rest[0] == '[')
-		})
-	}
-	sorted := slices.Clone(values)
-	slices.SortStableFunc(sorted, func(a, b facts.Value) int { return cmp.Compare(of(a), of(b)) })
-	return sorted
-}
-
 // effect is what a call may do to the world, and who declares it: as marks, or in words
 // that it changes nothing.
 func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks []Mark) {
 	if c.Confirm {
 		marks = addMark(marks, Mark{Kind: Asks})
+	}
+	for _, m := range d.marksWithin(d.plan.Delegates[c.Delegate]) {
+		marks = addMark(marks, m)
 	}
 	a := d.plan.Activities[c.Activity]
 	if a == nil || a.Kind == "expr" || c.Delegate != "" {
@@ -193,4 +167,57 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 		marks = addMark(marks, m)
 	}
 	return words, marks
+}
+
+// marksWithin is what the calls of a delegate may do, and those of its own delegates.
+func (d *drawing) marksWithin(p *plan.Plan) []Mark {
+	marks, known := d.within[p]
+	if p != nil && !known {
+		d.within[p] = nil // of a plan that runs itself
+		inner := &drawing{plan: p, facts: facts.OfCalls(p), within: d.within}
+		for _, c := range p.Calls {
+			_, all := inner.effect(c, inner.facts(c))
+			for _, m := range all {
+				marks = addMark(marks, Mark{Kind: m.Kind})
+			}
+		}
+		d.within[p] = marks
+	}
+	return marks
+}
+
+// advisorsNote names the advisors of the planning model, and when they are asked.
+func advisorsNote(p *plan.Plan) string {
+	when := map[string]string{"start": "at the start", "finish": "at the end", "request": "at every request",
+		"": "when asked"}
+	var words []string
+	for _, a := range p.Advisors {
+		words = append(words, fmt.Sprintf("%s (%s)", diag.Escape(a.ID), when[a.On]))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	if n := len(words); n > 4 {
+		words = append(words[:3], fmt.Sprintf("%d more", n-3))
+	}
+	return "advised by " + strings.Join(words, ", ")
+}
+
+// inEvery says for how many instances a call is run that names none.
+func inEvery(p *plan.Plan) string {
+	switch {
+	case len(p.Instances) > 0:
+		return "for each of " + wording.Count(len(p.Instances), "instance")
+	case p.AwaitsInstances:
+		return "for each instance"
+	}
+	return ""
+}
+
+// frameOf is the frame of a call that is for one instance.
+func frameOf(c *plan.Call) []string {
+	if c.Instance == "" {
+		return nil
+	}
+	return []string{"instance " + diag.Escape(c.Instance)}
 }

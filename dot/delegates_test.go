@@ -2,9 +2,9 @@ package dot
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -51,73 +51,40 @@ calls:
 `,
 }
 
-// LANGUAGE.md#delegates-and-scopes: what a call delegates to is drawn in a frame around it. The call stands
-// for the delegate's input and for what its scopes hand over; its readers wait for
-// the delegate's output, and those of its failure for the call itself.
+// LANGUAGE.md#delegates-and-scopes: the box of a call that runs a plan shows what the calls of that plan may do, and of
+// those that these run.
 func TestDelegates(t *testing.T) {
-	p, found := compileFolder(t, nestedFiles)
+	files := maps.Clone(nestedFiles)
+	files["text.yaml"] += "  - {_tool: wipe, _confirm: true}\nactivities: {wipe: {exec: {argv: [rm]}, annotations: {destructiveHint: true}}}\n"
+	p, found := compileFolder(t, files)
 	v := FromPlan(p, found, Options{})
-	var framed []string
-	for _, n := range v.Nodes {
-		framed = append(framed, strings.Join(append(slices.Clone(n.Frames), string(n.Kind)+" "+n.Label+" "+n.Call), "/"))
-	}
-	slices.Sort(framed)
-	same(t, "nodes", framed, []string{
-		"call bind#2 bind#2",
-		"delegate one/call one one",
-		"delegate one/call outline#1 one/outline#1",
-		"delegate one/delegate text/call draft#1 one/text/draft#1",
-		"delegate one/delegate text/call text one/text",
-		"delegate one/delegate text/effect log#2 one/text/log#2",
-		"delegate one/delegate text/initial initial state ",
-		"delegate one/output output of one ",
-		"effect mourn#3 mourn#3",
-		"initial initial state ",
-		"output output ",
+	same(t, "nodes", nodes(v), []string{
+		"call bind#2", "call one !destroys !may leave the machine !a person is asked", "effect mourn#3",
+		"initial initial state", "output output",
 	})
-	var drawn []string
-	for _, e := range v.Edges {
-		drawn = append(drawn, fmt.Sprintf("%s -%s-> %s: %s", v.Nodes[e.From].Call, e.Kind, v.Nodes[e.To].Call, e.Label))
-	}
-	slices.Sort(drawn)
-	same(t, "edges", drawn, []string{
-		" -data-> bind#2: †state.one",
-		" -data-> one/text/draft#1: †state.seed",
-		" -data-> one: †state.style (if there)",
-		" -after-> mourn#3: only if done",
-		"bind#2 -data-> : †state.book",
-		"one -data-> one/outline#1: †input.about\n†state.style",
-		"one -failure-> mourn#3: †state.error",
-		"one/outline#1 -data-> one/text: †state.outline",
-		"one/text -data-> : †state.text",
-		"one/text -data-> one/text/draft#1: †input.outline",
+	same(t, "edges", edges(v), []string{
+		"bind#2 -data-> output: †state.book", "initial state -data-> one: †state.style (if there)",
+		"one -after-> mourn#3: only if done", "one -data-> bind#2: †state.one", "one -failure-> mourn#3: †state.error",
 	})
 	if !slices.Contains(v.Notes, "advised by editor (at every request), ed<i>tor (when asked)") {
 		t.Errorf("the notes are %q", v.Notes)
 	}
-	if !v.Mark("one/text/draft#1", Mark{Kind: Running}) || v.Mark("draft#1", Mark{Kind: Running}) {
-		t.Error("a call of a delegate isn't known by the calls above it and its name")
-	}
 	draw(t, "delegates", v)
 }
 
-// Delegates are unfolded where the drawing stays small.
-func TestDelegatesAreUnfoldedWhereTheDrawingIsSmall(t *testing.T) {
-	p, found := compileFolder(t, nestedFiles)
-	for _, test := range []struct {
-		options Options
-		calls   int
-	}{
-		{Options{}, 7},
-		{Options{Flat: true}, 3},
-		{Options{Focus: "bind#2"}, 6},
-	} {
-		v, calls := FromPlan(p, found, test.options), 0
-		for _, n := range v.Nodes {
-			calls += n.Count
-		}
-		if calls != test.calls {
-			t.Errorf("%+v: %d calls are drawn, and not %d", test.options, calls, test.calls)
-		}
+// LANGUAGE.md#documents: delegates that double at every level are looked at once each, and a plan that reaches itself is
+// drawn.
+func TestHostileDelegates(t *testing.T) {
+	files := map[string]string{"plan.yaml": "calls: [{_tool: a, _delegate: d0.yaml}, {_tool: a, _delegate: d0.yaml}]"}
+	for i := range 30 {
+		files[fmt.Sprintf("d%d.yaml", i)] = fmt.Sprintf("calls: [{_tool: a, _delegate: d%d.yaml}, {_tool: a, _delegate: d%d.yaml}]", i+1, i+1)
+	}
+	p, found := compileFolder(t, files)
+	if n := len(FromPlan(p, found, Options{}).Nodes); n > mermaidNodes {
+		t.Errorf("%d nodes", n)
+	}
+	p, found = compileFolder(t, map[string]string{"plan.yaml": "calls: [{_tool: a, _delegate: other.yaml}]", "other.yaml": "calls: [{_tool: b, _delegate: plan.yaml}]"})
+	if v := FromPlan(p, found, Options{}); len(v.Nodes) == 0 || len(v.Nodes) > mermaidNodes {
+		t.Errorf("%d nodes of a plan that reaches itself", len(v.Nodes))
 	}
 }

@@ -48,21 +48,7 @@ func wrapped(s string, limit int) (out []string) {
 		return nil
 	}
 	for line := range strings.SplitSeq(s, "\n") {
-		r := []rune(shorten(diag.Escape(line), maxTip))
-		for len(r) > limit {
-			at := limit
-			for at > limit/3 && r[at] != ' ' {
-				at--
-			}
-			if r[at] != ' ' {
-				at = limit
-			}
-			out = append(out, string(r[:at]))
-			if r = r[at:]; r[0] == ' ' {
-				r = r[1:]
-			}
-		}
-		out = append(out, string(r))
+		out = append(out, diag.Wrap(shorten(diag.Escape(line), maxTip), limit, "")...)
 	}
 	if more := len(out) - maxLines; more > 1 {
 		out = append(out[:maxLines-1], fmt.Sprintf("… and %d more lines", more+1))
@@ -79,17 +65,6 @@ func shorten(s string, limit int) string {
 	r := []rune(s)
 	tail := (limit - 1) / 2
 	return string(r[:limit-1-tail]) + "…" + string(r[n-tail:])
-}
-
-// fitted is a text in lines of at most so many characters: all of it where there is room, or else cut.
-func fitted(s string, limit int) []string {
-	switch {
-	case limit <= 0:
-		return nil
-	case limit < maxCondition:
-		return rows(s, limit)
-	}
-	return wrapped(s, limit)
 }
 
 // htmlEscaper makes text fit for Graphviz's HTML-like labels. These are XML in

@@ -10,7 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // What Mermaid draws with its default settings: it refuses more than 500
@@ -32,17 +32,6 @@ type level struct {
 var levels = []level{
 	{}, {byTool: true, whose: "one tool and layer"}, {whose: "one layer"},
 	{bands: 24, whose: "neighbouring layers"}, {bands: 8, whose: "neighbouring layers"},
-}
-
-// graphOf is the graph of nodes that wait for others.
-func graphOf(waits [][]int32) *dag.Graph {
-	b := dag.NewBuilder(len(waits), 0)
-	for _, deps := range waits {
-		b.Add(deps...)
-		b.Next()
-	}
-	g := b.Graph(nil)
-	return &g
 }
 
 // layers is how many others stand before each node on the longest way to it. On a cycle those that rank first stand
@@ -132,7 +121,7 @@ func (d *drawing) groupNode(calls []int) Node {
 	n.Label = strconv.Itoa(len(calls)) + " calls"
 	var detail []string
 	if len(names) == 1 {
-		n.Tool, n.Label = names[0], fmt.Sprintf("%s ×%d", names[0], len(calls))
+		n.Label = fmt.Sprintf("%s ×%d", names[0], len(calls))
 		names = nil
 	}
 	for _, name := range names[:min(3, len(names))] {
@@ -146,10 +135,14 @@ func (d *drawing) groupNode(calls []int) Node {
 		layers = fmt.Sprintf("layers %d to %d", low+1, high+1)
 	}
 	detail = append(detail, layers)
-	if len(ids) == 1 && !ids[""] {
+	all := ids[""]
+	switch delete(ids, ""); {
+	case len(ids) == 1 && !all:
 		n.Frames = frameOf(d.plan.Calls[calls[0]])
-	} else if words := cmp.Or(ofInstances(ids), inEvery(d.plan)); words != "" {
-		detail = append(detail, words)
+	case len(ids) > 0:
+		detail = append(detail, "of "+wording.Count(len(ids), "instance"))
+	case inEvery(d.plan) != "":
+		detail = append(detail, inEvery(d.plan))
 	}
 	n.Detail = strings.Join(detail, "\n")
 	return n
@@ -166,75 +159,26 @@ type edgeKey struct {
 	kind     EdgeKind
 }
 
+func (e *Edge) key() edgeKey { return edgeKey{e.From, e.To, e.Kind} }
+
 // maxLabels is how many paths an edge names; further ones are counted, so that an edge for a million reads stays small.
 const maxLabels = 3
 
 // newBuilder begins a view that has the name, the notes and the amount of detail of another.
-func newBuilder(v View) *builder {
-	return &builder{
-		v: View{Name: v.Name, Notes: slices.Clone(v.Notes), Detail: v.Detail}, index: map[edgeKey]int{},
-	}
-}
-
-// node adds a node, gives it its id and tells its index.
-func (b *builder) node(n Node) int {
-	n.ID = "n" + strconv.Itoa(len(b.v.Nodes))
-	b.v.Nodes = append(b.v.Nodes, n)
-	return len(b.v.Nodes) - 1
-}
-
-func (b *builder) mark(node int, m Mark) {
-	b.v.Nodes[node].Marks = addMark(b.v.Nodes[node].Marks, m)
-}
+func newBuilder(v View) *builder { return &builder{v: v, index: map[edgeKey]int{}} }
 
 // edge is the one edge of a kind between two nodes. It is good until the next
 // call of edge.
 func (b *builder) edge(from, to int, kind EdgeKind) *Edge {
-	k := edgeKey{from, to, kind}
-	at, ok := b.index[k]
+	e := Edge{From: from, To: to, Kind: kind}
+	at, ok := b.index[e.key()]
 	if !ok {
 		at = len(b.v.Edges)
-		b.index[k] = at
-		b.v.Edges = append(b.v.Edges, Edge{From: from, To: to, Kind: kind})
+		b.index[e.key()] = at
+		b.v.Edges = append(b.v.Edges, e)
 	}
 	return &b.v.Edges[at]
 }
-
-// again draws an edge of another view between two nodes.
-func (b *builder) again(from, to int, e Edge) {
-	edge := b.edge(from, to, e.Kind)
-	labels := strings.Split(e.Label, "\n")
-	if e.further > 0 { // the last line says so
-		labels = labels[:len(labels)-1]
-		edge.further += e.further
-	}
-	for _, label := range labels {
-		edge.read(label)
-	}
-	for when := range strings.SplitSeq(e.When, "\n") {
-		edge.enters(when)
-	}
-	edge.needed = edge.needed || !e.Optional
-	for _, m := range e.Marks {
-		edge.Marks = addMark(edge.Marks, m)
-	}
-}
-
-// take draws another view. Place draws one of its nodes and returns its index now, or -1 to leave it out.
-func (b *builder) take(v View, place func(i int, n Node) int) (placed []int) {
-	for i, n := range v.Nodes {
-		placed = append(placed, place(i, n))
-	}
-	for _, e := range v.Edges {
-		if from, to := placed[e.From], placed[e.To]; from >= 0 && to >= 0 {
-			b.again(from, to, e)
-		}
-	}
-	return placed
-}
-
-// takes notes whether a read that goes this way can be done without.
-func (e *Edge) takes(r *plan.Read) { e.needed = e.needed || r.Ref.Required }
 
 // read adds one label to an edge.
 func (e *Edge) read(label string) {
@@ -275,7 +219,6 @@ func (b *builder) view() View {
 		if e.further > 0 {
 			e.Label += fmt.Sprintf("\n+%d more", e.further)
 		}
-		e.Optional = !e.needed && (e.Kind == Data || e.Kind == Failure)
 	}
 	return b.v
 }

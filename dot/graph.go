@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Graph is the view as a graph for algorithms of one's own: vertices are the nodes by their IDs,
@@ -73,12 +74,15 @@ func (v View) frameCycles() View {
 	return v
 }
 
-// within is the calls at most so many steps from one, along edges of the plan's graph.
-func within(from, steps int, edges ...func(call int) []int32) map[int]bool {
-	near, last := map[int]bool{from: true}, []int{from}
-	for ; steps > 0 && len(last) > 0; steps-- {
+// within is the calls at most so many steps from some, along edges of the plan's graph.
+func within(from []int, steps int, edges ...func(call int) []int32) map[int]bool {
+	near := map[int]bool{}
+	for _, call := range from {
+		near[call] = true
+	}
+	for ; steps > 0 && len(from) > 0; steps-- {
 		var next []int
-		for _, call := range last {
+		for _, call := range from {
 			for _, way := range edges {
 				for _, other := range way(call) {
 					if !near[int(other)] {
@@ -88,43 +92,47 @@ func within(from, steps int, edges ...func(call int) []int32) map[int]bool {
 				}
 			}
 		}
-		last = next
+		from = next
 	}
 	return near
 }
 
-// selectCalls finds which calls are near the one that is asked for, or between two of them.
+// selectCalls finds which calls are near those that are asked for, or between two of them.
 func (d *drawing) selectCalls() {
-	o := d.options
-	if o.Focus == "" && o.Between[0] == "" {
-		return
+	names := d.options.Focus
+	if d.options.Between[0] != "" {
+		names = d.options.Between[:]
 	}
-	var at [3]int
-	for i, name := range []string{o.Focus, o.Between[0], o.Between[1]} {
-		at[i] = slices.IndexFunc(d.plan.Calls, func(c *plan.Call) bool { return c.Name == name })
-		if name != "" && at[i] < 0 {
+	var at []int
+	for _, name := range names {
+		i := slices.IndexFunc(d.plan.Calls, func(c *plan.Call) bool { return c.Name == name })
+		if i < 0 {
 			d.notes = append(d.notes, fmt.Sprintf("no call is named %q: all are drawn", name))
 			return
 		}
+		at = append(at, i)
 	}
-	var near map[int]bool
-	where := fmt.Sprintf("near %q", o.Focus)
-	if o.Focus != "" {
-		near = within(at[0], max(1, o.Depth), d.graph.Users, d.graph.Deps)
+	if len(names) == 0 {
+		return
+	}
+	all := len(d.plan.Calls)
+	near, where := map[int]bool{}, "near "+wording.Names(names, 3)
+	if d.options.Between[0] == "" {
+		near = within(at, max(1, d.options.Depth), d.graph.Users, d.graph.Deps)
 	} else {
-		where = fmt.Sprintf("between %q and %q", o.Between[0], o.Between[1])
-		near = within(at[1], len(d.plan.Calls), d.graph.Users)
-		before := within(at[2], len(d.plan.Calls), d.graph.Deps)
+		where = fmt.Sprintf("between %q and %q", names[0], names[1])
+		near = within(at[:1], all, d.graph.Users)
+		before := within(at[1:], all, d.graph.Deps)
 		maps.DeleteFunc(near, func(call int, _ bool) bool { return !before[call] })
 	}
-	d.near = make([]bool, len(d.plan.Calls))
+	d.near = make([]bool, all)
 	for call := range near {
 		d.near[call] = true
 	}
 	if len(near) == 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%q doesn't wait for %q", o.Between[1], o.Between[0]))
-	} else if len(near) < len(d.near) {
-		d.notes = append(d.notes, fmt.Sprintf("%d of %d calls: those %s", len(near), len(d.near), where))
+		d.notes = append(d.notes, fmt.Sprintf("%q doesn't wait for %q", names[1], names[0]))
+	} else if len(near) < all {
+		d.notes = append(d.notes, fmt.Sprintf("%d of %d calls: those %s", len(near), all, where))
 	}
 }
 
@@ -136,5 +144,6 @@ func (v View) waits() *dag.Graph {
 			waits[e.To] = append(waits[e.To], int32(e.From))
 		}
 	}
-	return graphOf(waits)
+	g := dag.Of(waits)
+	return &g
 }

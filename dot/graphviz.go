@@ -3,6 +3,7 @@ package dot
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,34 +18,21 @@ func (v View) DOT() string {
 		fmt.Fprintf(&b, ", labelloc=t, labeljust=l, label=<%s>", title)
 	}
 	b.WriteString("]\n")
-	call := paints[Call]
-	fmt.Fprintf(&b, "  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", "+fontDOT+
-		", fontsize=12, fillcolor=%q, color=%q, fontcolor=%q]\n",
-		call.fill, call.border, call.text)
+	b.WriteString("  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", " + fontDOT + ", fontsize=12]\n")
 	fmt.Fprintf(&b, "  edge [arrowsize=0.7, "+fontDOT+", fontsize=10, color=%q, fontcolor=%q]\n", line, muted)
-	v.frameDOT(&b, v.frames(), "  ")
+	v.nested(&b, v.nodeDOT, func(number int, name string) string {
+		return fmt.Sprintf(
+			"subgraph cluster_%d { graph [style=\"rounded\", color=%q, labelloc=t, labeljust=l, label=<%s>]",
+			number, frameLine, linesDOT(wrapped(name, maxLabel)))
+	}, "}")
 	for i := range v.Edges {
-		b.WriteString("  " + v.edgeDOT(&v.Edges[i]))
+		b.WriteString("  " + v.edgeDOT(&v.Edges[i]) + "\n")
 	}
 	b.WriteString("}\n")
 	return b.String()
 }
 
 const fontDOT = `fontname="Helvetica,Arial,sans-serif"`
-
-// frameDOT writes the nodes of a frame, and the frames inside it.
-func (v *View) frameDOT(b *strings.Builder, f *frame, indent string) {
-	for _, i := range f.nodes {
-		b.WriteString(indent + v.nodeDOT(&v.Nodes[i]))
-	}
-	for _, inner := range f.inside {
-		fmt.Fprintf(b,
-			"%ssubgraph cluster_%d {\n%s  graph [style=\"rounded\", color=%q, labelloc=t, labeljust=l, label=<%s>]\n",
-			indent, inner.number, indent, frameLine, linesDOT(wrapped(inner.name, maxLabel)))
-		v.frameDOT(b, inner, indent+"  ")
-		b.WriteString(indent + "}\n")
-	}
-}
 
 func (v *View) titleDOT() string {
 	var lines []string
@@ -65,14 +53,9 @@ func (v *View) titleDOT() string {
 	return strings.Join(lines, left) + left + " "
 }
 
+// linesDOT makes a label of lines, which can't be empty.
 func linesDOT(lines []string) string {
-	for i := range lines {
-		lines[i] = htmlEscaper.Replace(lines[i])
-	}
-	if joined := strings.Join(lines, "<BR/>"); joined != "" {
-		return joined
-	}
-	return " "
+	return cmp.Or(strings.ReplaceAll(htmlEscaper.Replace(strings.Join(lines, "\n")), "\n", "<BR/>"), " ")
 }
 
 var shapesDOT = map[Kind]string{
@@ -90,59 +73,51 @@ var (
 const ovalDOT = `shape=oval, style=filled, height=0.36, margin="0.1,0.03"`
 
 func (v *View) nodeDOT(n *Node) string {
-	label := boxDOT.label(v.boxRows(n, fullSizes), n.Count > 0)
-	attributes := []string{"label=<" + cmp.Or(label, " ") + ">"}
-	look, call := n.look(), paints[Call]
-	for _, a := range []struct{ name, value, usual string }{{"fillcolor", look.fill, call.fill},
-		{"color", look.line, call.border}, {"fontcolor", look.text, call.text}} {
-		if a.value != a.usual {
-			attributes = append(attributes, fmt.Sprintf("%s=%q", a.name, a.value))
-		}
-	}
-	if look.width > 1 {
-		attributes = append(attributes, fmt.Sprintf("penwidth=%.2g", look.width))
-	}
-	shape := shapesDOT[n.Kind]
-	if n.Repeats {
-		shape = `shape=box3d, style=filled`
-	}
+	look, shape := n.look(), shapesDOT[n.Kind]
 	if look.dash != "" {
 		shape = `style="rounded,filled,dashed"`
 	}
-	if shape != "" {
-		attributes = append(attributes, shape)
-	}
-	if tip := v.tip(n); tip != "" {
-		attributes = append(attributes, "tooltip="+quoteDOT(tip))
-	}
-	return n.ID + " [" + strings.Join(attributes, ", ") + "]\n"
+	return n.ID + attributesDOT(
+		"label=<"+boxDOT.label(v.boxRows(n, maxLabel, maxDetail), n.Count > 0)+">",
+		fmt.Sprintf("fillcolor=%q, color=%q, fontcolor=%q", look.fill, look.line, look.text),
+		look.penDOT(), shape, tooltipDOT(v.tip(n)))
 }
 
 func (v *View) edgeDOT(e *Edge) string {
-	var attributes []string
 	look := v.edgeLook(e)
+	var dash, label, colour string
 	if look.dash != "" {
-		attributes = append(attributes, "style="+look.dash)
+		dash = "style=" + look.dash
 	}
-	if look.width > 1 {
-		attributes = append(attributes, fmt.Sprintf("penwidth=%.2g", look.width))
-	}
-	if e.Optional {
-		attributes = append(attributes, "arrowhead=empty")
-	}
-	if label := lineDOT.label(v.edgeRows(e, fullSizes), true); label != "" {
-		label = strings.ReplaceAll(label, "<BR/>", " <BR/> ") // a blank on either side keeps the words off the line
-		attributes = append(attributes, "label=< "+label+" >")
+	if label = lineDOT.label(v.edgeRows(e), true); label != "" {
+		label = "label=< " + strings.ReplaceAll(label, "<BR/>", " <BR/> ") + " >" // blanks keep the words off the line
 	}
 	if look.line != line {
-		attributes = append(attributes, fmt.Sprintf("color=%q, fontcolor=%q", look.line, look.text))
+		colour = fmt.Sprintf("color=%q, fontcolor=%q", look.line, look.text)
 	}
-	if tip := v.edgeTip(e); tip != "" {
-		attributes = append(attributes, "tooltip="+quoteDOT(tip))
+	return v.Nodes[e.From].ID + " -> " + v.Nodes[e.To].ID +
+		attributesDOT(dash, look.penDOT(), label, colour, tooltipDOT(v.edgeTip(e)))
+}
+
+// attributesDOT writes attributes behind a node or an edge, without those that aren't set.
+func attributesDOT(all ...string) string {
+	all = slices.DeleteFunc(all, func(one string) bool { return one == "" })
+	if len(all) == 0 {
+		return ""
 	}
-	s := v.Nodes[e.From].ID + " -> " + v.Nodes[e.To].ID
-	if len(attributes) > 0 {
-		s += " [" + strings.Join(attributes, ", ") + "]"
+	return " [" + strings.Join(all, ", ") + "]"
+}
+
+func (l look) penDOT() string {
+	if l.width == 1 {
+		return ""
 	}
-	return s + "\n"
+	return fmt.Sprintf("penwidth=%.2g", l.width)
+}
+
+func tooltipDOT(tip string) string {
+	if tip == "" {
+		return ""
+	}
+	return "tooltip=" + quoteDOT(tip)
 }

@@ -4,18 +4,10 @@ import "slices"
 
 // A LegendEntry explains one sign that a drawing uses.
 type LegendEntry struct {
-	Of    any    // a Kind, an EdgeKind, a MarkKind, or what either of them may be besides
+	Of    any    // a Kind, an EdgeKind, a MarkKind, or the sign of what repeats
 	Look  string // its sign, or how it looks in words
 	Words string // what it means
 }
-
-// A feature is what a node or an edge may be besides its kind.
-type feature string
-
-const (
-	repeats  feature = "repeats"
-	optional feature = "optional"
-)
 
 // String is the entry in words.
 func (e LegendEntry) String() string { return e.Look + ": " + e.Words }
@@ -34,11 +26,10 @@ var legend = []LegendEntry{
 	{Changed, "±", "other values, conditions or effects than in the old plan"},
 	{Effect, "teal box", "a call whose result nothing reads"},
 	{Folded, "double box", "several calls, drawn as one"},
-	{repeats, "stacked box", "a call that runs once for each of several items or instances"},
+	{repeats, repeats, "a call that runs once for each of several items or instances"},
 	{Missing, "dashed box", "a path that is read and nothing writes"},
 	{Data, "line", "a value"},
 	{Failure, "dashed amber line", "only if the call fails, is rejected, or chooses that path"},
-	{optional, "open arrowhead", "an optional value"},
 	{After, "dashed line", "no value; runs only if the call is done"},
 	{Order, "dotted line", "only the order; runs however the call ends"},
 	{Once, "dotted line", "runs only if the call wrote nothing there"},
@@ -55,7 +46,7 @@ func (v View) Legend() []LegendEntry {
 		}
 	}
 	for _, e := range v.Edges {
-		used[e.Kind], used[optional] = true, used[optional] || e.Optional
+		used[e.Kind] = true
 		others = others || e.Kind != Data
 	}
 	used[Data] = used[Data] && others // beside other lines it is to be told from them

@@ -10,15 +10,16 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // Options say what of a plan is drawn.
 type Options struct {
 	// Detail shows in the boxes and on the edges what is otherwise shown on hover, and the parameters of each call.
 	Detail bool
-	// Focus draws only the call of this name or _id and what is near it, and Depth
-	// is how many steps from the call the drawing reaches; 0 is one step.
-	Focus string
+	// Focus draws only the calls of these names or _ids and what is near them, and Depth
+	// is how many steps from the calls the drawing reaches; 0 is one step.
+	Focus []string
 	Depth int
 	// Between draws only two calls, by their names or _ids, and those on the ways from the first to the second.
 	Between [2]string
@@ -26,14 +27,11 @@ type Options struct {
 	// layer are drawn as one, then layers, and a note says so. 0 is what
 	// Mermaid takes, 300 and 450.
 	MaxNodes, MaxEdges int
-	// Flat draws no calls of delegates. Otherwise all of them are drawn where the
-	// drawing has no more than 30 calls then.
-	Flat bool
 	// Scheme doesn't mark cycles: nobody is going to run what is drawn.
 	Scheme bool
 }
 
-// maxSources is how many paths that nothing writes, and how many kinds of data, are drawn one by one.
+// maxSources is how many paths that nothing writes, and kinds of data, are drawn one by one.
 const maxSources = 20
 
 // FromPlan is the drawing of a plan, sound or not: calls, who waits for whom
@@ -47,10 +45,21 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 	if o.MaxEdges <= 0 {
 		o.MaxEdges = mermaidEdges
 	}
-	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), graph: planGraph(p)}
+	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), graph: &p.Graph,
+		within: map[*plan.Plan][]Mark{}}
+	if p.Graph.Len() != len(p.Calls) { // it couldn't be made
+		none := dag.Of(make([][]int32, len(p.Calls)))
+		d.graph = &none
+	}
 	d.layer = layers(d.graph)
 	d.findEntrances()
 	d.selectCalls()
+	if len(p.Calls) == 0 {
+		d.notes = append(d.notes, "no calls: nothing is planned yet")
+	}
+	if note := advisorsNote(p); note != "" {
+		d.notes = append(d.notes, note)
+	}
 	coarse := levels
 	if d.near == nil && len(p.Calls) > o.MaxNodes {
 		coarse = levels[1:]
@@ -59,25 +68,10 @@ func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
 		d.last = len(coarse) == 1
 		v, fits := d.draw(coarse[0])
 		if fits || d.last {
-			return d.finish(v)
+			return v
 		}
 		coarse = coarse[1:]
 	}
-}
-
-// finish adds what stands around a plan's own calls: who advises, and what
-// delegates do.
-func (d *drawing) finish(v View) View {
-	if len(d.plan.Calls) == 0 {
-		v.Notes = append(v.Notes, "no calls: nothing is planned yet")
-	}
-	if note := advisorsNote(d.plan); note != "" {
-		v.Notes = append(v.Notes, note)
-	}
-	if !d.options.Flat && len(d.plan.Delegates) > 0 && unfolded(d.plan, smallDrawing) <= smallDrawing {
-		v = v.unfold(d.plan, d.options)
-	}
-	return v
 }
 
 // A drawing is the work on one view of a plan.
@@ -86,6 +80,7 @@ type drawing struct {
 	options  Options
 	findings []diag.Diagnostic
 	facts    func(*plan.Call) *facts.Call
+	within   map[*plan.Plan][]Mark // by delegate: what its calls may do
 	graph    *dag.Graph
 	// by read: the condition of its call where the edge of this read is the one that shows it
 	entrances map[int]string
@@ -95,34 +90,9 @@ type drawing struct {
 	last      bool // there is no coarser drawing: this one is taken as it is
 
 	b       *builder
-	shown   []int // by call: its node, -1 when it isn't drawn
-	sources map[string]int
-	lost    map[string]int // the nodes of paths that nothing writes
+	shown   []int          // by call: its node, -1 when it isn't drawn
+	sources map[string]int // the nodes of what no call writes
 	output  int
-}
-
-// planGraph is the plan's graph; a plan whose graph couldn't be made has one
-// from what its reads are bound to.
-func planGraph(p *plan.Plan) *dag.Graph {
-	if p.Graph.Len() == len(p.Calls) {
-		return &p.Graph
-	}
-	waits := make([][]int32, len(p.Calls))
-	for i, c := range p.Calls {
-		for _, r := range c.Reads {
-			waits[i] = append(waits[i], p.Reads[r].Writers...)
-		}
-		for _, a := range c.After {
-			waits[i] = append(waits[i], int32(a.Call))
-		}
-	}
-	return graphOf(waits)
-}
-
-// findsNothing reports whether a read that nobody writes for is of a value that no one provides: its kind is unknown,
-// or it is of state that is missing from the start, in a document that is checked with its state.
-func (d *drawing) findsNothing(r *plan.Read) bool {
-	return r.Path <= pathtree.Root || r.Ref.Kind == "state" && !r.Start && d.plan.Form != plan.Solution
 }
 
 // draw makes the view at one level of coarseness, and reports whether it is
@@ -130,14 +100,10 @@ func (d *drawing) findsNothing(r *plan.Read) bool {
 // whose number may be the square of that of the calls.
 func (d *drawing) draw(l level) (v View, fits bool) {
 	d.b = newBuilder(View{Name: diag.Escape(d.plan.Name), Notes: d.notes, Detail: d.options.Detail})
-	d.sources, d.lost, d.output = map[string]int{}, map[string]int{}, -1
+	d.sources, d.output = map[string]int{}, -1
 
 	d.drawCalls(l)
-	if d.crowded() {
-		return View{}, false
-	}
-	d.drawReads()
-	if d.crowded() {
+	if d.drawReads(); d.crowded() {
 		return View{}, false
 	}
 	implied := d.drawOrder()
@@ -177,7 +143,7 @@ func (d *drawing) drawReads() {
 			continue // the output's, of what isn't drawn
 		} else {
 			if d.output < 0 {
-				d.output = d.b.node(Node{Kind: Output, Label: "output"})
+				d.output = d.b.v.add(Node{Kind: Output, Label: "output"})
 			}
 			reader = d.output
 		}
@@ -197,11 +163,10 @@ func (d *drawing) drawWriters(reader, read int) {
 	label := d.named(r)
 	for _, w := range r.Writers {
 		from := d.shown[w]
-		if from < 0 || from == reader && d.b.v.Nodes[from].Count > 1 {
+		if from < 0 || from == reader {
 			continue
 		}
 		e := d.b.edge(from, reader, d.writeKind(int(w), r.Path))
-		e.takes(r)
 		e.read(label)
 		e.enters(d.entrances[read])
 	}
@@ -243,21 +208,19 @@ func (d *drawing) named(r *plan.Read) string {
 func (d *drawing) drawUnbound(read, reader int) {
 	r := &d.plan.Reads[read]
 	name := d.pathName(r)
-	if r.Call >= 0 && d.rewrites(r.Call, r.Path) {
-		e := d.b.edge(reader, reader, Data)
-		e.read(name)
-		e.Marks = addMark(e.Marks, cycleMark)
-		return
-	}
 	var n Node
 	switch {
-	case d.findsNothing(r):
+	// its kind is unknown, or it is missing from the start in a document that is checked with its state
+	case r.Path <= pathtree.Root || r.Ref.Kind == "state" && !r.Start && d.plan.Form != plan.Solution:
+		if _, alone := slices.BinarySearch(d.graph.SelfCycles(), int32(r.Call)); alone {
+			d.b.v.Nodes[reader].Marks = addMark(d.b.v.Nodes[reader].Marks, cycleMark) // it reads what it writes itself
+			return
+		}
 		n = Node{Kind: Missing, Label: name, Detail: "nothing writes it"}
 		if r.Path == pathtree.Root {
 			n.Detail = "there is no such kind"
 		}
-		rest := Node{Kind: Missing, Label: "more paths", Detail: "that nothing writes"}
-		d.b.edge(d.source(n, rest, d.lost), reader, Data).takes(r)
+		d.b.edge(d.source(n, Node{Kind: Missing, Label: "more paths", Detail: "that nothing writes"}), reader, Data)
 		return
 	case r.Ref.Kind == "input":
 		n = Node{Kind: Input, Label: "input"}
@@ -266,31 +229,20 @@ func (d *drawing) drawUnbound(read, reader int) {
 	default:
 		n = Node{Kind: Initial, Label: diag.Escape(r.Ref.Kind)}
 	}
-	e := d.b.edge(d.source(n, Node{Kind: Initial, Label: "more kinds of data"}, d.sources), reader, Data)
-	e.takes(r)
+	e := d.b.edge(d.source(n, Node{Kind: Initial, Label: "more kinds of data"}), reader, Data)
 	e.read(d.named(r))
 	e.enters(d.entrances[read])
 }
 
-// rewrites reports whether a call reads a path that it writes itself, and the
-// compiler found no one else for it to wait for.
-func (d *drawing) rewrites(call int, path pathtree.ID) bool {
-	if _, alone := slices.BinarySearch(d.graph.SelfCycles(), int32(call)); !alone {
-		return false
-	}
-	return slices.ContainsFunc(d.plan.Calls[call].Output,
-		func(route plan.Route) bool { return route.Overlaps(d.plan.Paths, path) })
-}
-
-// source is the one node of its label among known ones; of too many it is that of the rest.
-func (d *drawing) source(n, rest Node, known map[string]int) int {
-	if _, drawn := known[n.Label]; !drawn && len(known) >= maxSources {
+// source is the one node of its label; of too many it is that of the rest.
+func (d *drawing) source(n, rest Node) int {
+	if _, drawn := d.sources[n.Label]; !drawn && len(d.sources) >= maxSources {
 		n = rest
 	}
-	at, drawn := known[n.Label]
+	at, drawn := d.sources[n.Label]
 	if !drawn {
-		at = d.b.node(n)
-		known[n.Label] = at
+		at = d.b.v.add(n)
+		d.sources[n.Label] = at
 	}
 	return at
 }
@@ -354,4 +306,40 @@ func (d *drawing) follows(from, earlier, to, later int) bool {
 	}
 	_, waits := slices.BinarySearch(d.graph.Deps(between), int32(earlier))
 	return waits
+}
+
+// drawFindings marks the calls that findings are about.
+func (d *drawing) drawFindings() {
+	byName := make(map[string]int, len(d.plan.Calls))
+	for i, c := range d.plan.Calls {
+		if _, ok := byName[c.Name]; !ok {
+			byName[c.Name] = i
+		}
+	}
+	for _, f := range d.findings {
+		if i, ok := byName[f.Call]; ok && f.Call != "" {
+			if at := d.shown[i]; at >= 0 {
+				d.b.v.Nodes[at].Marks = addMark(d.b.v.Nodes[at].Marks, markOf(f))
+			}
+		}
+	}
+}
+
+func markOf(f diag.Diagnostic) Mark {
+	return Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code,
+		Text: diag.Escape(f.Message)}
+}
+
+// unplaced counts the errors and warnings that are about no call.
+func (d *drawing) unplaced() string {
+	n := 0
+	for _, f := range d.findings {
+		if f.Call == "" && f.Severity > diag.Info {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return wording.Count(n, "finding") + " about no call in particular: see obelus check"
 }

@@ -104,13 +104,7 @@ func draw(t *testing.T, name string, v View) {
 	})
 	t.Run("mermaid", func(t *testing.T) {
 		d := mermaid(t, v.Mermaid())[0]
-		edges := len(v.Edges)
-		for _, e := range v.Edges {
-			if e.From == e.To {
-				edges += 2 // Mermaid draws an edge back to its node in three pieces
-			}
-		}
-		nodes := 0
+		edges, nodes := len(v.Edges), 0
 		for _, n := range v.Nodes {
 			if _, ok := d.Nodes[n.ID]; ok {
 				nodes++
@@ -148,11 +142,10 @@ func TestFromFaultyPlan(t *testing.T) {
 	general := diag.New(diag.NoActivity, source.Span{}, "no such activity")
 	v := FromPlan(p, append(found, dangling, cycle, unused, dangling, ofOutput, general), Options{})
 	same(t, "nodes", nodes(v), []string{
-		"call alone#3", "call first#1 !error OB301", "effect last#5 !error OB202", "call lost#4 !error OB203 ×2 !info OB207", "call second#2",
+		"call alone#3 !error OB301", "call first#1 !error OB301", "effect last#5 !error OB202", "call lost#4 !error OB203 ×2 !info OB207", "call second#2",
 		"missing †nokind.z", "missing †state.gone.far", "missing †state.never", "missing †state.nothing", "output output",
 	})
 	same(t, "edges", edges(v), []string{
-		"alone#3 -data-> alone#3: †state.alone !error OB301",
 		"alone#3 -data-> output: †state.alone",
 		"first#1 -data-> second#2: †state.first !error OB301",
 		"lost#4 -data-> last#5: †state.found (if there)",
@@ -247,7 +240,7 @@ func layered(layers, width int) string {
 func TestMermaidTakesEverySize(t *testing.T) {
 	b := newBuilder(View{Name: "wide"})
 	for i := range 900 {
-		at := b.node(Node{Label: strings.Repeat("<&\"#", 30), Detail: strings.Repeat("*", 200), Kind: Call, Count: 1, Tool: fmt.Sprint("tool", i%290)})
+		at := b.v.add(Node{Label: strings.Repeat("<&\"#", 30), Detail: strings.Repeat("*", 200), Kind: Call, Count: 1})
 		if i > 0 {
 			b.edge(at/2, at, Data).read(strings.Repeat("`\"", 99))
 		}
@@ -255,7 +248,7 @@ func TestMermaidTakesEverySize(t *testing.T) {
 	wide := b.view()
 	b = newBuilder(View{Name: "crowded"})
 	for i := range 290 {
-		b.node(Node{Label: strings.Repeat("\"<", 30), Detail: "x", Kind: Call, Count: 1, Tool: "t"})
+		b.v.add(Node{Label: strings.Repeat("\"<", 30), Detail: "x", Kind: Call, Count: 1})
 		for j := max(0, i-1); j < i; j++ {
 			b.edge(j, i, Data).read(strings.Repeat("#", 60))
 		}
@@ -263,7 +256,7 @@ func TestMermaidTakesEverySize(t *testing.T) {
 	crowded := b.view()
 	b = newBuilder(View{Name: "many kinds"})
 	for i := range 400 {
-		b.node(Node{Label: fmt.Sprint(i), Kind: Input})
+		b.v.add(Node{Label: fmt.Sprint(i), Kind: Input})
 	}
 	kinds := b.view()
 	jobs := []string{kinds.Mermaid(), crowded.Mermaid(), wide.Mermaid()}[:amount.Of(1, 3, 3)]
@@ -280,15 +273,15 @@ func TestMermaidTakesEverySize(t *testing.T) {
 // Focus draws a call and what is near it; Depth says how near.
 func TestFocusAndDepth(t *testing.T) {
 	p, _ := compile(t, "large.yaml", layered(6, 4))
-	v := FromPlan(p, nil, Options{Focus: "c2_0"})
+	v := FromPlan(p, nil, Options{Focus: []string{"c2_0"}})
 	same(t, "nodes", nodes(v), []string{"call c2_0", "call c1_0", "call c1_1", "call c3_0", "call c3_3"})
 	if len(v.Notes) != 1 || v.Notes[0] != `5 of 24 calls: those near "c2_0"` {
 		t.Errorf("notes are %q", v.Notes)
 	}
-	if v = FromPlan(p, nil, Options{Focus: "c2_0", Depth: 2}); len(v.Nodes) != 1+4+2+3+3 {
+	if v = FromPlan(p, nil, Options{Focus: []string{"c2_0"}, Depth: 2}); len(v.Nodes) != 1+4+2+3+3 {
 		t.Errorf("two steps reach %q", nodes(v))
 	}
-	if v = FromPlan(p, nil, Options{Focus: "nobody"}); len(v.Nodes) != 24 || !strings.Contains(v.Notes[0], `no call is named "nobody"`) {
+	if v = FromPlan(p, nil, Options{Focus: []string{"nobody"}}); len(v.Nodes) != 24 || !strings.Contains(v.Notes[0], `no call is named "nobody"`) {
 		t.Errorf("without such a call there are %d nodes and %q", len(v.Nodes), v.Notes)
 	}
 }
@@ -311,7 +304,7 @@ func TestFoldingKeepsEffects(t *testing.T) {
 	text := "calls:\n" + strings.Repeat("  - {_tool: wipe}\n", 250) + strings.Repeat("  - {_tool: wipe, _confirm: true}\n", 150)
 	p, _ := compile(t, "many.yaml", text+"activities: {wipe: {exec: {argv: [rm]}, annotations: {destructiveHint: true}}}\n")
 	v := FromPlan(p, nil, Options{})
-	if len(v.Nodes) != 1 || v.Nodes[0].signs() != "▲400 ↗400 ?150" {
+	if len(v.Nodes) != 1 || v.Nodes[0].signs() != "▲400 ↗400 ?150 " {
 		t.Fatalf("%d nodes, the first with %q", len(v.Nodes), v.Nodes[0].signs())
 	}
 	for name, write := range Formats {
@@ -378,7 +371,7 @@ func FuzzFromPlan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, options uint8, focus string) {
 		p, found := compile(t, "plan.yaml", text)
-		v := FromPlan(p, found, Options{Depth: int(options >> 1 & 3), Focus: focus, MaxNodes: int(options >> 3)})
+		v := FromPlan(p, found, Options{Depth: int(options >> 1 & 3), Focus: []string{focus}, MaxNodes: int(options >> 3)})
 		tokenKinds(t, v.DOT())
 		noneOverlap(t, v, readSVG(t, v.SVG()))
 		for _, line := range strings.Split(strings.TrimSuffix(v.Mermaid(), "\n"), "\n") {

@@ -1,6 +1,7 @@
 package dot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,135 +10,102 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
-// A row is a line of text in a box or on an edge, in every format the same.
+// A row is a text in a box or on an edge, in every format the same.
 type row struct {
-	text string
-	kind string // "name", "detail", "condition", "mark", or "" for a path
-	tone tone   // of a mark
+	lines []string
+	kind  string // "name", "detail", "condition", "mark", or "" for paths
+	tone  tone   // of a mark
 }
 
-// sizes bound texts, in characters; 0 leaves them out.
-type sizes struct{ name, detail, edge int }
+// signs stand before the name of a call.
+var signs = map[MarkKind]string{Added: "+", Removed: "−", Changed: "±", Destructive: "▲", UnknownEffect: "△",
+	Leaves: "↗", Asks: "?"}
 
-var fullSizes = sizes{maxLabel, maxDetail, maxLabel}
-
-// signs stand before the name of a call, in this order.
-var signs = []struct {
-	mark MarkKind
-	sign string
-}{{Added, "+"}, {Removed, "−"}, {Changed, "±"}, {Destructive, "▲"}, {UnknownEffect, "△"}, {Leaves, "↗"}, {Asks, "?"}}
-
-// modelSign stands before the name of a call whose result a model makes up.
-const modelSign = "✦"
+const (
+	modelSign = "✦"  // before the name of a call whose result a model makes up
+	repeats   = "×n" // after the name of a call that runs several times
+)
 
 // signs are what a box shows before its name: what the call does, and of several calls how many do.
-func (n *Node) signs() string {
-	var out []string
-	for _, s := range signs {
-		for _, m := range n.Marks {
-			if m.Kind == s.mark && n.Count > 1 {
-				out = append(out, s.sign+strconv.Itoa(m.Count))
-			} else if m.Kind == s.mark {
-				out = append(out, s.sign)
-			}
+func (n *Node) signs() (text string) {
+	for _, m := range n.Marks {
+		if sign := signs[m.Kind]; sign != "" && n.Count > 1 {
+			text += sign + strconv.Itoa(m.Count) + " "
+		} else if sign != "" {
+			text += sign + " "
 		}
 	}
 	if n.Kind == Latent {
-		out = append(out, modelSign)
+		text += modelSign + " "
 	}
-	return strings.Join(out, " ")
+	return text
 }
 
 // hidesDetail reports whether the details of a node are shown on hover only.
 func (v *View) hidesDetail(n *Node) bool { return !v.Detail && n.Call != "" }
 
 // boxRows are what a box shows: signs and name, then the details, unless they are shown on hover, and what became of
-// it.
-func (v *View) boxRows(n *Node, s sizes) (out []row) {
-	signs := n.signs()
-	if signs != "" {
-		signs += " "
+// it, in lines of so many characters.
+func (v *View) boxRows(n *Node, name, width int) []row {
+	signs, label := n.signs(), n.Label
+	if n.Repeats {
+		label += " " + repeats
 	}
-	for _, text := range rows(signs+n.Label, s.name+len(signs)) {
-		out = append(out, row{text: text, kind: "name"})
+	out := []row{{lines: rows(cmp.Or(signs+label, " "), name+len(signs)), kind: "name"}}
+	add := func(text, kind string, tone tone) {
+		if text != "" {
+			out = append(out, row{wrapped(text, width), kind, tone})
+		}
 	}
 	if !v.hidesDetail(n) {
-		for _, text := range fitted(n.Detail, s.detail) {
-			out = append(out, row{text: text, kind: "detail"})
-		}
+		add(n.Detail, "detail", tone{})
 	}
-	for i, m := range said(n.Marks) {
+	for _, m := range reported(n.Marks) {
 		text := m.words()
 		if v.hidesDetail(n) || n.Count > 1 {
-			if text = m.glance(); text == "" {
-				continue
-			}
+			text = m.glance()
 		}
-		if s.detail > 0 || i == 0 {
-			for _, text := range fitted(text, max(s.detail, maxDetail)) {
-				out = append(out, row{text, "mark", m.Kind.tone()})
-			}
-		}
+		add(text, "mark", m.Kind.tone())
 	}
-	for _, text := range fitted(n.State, s.detail) {
-		out = append(out, row{text: text, kind: "detail"})
-	}
-	return out
-}
-
-// blocks are rows as a format writes them: those of one kind and tone that follow each other are one block, with
-// what the format makes of their lines.
-func blocks(all []row, lines func([]string) string) (out []row) {
-	for start := 0; start < len(all); {
-		one, texts := all[start], []string(nil)
-		for ; start < len(all) && all[start].kind == one.kind && all[start].tone == one.tone; start++ {
-			texts = append(texts, all[start].text)
-		}
-		one.text = lines(texts)
-		out = append(out, one)
-	}
+	add(n.State, "detail", tone{})
 	return out
 }
 
 // A markup is how a format writes labels.
 type markup struct {
 	lines func([]string) string // makes a text of lines
-	end   string                // between two blocks
+	end   string                // between two rows
 	kinds map[string]string     // by kind of row: a format of its text and the colour of its tone
 }
 
 // label writes rows. The name of what isn't calls is plain.
 func (m markup) label(all []row, isCall bool) string {
 	var out []string
-	for _, r := range blocks(all, m.lines) {
-		if format := m.kinds[r.kind]; format != "" && r.text != "" && (isCall || r.kind != "name") {
-			r.text = fmt.Sprintf(format, r.text, r.tone.colour)
+	for _, r := range all {
+		text := m.lines(r.lines)
+		if format := m.kinds[r.kind]; format != "" && (isCall || r.kind != "name") {
+			text = fmt.Sprintf(format, text, r.tone.colour)
 		}
-		out = append(out, r.text)
+		out = append(out, text)
 	}
 	return strings.Join(out, m.end)
 }
 
 // edgeRows are what stands beside an edge: on which condition it is taken, and with View.Detail all that is known of
 // it.
-func (v *View) edgeRows(e *Edge, s sizes) (out []row) {
-	if s.edge == 0 {
-		return nil
-	}
-	if v.Detail {
-		for _, text := range rows(e.Label, s.edge) {
-			out = append(out, row{text: text})
-		}
+func (v *View) edgeRows(e *Edge) (out []row) {
+	if v.Detail && e.Label != "" {
+		out = append(out, row{lines: rows(e.Label, maxLabel)})
 	}
 	condition := e.When
 	if e.Kind == Failure {
 		condition = strings.TrimSuffix("fails\n"+e.When, "\n")
 	}
-	for _, text := range fitted(condition, min(s.edge, maxCondition)) {
-		out = append(out, row{text: text, kind: "condition"})
+	if condition != "" {
+		out = append(out, row{lines: wrapped(condition, maxCondition), kind: "condition"})
 	}
 	for _, m := range first(e.Marks) {
-		out = append(out, row{m.words(), "mark", m.Kind.tone()})
+		out = append(out, row{[]string{m.words()}, "mark", m.Kind.tone()})
 	}
 	return out
 }
@@ -181,8 +149,8 @@ func (n *Node) look() look {
 	if has(n.Marks, Destructive) {
 		l.fill = dangerFill
 	}
-	for _, m := range outline(n.Marks) {
-		l.line, l.tone, l.width = m.Kind.tone().colour, m.Kind.tone().name, 1.8
+	if kind := outline(n.Marks); kind != "" {
+		l.line, l.tone, l.width = kind.tone().colour, kind.tone().name, 1.8
 	}
 	if n.Kind == Missing || has(n.Marks, Removed) {
 		l.dash = "dashed"
@@ -203,36 +171,30 @@ func (v *View) edgeLook(e *Edge) look {
 	if v.Nodes[e.From].Kind == Missing || has(e.Marks, Removed) {
 		l.dash = "dashed"
 	}
-	if marks := said(e.Marks); len(marks) > 0 {
-		l.tone, l.width = marks[0].Kind.tone().name, 1.8
-		l.line, l.text = marks[0].Kind.tone().colour, marks[0].Kind.tone().colour
+	if marks := reported(e.Marks); len(marks) > 0 {
+		tone := marks[0].Kind.tone()
+		l.tone, l.width, l.line, l.text = tone.name, 1.8, tone.colour, tone.colour
 	}
 	return l
 }
 
-// said lists what a node's marks say in the drawing; infos are left to
-// tooltips.
-func said(marks []Mark) []Mark {
-	var out []Mark
-	for _, m := range marks {
-		if m.Kind != Info && (len(out) < 6 || slices.Contains(effectMarks, m.Kind)) {
-			out = append(out, m)
-		}
-	}
-	return out
+// reported are the marks that a drawing shows in words; infos are left to tooltips.
+func reported(marks []Mark) []Mark {
+	return slices.DeleteFunc(slices.Clone(marks), func(m Mark) bool { return m.Kind == Info })
 }
 
 // effects are the marks that say what carrying a call out may do.
 var effectMarks = []MarkKind{Destructive, UnknownEffect, Leaves, Asks, Writes}
 
-// outline is what decides the outline of a node: what became of it, or else its effect.
-// Findings are words, so that they
-// never take the outline of what destroys, nor give its colour to what only reads.
-func outline(marks []Mark) []Mark {
-	marks = slices.DeleteFunc(said(marks), func(m Mark) bool {
-		return slices.Contains([]MarkKind{Error, Warning, Writes, Leaves, Asks}, m.Kind)
-	})
-	return marks[:min(1, len(marks))]
+// outline is what decides the outline of a node: what became of it, or else that it destroys, or may.
+// Findings are words, so that they never take the outline of what destroys, nor give its colour to what only reads.
+func outline(marks []Mark) MarkKind {
+	for _, m := range marks {
+		if !slices.Contains([]MarkKind{Error, Warning, Info, Writes, Leaves, Asks}, m.Kind) {
+			return m.Kind
+		}
+	}
+	return ""
 }
 
 // words says a mark in words, so that colour isn't all there is.
@@ -270,7 +232,7 @@ func (m Mark) glance() string {
 // first is what an edge says of its marks: the gravest of them. What differs is seen by its colour, and said at its
 // ends.
 func first(marks []Mark) []Mark {
-	if marks = said(marks); len(marks) > 0 && !has(marks[:1], Added, Changed, Removed) {
+	if marks = reported(marks); len(marks) > 0 && !has(marks[:1], Added, Changed, Removed) {
 		return marks[:1]
 	}
 	return nil

@@ -6,11 +6,11 @@ import (
 	_ "embed"
 	"encoding/xml"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/dot/layout"
 )
 
@@ -53,8 +53,7 @@ type svgDrawing struct {
 	View
 	placed layout.Placed
 	graph  layout.Graph
-	frames []*frame  // by cluster
-	titles []svgText // of clusters, from the second on
+	titles []svgText // by frame
 	texts  []svgText
 	labels []svgText // of edges
 	out    bytes.Buffer
@@ -67,67 +66,57 @@ type svgText struct {
 }
 
 type svgLine struct {
-	text, class   string
-	size, y, wide int // y is that of its middle
+	text, class string
+	size, y     int // y is that of its middle
 }
 
-func (t *svgText) add(text, class string, size int) {
-	line := smallLine
+// lay adds lines below those that are there.
+func (t *svgText) lay(lines []string, class string, size int) {
+	height := smallLine
 	if size == largeText {
-		line = largeLine
+		height = largeLine
 	}
-	wide := textWidth(text, size)
-	t.lines = append(t.lines, svgLine{text, class, size, t.height + line/2, wide})
-	t.width, t.height = max(t.width, wide), t.height+line
+	for _, line := range lines {
+		t.lines = append(t.lines, svgLine{line, class, size, t.height + height/2})
+		t.width, t.height = max(t.width, textWidth(line, size)), t.height+height
+	}
 }
 
 func (t *svgText) row(r row) {
 	switch r.kind {
 	case "name":
-		t.add(r.text, r.kind, largeText)
+		t.lay(r.lines, r.kind, largeText)
 	case "mark":
-		t.add(r.text, "tone-"+r.tone.name, smallText)
+		t.lay(r.lines, "tone-"+r.tone.name, smallText)
 	default:
-		t.add(r.text, r.kind, smallText)
+		t.lay(r.lines, r.kind, smallText)
 	}
 }
 
 func (d *svgDrawing) measure() {
-	d.graph.Clusters, d.frames = []layout.Cluster{{}}, []*frame{nil}
-	var enter func(f *frame, cluster int)
-	cluster := make([]int, len(d.Nodes))
-	enter = func(f *frame, at int) {
-		for _, i := range f.nodes {
-			cluster[i] = at
+	frames, frameOf := d.frames()
+	for number, f := range frames {
+		var title svgText
+		if number > 0 {
+			title.lay(wrapped(f.name, maxLabel), "detail", smallText)
 		}
-		for _, inner := range f.inside {
-			var title svgText
-			for _, row := range wrapped(inner.name, maxLabel) {
-				title.add(row, "detail", smallText)
-			}
-			d.graph.Clusters = append(d.graph.Clusters,
-				layout.Cluster{Inside: at, TitleWidth: title.width, TitleHeight: title.height + 8})
-			d.frames, d.titles = append(d.frames, inner), append(d.titles, title)
-			enter(inner, len(d.frames)-1)
-		}
+		d.titles = append(d.titles, title)
+		d.graph.Clusters = append(d.graph.Clusters,
+			layout.Cluster{Inside: f.inside, TitleWidth: title.width, TitleHeight: title.height + 8})
 	}
-	enter(d.View.frames(), 0)
 	for i := range d.Nodes {
 		var t svgText
-		for _, r := range d.boxRows(&d.Nodes[i], fullSizes) {
+		for _, r := range d.boxRows(&d.Nodes[i], maxLabel, maxDetail) {
 			t.row(r)
-		}
-		if len(t.lines) == 0 {
-			t.add(" ", "name", largeText)
 		}
 		d.texts = append(d.texts, t)
 		d.graph.Nodes = append(d.graph.Nodes,
-			layout.Node{Width: max(56, t.width+2*textMargin), Height: t.height + textMargin, Cluster: cluster[i]})
+			layout.Node{Width: max(56, t.width+2*textMargin), Height: t.height + textMargin, Cluster: frameOf[i]})
 	}
 	for i := range d.Edges {
 		e := &d.Edges[i]
 		var t svgText
-		for _, r := range d.edgeRows(e, fullSizes) {
+		for _, r := range d.edgeRows(e) {
 			t.row(r)
 		}
 		d.labels = append(d.labels, t)
@@ -155,15 +144,22 @@ func (d *svgDrawing) write() string {
 	if len(legend) > 0 {
 		height += foot.height + margin
 	}
-	d.begin(cmp.Or(d.Name, "plan"), width, height)
+	fmt.Fprintf(&d.out,
+		`<svg xmlns="http://www.w3.org/2000/svg" class="obelus" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+
+			"\n", width, height, width, height)
+	d.element("title", strings.Join(rows(cmp.Or(d.Name, "plan"), maxTitle), " "))
+	fmt.Fprintf(&d.out, `<style>%s</style>`+"\n"+`<rect class="paper" width="%d" height="%d"/>`+"\n", SVGStyle, width,
+		height)
 	d.text(head, margin, margin, "start")
 	fmt.Fprintf(&d.out, `<g class="plan" transform="translate(%d %d)">`+"\n",
 		margin+max(0, (width-2*margin-d.placed.Width)/2), top)
-	for i, f := range d.frames[1:] {
-		box := d.placed.Clusters[i+1]
+	for number, box := range d.placed.Clusters {
+		if number == 0 {
+			continue // the drawing itself
+		}
 		fmt.Fprintf(&d.out, `<g class="frame" id="frame-%d"><rect x="%d" y="%d" width="%d" height="%d" rx="8"/>`,
-			f.number, box.X, box.Y, box.Width, box.Height)
-		d.text(d.titles[i], box.X+12, box.Y+6, "start")
+			number, box.X, box.Y, box.Width, box.Height)
+		d.text(d.titles[number], box.X+12, box.Y+6, "start")
 		d.out.WriteString("</g>\n")
 	}
 	for i := range d.Edges {
@@ -184,25 +180,11 @@ func (d *svgDrawing) write() string {
 
 // heading is the title of a picture, with notes below it.
 func heading(title string, notes []string) (head svgText) {
-	for _, row := range rows(title, maxTitle) {
-		head.add(row, "title", largeText)
-	}
+	head.lay(rows(title, maxTitle), "title", largeText)
 	for _, note := range notes {
-		for _, row := range wrapped(note, maxNote) {
-			head.add(row, "detail", smallText)
-		}
+		head.lay(wrapped(note, maxNote), "detail", smallText)
 	}
 	return head
-}
-
-// begin writes what is before the first element of a picture.
-func (d *svgDrawing) begin(title string, width, height int) {
-	fmt.Fprintf(&d.out,
-		`<svg xmlns="http://www.w3.org/2000/svg" class="obelus" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+
-			"\n", width, height, width, height)
-	d.element("title", strings.Join(rows(title, maxTitle), " "))
-	d.out.WriteString("<style>" + svgStyle + "</style>\n")
-	fmt.Fprintf(&d.out, `<rect class="paper" width="%d" height="%d"/>`+"\n", width, height)
 }
 
 // element writes an element that holds only text.
@@ -239,27 +221,12 @@ func (d *svgDrawing) node(n *Node, t svgText, box layout.Box) {
 
 // shape draws the border of a node: each kind has its own, besides its colour.
 func (d *svgDrawing) shape(n *Node, box layout.Box) {
-	round := 5
-	switch n.Kind {
-	case Input, Initial, Output:
-		round = box.Height / 2
-	case Latent:
-		round = 12
-	case Effect:
-		round = 0
-	}
-	rect := func(box layout.Box, round int) {
-		fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X, box.Y, box.Width,
-			box.Height, round)
-	}
-	if n.Repeats { // two more stand behind it
-		for _, at := range []int{8, 4} {
-			rect(layout.Box{X: box.X + at, Y: box.Y + at, Width: box.Width, Height: box.Height}, round)
-		}
-	}
-	rect(box, round)
+	round := paints[n.Kind].round
+	fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X, box.Y, box.Width, box.Height,
+		round)
 	if n.Kind == Folded {
-		rect(layout.Box{X: box.X + 3, Y: box.Y + 3, Width: box.Width - 6, Height: box.Height - 6}, round-2)
+		fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X+3, box.Y+3, box.Width-6,
+			box.Height-6, round-2)
 	}
 }
 
@@ -277,12 +244,12 @@ func classes(what string, look look, marks []Mark) string {
 
 func (d *svgDrawing) edge(i int) {
 	e, r, t := &d.Edges[i], d.placed.Edges[i], d.labels[i]
+	if len(r.Curve) == 0 { // from a node to itself
+		return
+	}
 	class := classes("edge "+string(e.Kind), d.edgeLook(e), e.Marks)
 	if d.Nodes[e.From].Kind == Missing {
 		class += " of-nothing"
-	}
-	if e.Optional {
-		class += " optional"
 	}
 	fmt.Fprintf(&d.out, `<g class="%s" id="e%d" data-from="%s" data-to="%s">`, class, i, d.Nodes[e.From].ID,
 		d.Nodes[e.To].ID)
@@ -301,22 +268,13 @@ func (d *svgDrawing) edge(i int) {
 	d.out.WriteString("</g>\n")
 }
 
-// arrow is the head of an edge that ends at a point, coming down, up or from the
-// side.
+// arrow is the head of an edge that ends at a point, coming down or up.
 func arrow(end, before layout.Point) string {
-	x, y := 0, 1
-	switch {
-	case before.Y > end.Y:
-		y = -1
-	case before.Y == end.Y:
-		x, y = 1, 0
-		if before.X > end.X {
-			x = -1
-		}
+	long := 8
+	if before.Y > end.Y {
+		long = -long
 	}
-	const long, half = 8, 4
-	return fmt.Sprintf(`<path class="head" d="M%d %dl%d %dl%d %dz"/>`, end.X, end.Y, -long*x-half*y, -long*y-half*x,
-		2*half*y, 2*half*x)
+	return fmt.Sprintf(`<path class="head" d="M%d %dl-4 %dl8 0z"/>`, end.X, end.Y, -long)
 }
 
 // textWidth is how wide a line is at most in one of the usual fonts, as DejaVu
@@ -324,15 +282,14 @@ func arrow(end, before layout.Point) string {
 func textWidth(s string, size int) int {
 	width := 0
 	for _, r := range s {
-		switch {
+		switch text := string(r); {
 		case r >= ' ' && r <= '~':
 			width += int(asciiWidths[r-' '])
+		case unicode.Is(unicode.Mn, r): // an accent by itself
+		case diag.Columns(text) > 1:
+			width += 102 // as wide as it is high
 		case r < 0x300: // of Latin letters, with accents
 			width += 64
-		case r < 0x370: // accents by themselves
-		case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 &&
-			r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0x1f000:
-			width += 102 // as wide as it is high
 		default:
 			width += 84
 		}
@@ -350,31 +307,8 @@ var asciiWidths = [95]uint8{
 	60, 53, 64, 34, 64, 84,
 }
 
+// SVGStyle is the style of every picture, with its colours on white and on black. Those on white are the ones of the
+// other formats.
+//
 //go:embed svg.css
-var svgRules string
-
-// svgStyle is the style of every picture: the rules of svg.css, and those of kinds and tones, in the colours of the
-// other formats, on white or on black.
-var svgStyle = func() string {
-	rules, colours, _ := strings.Cut(svgRules, "/* colours */\n")
-	names := []string{"<paper>", paper, "<ink>", ink, "<muted>", muted, "<line>", line, "<caution>", caution,
-		"<working>", working, "<differs>", differs}
-	colours = strings.NewReplacer(names...).Replace(colours)
-	for _, kind := range []Kind{Call, Effect, Latent, Folded, Input, Initial, Missing, Output} {
-		colours += fmt.Sprintf(".obelus .%s rect{fill:%s;stroke:%s}\n", kind, paints[kind].fill, paints[kind].border)
-	}
-	colours += ".obelus .mark-destroys rect{fill:" + dangerFill + "}\n"
-	for _, t := range tones {
-		colours += strings.NewReplacer("<tone>", t.name, "<colour>", t.colour).Replace(
-			".obelus .line-<tone> rect,.obelus .line-<tone> .way,.obelus .edge.line-<tone>.optional " +
-				".head{stroke:<colour>}\n" +
-				".obelus .line-<tone> .head,.obelus text.tone-<tone>{fill:<colour>}\n" +
-				".obelus .edge.line-<tone>.optional .head{fill:" + paper + "}\n")
-	}
-	var dark []string
-	for _, light := range slices.Sorted(maps.Keys(darker)) {
-		dark = append(dark, light, darker[light])
-	}
-	return rules + colours + "@media (prefers-color-scheme:dark){\n" + strings.NewReplacer(dark...).
-		Replace(colours) + "}"
-}()
+var SVGStyle string

@@ -239,7 +239,7 @@ func TestLegend(t *testing.T) {
 		{"calls: [{_tool: a, _outputPath: x || e}, {_tool: b, e: †state.e, _outputPath: y}, {_tool: b, x: †state.x, _outputPath: z}]", []string{"line", "dashed amber line"}},
 		{"state: {}\ncalls: [{_id: a, _tool: a, _outputPath: x}, {_tool: b, _after: [a], x: †state.gone, _outputPath: y}]", []string{"dashed box", "line", "dashed line"}},
 		{"calls: [{_tool: t, _outputPath: x}]\ntools: {t: {type: object, properties: {_output: {type: string}}}}", []string{"✦"}},
-		{"calls: [{_tool: t, _each: [1, 2], _outputPath: x}]", []string{"stacked box"}},
+		{"calls: [{_tool: t, _each: [1, 2], _outputPath: x}]", []string{"×n"}},
 		{"calls: [{_tool: t, _outputPath: x}]\nactivities: {t: {exec: {argv: [true]}}}", []string{"△", "↗"}},
 	} {
 		p, found := compile(t, "plan.yaml", test.text)

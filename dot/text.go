@@ -46,8 +46,8 @@ func (v View) Text() string {
 // line is a node in one line.
 func (v *View) line(n *Node) string {
 	var words []string
-	for _, r := range v.boxRows(n, sizes{maxTip, maxTip, maxTip}) {
-		words = append(words, r.text)
+	for _, r := range v.boxRows(n, maxTip, maxTip) {
+		words = append(words, r.lines...)
 	}
 	for _, frame := range n.Frames {
 		words = append(words, inOne(frame))

@@ -7,6 +7,7 @@ package dot
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
@@ -33,7 +34,6 @@ type Node struct {
 	Tooltip string   // a line each; shown where the format can
 	Call    string   // the call's name; "" when it isn't one call
 	Calls   []string // the names of several calls in one node
-	Tool    string   // the tool of the call or calls; "" when none or several
 	Count   int      // how many calls it represents; 0 when it isn't calls
 	Repeats bool     // it represents a call that runs once for each of several items or instances
 	Marks   []Mark
@@ -59,12 +59,10 @@ type Edge struct {
 	From, To int    // indexes of View.Nodes
 	Label    string // the paths read; a line each
 	When     string // the condition of the branch that it leads into; a line each
-	Optional bool   // the call that it leads to can do without all that comes this way
 	Kind     EdgeKind
 	Marks    []Mark
 
-	further int  // how many more paths the last line of Label counts
-	needed  bool // something that goes this way can't be done without
+	further int // how many more paths the last line of Label counts
 }
 
 // EdgeKind is why one node waits for another.
@@ -103,7 +101,7 @@ const (
 	Rejected  MarkKind = "rejected"
 	Cancelled MarkKind = "cancelled"
 
-	// What became of something in a new plan; see [View.Against].
+	// What became of something in a new plan; see [FromDiff].
 	Added   MarkKind = "added"
 	Removed MarkKind = "removed"
 	Changed MarkKind = "changed"
@@ -123,6 +121,13 @@ const (
 var importance = []MarkKind{
 	Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Done, Skipped,
 	Destructive, UnknownEffect, Leaves, Asks, Writes, Info,
+}
+
+// add adds a node, gives it its id and returns its index.
+func (v *View) add(n Node) int {
+	n.ID = "n" + strconv.Itoa(len(v.Nodes))
+	v.Nodes = append(v.Nodes, n)
+	return len(v.Nodes) - 1
 }
 
 // Mark puts a mark on the node of a call, by the call's name, and reports whether

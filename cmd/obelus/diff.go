@@ -82,10 +82,7 @@ func renderDiff(differs *facts.Comparison, sides [2]side, format string) []byte 
 	case "text":
 		out.WriteString(differs.Rows().Text(false))
 	default:
-		touched := differs.Touched()
-		plain := dot.Options{Flat: true}
-		view := dot.FromPlan(sides[1].plan, nil, plain).Against(dot.FromPlan(sides[0].plan, nil, plain), differs.Was,
-			func(call string) bool { return touched[call] })
+		view := dot.FromDiff(sides[1].plan, sides[0].plan, differs.Was, differs.Touched())
 		out.WriteString(dot.Formats[format](view))
 	}
 	return out.Bytes()

@@ -33,8 +33,10 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	options := dot.Options{Focus: o.Focus, Between: [2]string{from, to}, Depth: o.Depth, Detail: o.Detail,
-		Scheme: o.Scheme}
+	options := dot.Options{Between: [2]string{from, to}, Depth: o.Depth, Detail: o.Detail, Scheme: o.Scheme}
+	if o.Focus != "" {
+		options.Focus = []string{o.Focus}
+	}
 	if form == "html" {
 		options.MaxNodes, options.MaxEdges = pages.Nodes, pages.Edges
 	}

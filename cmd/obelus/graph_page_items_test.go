@@ -10,7 +10,7 @@ import (
 // LANGUAGE.md#calls: a page counts the items of a list, and not the call that has them; it
 // says which are skipped, of which call and instance a row and a moment are, how many were at
 // work together as the drawing does, which calls ran in no simulation, what a request takes
-// from the environment, and parameters in the order of the text.
+// from the environment, and the parameters.
 func TestPageCountsItemsAndNamesInstances(t *testing.T) {
 	t.Parallel()
 	plan := filepath.Join(t.TempDir(), "pack.yaml")
@@ -47,7 +47,7 @@ activities:
   const moment = /(acme|bolt): erase\[\d\] rejected/.test(document.querySelector('#moment').textContent);
   return [idle, order, sends, ...counted, rows, skipped, now.play.at('erase', 1e9).words, moment];
 })()`})
-	want := []any{true, "z,a", true, "2 done, 2 skipped", "4 done", "", "acme: pack[1],bolt: pack[1]", "2 rejected, 2 cancelled", true}
+	want := []any{true, "a,z", true, "2 done, 2 skipped", "4 done", "", "acme: pack[1],bolt: pack[1]", "2 rejected, 2 cancelled", true}
 	if !reflect.DeepEqual(s.Value, want) {
 		t.Errorf("%v\nand not\n%v", s.Value, want)
 	}

@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"analyzer/internal/branch":   {"compiler", "compiler/*", "analyzer/internal/logic"},
 
 	"dot":                      {"analyzer/facts", "compiler", "compiler/*", "dot/layout"},
-	"dot/layout":               {},
+	"dot/layout":               {"compiler/dag"},
 	"dot/page":                 {"analyzer/facts", "compiler", "compiler/*", "dot"},
 	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime/dedupe", "runtime/guard", "runtime/request", "runtime/resolve", "runtime/review", "runtime/state"},
 	"runtime/dedupe":           {},

@@ -58,6 +58,16 @@ func (b *Builder) Graph(self []int32) Graph {
 	return g
 }
 
+// Of is the graph of nodes by what each depends on.
+func Of(deps [][]int32) Graph {
+	b := NewBuilder(len(deps), 0)
+	for _, one := range deps {
+		b.Add(one...)
+		b.Next()
+	}
+	return b.Graph(nil)
+}
+
 func (a adjacency) reversed() adjacency {
 	n := len(a.start) - 1
 	r := adjacency{start: make([]int32, n+1), to: make([]int32, len(a.to))}

@@ -86,3 +86,31 @@ func Columns(s string) int {
 	}
 	return total
 }
+
+// Wrap breaks escaped text into lines of at most so many columns, between words if possible. It drops nothing but
+// blanks: a line that goes on ends with a mark, and keeps its blanks if there is one.
+func Wrap(text string, columns int, mark string) (lines []string) {
+	if columns = max(8, columns); Columns(text) <= columns {
+		return []string{text}
+	}
+	start, at, word := 0, 0, 0
+	for i, r := range text {
+		wide := Columns(string(r))
+		for at > 0 && at+wide > columns-Columns(mark) {
+			end := i
+			if word > start {
+				end = word
+			}
+			line := text[start:end] + mark
+			if mark == "" {
+				line = strings.TrimRight(line, " ")
+			}
+			lines = append(lines, line)
+			start, at = end, Columns(text[end:i])
+		}
+		if at += wide; text[i] == ' ' {
+			word = i + 1
+		}
+	}
+	return append(lines, text[start:])
+}

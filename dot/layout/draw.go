@@ -1,5 +1,7 @@
 package layout
 
+import "slices"
+
 // draw says where everything stands.
 func (d *layering) draw() Placed {
 	placed := Placed{Nodes: make([]Box, len(d.Nodes)), Edges: make([]Route, len(d.Edges)),
@@ -40,11 +42,8 @@ func (d *layering) draw() Placed {
 		top, bottom := tops[d.first[c]]-above[c], tops[d.last[c]]+heights[d.last[c]]+below[c]
 		placed.Clusters[c] = Box{left, top, right - left, bottom - top}
 	}
-	loops := map[int]int{} // by node: how far its loops reach
-	for i := range d.Edges {
-		if len(d.ways[i]) == 0 {
-			placed.Edges[i] = d.loop(placed.Nodes[d.Edges[i].From], d.Edges[i], loops)
-		} else {
+	for i, way := range d.ways {
+		if len(way) > 0 {
 			placed.Edges[i] = d.route(i, tops, heights, over, &placed)
 		}
 	}
@@ -100,9 +99,7 @@ func (d *layering) route(i int, tops, heights, over []int, placed *Placed) Route
 		}
 	}
 	if d.upwards[i] {
-		for a, b := 0, len(knots)-1; a < b; a, b = a+1, b-1 {
-			knots[a], knots[b] = knots[b], knots[a]
-		}
+		slices.Reverse(knots)
 	}
 	r.Curve = append(r.Curve, knots[0])
 	for k := 1; k < len(knots); k++ {
@@ -112,21 +109,6 @@ func (d *layering) route(i int, tops, heights, over []int, placed *Placed) Route
 		}
 		middle := (p.Y + q.Y) / 2
 		r.Curve = append(r.Curve, Point{p.X, middle}, Point{q.X, middle}, q)
-	}
-	return r
-}
-
-// loop leads from the right side of a node back to it.
-func (d *layering) loop(n Box, e Edge, reach map[int]int) Route {
-	from := reach[e.From]
-	out := from + loopWidth
-	x, y := n.X+n.Width, n.Y+n.Height/2
-	rise := min(n.Height/2-2, 8+from/4)
-	far := x + out*4/3 - 8
-	r := Route{Curve: []Point{{x, y - rise}, {far, y - rise}, {far, y + rise}, {x, y + rise}}}
-	if reach[e.From] = out; e.LabelWidth > 0 {
-		r.Label = Box{x + out, y - e.LabelHeight/2, e.LabelWidth, e.LabelHeight}
-		reach[e.From] = out + e.LabelWidth + edgeGap/2
 	}
 	return r
 }

@@ -1,6 +1,10 @@
 package layout
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/dag"
+)
 
 // A vertex is in one layer: a node, or where an edge passes by.
 type vertex struct {
@@ -18,7 +22,7 @@ type layering struct {
 	layers   [][]int // the vertices of each layer, from the left
 	at       []int   // by vertex: its place in its layer
 	up, down [][]int // by vertex: those that it is joined to in the layers beside its own, once for each edge
-	ways     [][]int // by edge: its vertices downwards; nil for a loop
+	ways     [][]int // by edge: its vertices downwards; nil from a node to itself
 	upwards  []bool  // by edge: it leads from the lower end to the upper one
 	label    []int   // by edge: the vertex of its label, or -1
 	first    []int   // by cluster: its layers, and those of what is in it
@@ -43,7 +47,6 @@ func Place(g Graph) Placed {
 	for _, n := range g.Nodes {
 		d.add(vertex{left: n.Width / 2, right: n.Width - n.Width/2, height: n.Height, cluster: n.Cluster})
 	}
-	d.orient()
 	d.rank()
 	d.lead()
 	d.arrange()
@@ -60,39 +63,6 @@ func (d *layering) add(v vertex) int {
 	return len(d.vertices) - 1
 }
 
-// orient turns round the edges that close a cycle, going through the graph depth
-// first, beginning where nothing leads to.
-func (d *layering) orient() {
-	out, in := make([][]int, len(d.vertices)), make([]int, len(d.vertices))
-	for i, e := range d.Edges {
-		if e.From != e.To {
-			out[e.From] = append(out[e.From], i)
-			in[e.To]++
-		}
-	}
-	const open, done = 1, 2
-	state := make([]int, len(d.vertices))
-	var search func(v int)
-	search = func(v int) {
-		state[v] = open
-		for _, i := range out[v] {
-			if to := d.Edges[i].To; state[to] == open {
-				d.upwards[i] = true
-			} else if state[to] == 0 {
-				search(to)
-			}
-		}
-		state[v] = done
-	}
-	for _, free := range []bool{true, false} {
-		for v := range d.vertices {
-			if state[v] == 0 && (in[v] == 0 || !free) {
-				search(v)
-			}
-		}
-	}
-}
-
 // ends are the upper and the lower vertex of an edge.
 func (d *layering) ends(i int) (from, to int) {
 	from, to = d.Edges[i].From, d.Edges[i].To
@@ -103,8 +73,15 @@ func (d *layering) ends(i int) (from, to int) {
 }
 
 // rank gives every node its layer, so that edges are short. An edge with a label
-// passes at least one layer, for the label.
+// passes at least one layer, for the label. Edges that close a cycle are turned round.
 func (d *layering) rank() {
+	waits := make([][]int32, len(d.vertices))
+	for _, e := range d.Edges {
+		if e.From != e.To {
+			waits[e.To] = append(waits[e.To], int32(e.From))
+		}
+	}
+	graph := dag.Of(waits)
 	var gaps []gap
 	var springs []spring
 	for i, e := range d.Edges {
@@ -112,6 +89,7 @@ func (d *layering) rank() {
 		if e.LabelWidth > 0 {
 			length = 2
 		}
+		d.upwards[i] = graph.Rank(e.From) > graph.Rank(e.To)
 		if from, to := d.ends(i); from != to {
 			gaps, springs = append(gaps, gap{from, to, length}), append(springs, spring{from, to, length, 1})
 		}
@@ -151,11 +129,6 @@ func (d *layering) lead() {
 		from, to := d.ends(i)
 		d.label[i] = -1
 		if from == to {
-			v, e := &d.vertices[from], d.Edges[i]
-			v.right += loopWidth
-			if e.LabelWidth > 0 {
-				v.right += e.LabelWidth + edgeGap/2
-			}
 			continue
 		}
 		way := []int{from}

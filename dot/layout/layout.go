@@ -26,8 +26,8 @@ type Node struct {
 	Cluster       int // the innermost cluster that it is in
 }
 
-// An Edge leads from one node, by its index, to another. From one to itself it is
-// drawn as a loop, and against the order of a cycle upwards.
+// An Edge leads from one node, by its index, to another: within a cycle one of them leads upwards. One from a node to
+// itself has no way.
 type Edge struct {
 	From, To    int
 	LabelWidth  int // 0 for an edge without a label
@@ -58,14 +58,11 @@ type Point struct{ X, Y int }
 // A Route is the way of an edge, from the border of one node to that of another.
 type Route struct {
 	Curve []Point // of Bézier's: where it begins, then three points for each cubic piece
-	Label Box     // where its label stands; on its way, or beside a loop
+	Label Box     // where its label stands, on its way
 }
 
 // Path is the curve in the language of SVG's attribute d.
 func (r Route) Path() string {
-	if len(r.Curve) == 0 {
-		return ""
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "M%d %d", r.Curve[0].X, r.Curve[0].Y)
 	for i := 1; i+2 < len(r.Curve); i += 3 {
@@ -81,13 +78,12 @@ func (r Route) Path() string {
 
 // How far things stand apart.
 const (
-	nodeGap   = 24 // beside each other
-	edgeGap   = 14 // where one of them is the way of an edge
-	layerGap  = 34 // one above the other
-	inset     = 12 // between a cluster and what is in it
-	portGap   = 12 // between edges of one node
-	loopWidth = 26
-	rowWidth  = 1100 // of nodes that no edge joins
+	nodeGap  = 24   // beside each other
+	edgeGap  = 14   // where one of them is the way of an edge
+	layerGap = 34   // one above the other
+	inset    = 12   // between a cluster and what is in it
+	portGap  = 12   // between edges of one node
+	rowWidth = 1100 // of nodes that no edge joins
 )
 
 // How many steps each kind of work may take; it is far more than

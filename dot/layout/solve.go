@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/obelus-dev/obelus/compiler/dag"
 )
 
 // A gap holds one variable at least a length beyond another.
@@ -17,7 +19,7 @@ const rounds = 200
 
 // A solver finds places for variables that hold all gaps, at a low cost of the springs.
 type solver struct {
-	order         []int   // each variable comes after those that gaps lead from
+	order         []int32 // each variable comes after those that gaps lead from
 	before, after [][]gap // by variable: the gaps to it, and from it
 	springs       [][]spring
 	pos           []int
@@ -29,22 +31,13 @@ func newSolver(variables int, gaps []gap, springs []spring) (*solver, bool) {
 		before: make([][]gap, variables), after: make([][]gap, variables),
 		springs: make([][]spring, variables), pos: make([]int, variables),
 	}
+	waits := make([][]int32, variables)
 	for _, g := range gaps {
 		s.before[g.to], s.after[g.from] = append(s.before[g.to], g), append(s.after[g.from], g)
+		waits[g.to] = append(waits[g.to], int32(g.from))
 	}
-	waiting := make([]int, variables)
-	for v := range variables {
-		if waiting[v] = len(s.before[v]); waiting[v] == 0 {
-			s.order = append(s.order, v)
-		}
-	}
-	for at := 0; at < len(s.order); at++ {
-		for _, g := range s.after[s.order[at]] {
-			if waiting[g.to]--; waiting[g.to] == 0 {
-				s.order = append(s.order, g.to)
-			}
-		}
-	}
+	graph := dag.Of(waits)
+	s.order = graph.Order()
 	for _, one := range springs {
 		s.springs[one.from] = append(s.springs[one.from], one)
 		s.springs[one.to] = append(s.springs[one.to], spring{one.to, one.from, -one.length, one.weight})

@@ -147,12 +147,11 @@ type (
 	}
 )
 
-// mostCalls bounds the calls of delegates that a page reports; those of the plan itself
-// are all there.
-const mostCalls = 3000
-
-// readable is how wide and how high a drawing may be that is read at once.
-const readable = 1600
+const (
+	mostCalls = 3000 // a page reports, with those of delegates; those of the plan itself are all there
+	deepest   = 8    // so many delegates stand within each other at most
+	readable  = 1600 // so wide and so high may a drawing be that is read at once
+)
 
 // folded is the drawing with fewer boxes of a plan that can't be read at once; no text where all of it can be.
 func (p *Page) folded(full string) (view dot.View, svg string) {
@@ -166,7 +165,7 @@ func (p *Page) folded(full string) (view dot.View, svg string) {
 		return view, ""
 	}
 	for _, most := range []int{36, 20, 10} {
-		o := dot.Options{MaxNodes: most, MaxEdges: 3 * most, Flat: true}
+		o := dot.Options{MaxNodes: most, MaxEdges: 3 * most}
 		view = dot.FromPlan(p.Parts[0].Plan, p.Parts[0].Findings, o)
 		if svg = view.SVG(); fits(svg) {
 			break
@@ -191,30 +190,12 @@ func (p *Page) HTML() (string, error) {
 	if p.Kind == Live {
 		script, connects = script+liveScript, "; connect-src 'self'"
 	}
-	title := cmp.Or(p.View.Name, "plan")
-	places := []string{"{{title}}", html.EscapeString(title), "{{drawing}}", full, "{{folded}}", fewer}
-	body := strings.NewReplacer(places...).Replace(shell)
-	var b strings.Builder
-	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-	fmt.Fprintf(&b, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n",
-		policy(script, style, full)+connects)
-	b.WriteString(
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" " +
-			"content=\"no-referrer\">\n")
-	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n%s", html.EscapeString(title), style, body)
-	fmt.Fprintf(&b,
-		"<script id=\"data\" type=\"application/json\">%s</script>\n<script>%s</script>\n</body>\n</html>\n", text,
-		script)
-	return b.String(), nil
-}
-
-// policy allows one script, and the styles of the page and of its drawings, which have the same.
-func policy(script, style, drawing string) string {
-	_, rules, _ := strings.Cut(drawing, "<style>")
-	rules, _, _ = strings.Cut(rules, "</style>")
-	styles := hash(style) + " " + hash(rules)
-	return "default-src 'none'; script-src " + hash(script) + "; style-src " + styles +
-		"; base-uri 'none'; form-action 'none'"
+	policy := "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) + " " +
+		hash(dot.SVGStyle) + "; base-uri 'none'; form-action 'none'" + connects
+	title := html.EscapeString(cmp.Or(p.View.Name, "plan"))
+	return strings.NewReplacer("{{title}}", title, "{{policy}}", policy,
+		"{{style}}", style, "{{drawing}}", full, "{{folded}}", fewer, "{{data}}", string(text),
+		"{{script}}", script).Replace(shell), nil
 }
 
 func hash(text string) string {
@@ -299,7 +280,6 @@ func (b *block) add(p Part, outermost *facts.Facts) {
 		if a := p.Plan.Activities[p.Plan.Calls[i].Activity]; a != nil && a.HTTP != nil {
 			c.Sends = kinds.SentVariables(a.HTTP)
 		}
-		c.Values = dot.AsWritten(p.Plan.Calls[i], f.Values)
 		b.Calls = append(b.Calls, c)
 		inner := p.Plan.Delegates[p.Plan.Calls[i].Delegate]
 		if inner == nil || len(b.Calls)+len(inner.Calls) > mostCalls {
@@ -310,6 +290,3 @@ func (b *block) add(p Part, outermost *facts.Facts) {
 		}
 	}
 }
-
-// deepest is how many delegates stand within each other at most.
-const deepest = 8

@@ -107,7 +107,7 @@ func (r *Renderer) headline(p *block, q *runtime.Question) {
 	if q.InFlight {
 		ask = Quoted(q.Path()) + " had started when the run was interrupted; run it again?"
 	}
-	for i, line := range wrap(ask, p.width-4) {
+	for i, line := range diag.Wrap(ask, p.width-4, continued) {
 		mark := " "
 		if i == 0 {
 			mark = s.Yellow("?")

@@ -71,7 +71,7 @@ type block struct {
 
 // text adds indented and wrapped lines, each with its own colour.
 func (p *block) text(indent int, paint func(string) string, text string) {
-	for _, line := range wrap(text, p.width-indent) {
+	for _, line := range diag.Wrap(text, p.width-indent, continued) {
 		p.row(indent, paint(line))
 	}
 }
@@ -90,7 +90,7 @@ func (p *block) gap() {
 // quote adds text that others have written, with a bar before each line.
 func (p *block) quote(indent int, text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		for _, one := range wrap(diag.Escape(line), p.width-indent-2) {
+		for _, one := range diag.Wrap(diag.Escape(line), p.width-indent-2, continued) {
 			p.row(indent, "│ "+one)
 		}
 	}

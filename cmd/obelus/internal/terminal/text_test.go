@@ -73,7 +73,7 @@ func FuzzWrap(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, columns uint8) {
 		text = diag.Escape(text)
 		joined := ""
-		for i, line := range wrap(text, int(columns)) {
+		for i, line := range diag.Wrap(text, int(columns), continued) {
 			if diag.Columns(line) > max(8, int(columns)) {
 				t.Fatalf("%q is too long for %d columns", line, columns)
 			}

@@ -100,35 +100,9 @@ func jsonLines(value any, columns int) (lines []string) {
 		}
 	}
 	for _, one := range all {
-		lines = append(lines, wrap(one, columns)...)
+		lines = append(lines, diag.Wrap(one, columns, continued)...)
 	}
 	return lines
-}
-
-// wrap breaks escaped text into lines of at most so many columns, between words if possible. It
-// drops nothing: a continued line ends with a mark.
-func wrap(text string, columns int) []string {
-	columns = max(8, columns)
-	if diag.Columns(text) <= columns {
-		return []string{text}
-	}
-	var lines []string
-	start, at, word := 0, 0, 0
-	for i, r := range text {
-		w := diag.Columns(string(r))
-		for at > 0 && at+w > columns-1 {
-			end := i
-			if word > start {
-				end = word
-			}
-			lines = append(lines, text[start:end]+continued)
-			start, at = end, diag.Columns(text[end:i])
-		}
-		if at += w; text[i] == ' ' {
-			word = i + 1
-		}
-	}
-	return append(lines, text[start:])
 }
 
 // ValueOf is the JSON value of a text, or the text itself if it isn't JSON. Valid JSON that can't
