@@ -272,7 +272,11 @@ func TestMutants(t *testing.T) {
 				t.Fatal(err)
 			}
 			plan, verified, found := judged(r.ID+".json", string(text))
-			node := plan.Calls[m.call].Node.Along(m.at)
+			var path []string
+			for _, step := range m.at {
+				path = append(path, fmt.Sprint(step))
+			}
+			node := plan.Calls[m.call].Node.Follow(path)
 			want := node.Span()
 			switch {
 			case m.key:

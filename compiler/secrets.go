@@ -27,11 +27,11 @@ func LearnSecrets(set *redact.Set, path []expression.Segment, value any, s *sche
 		name = path[at].Key
 	}
 	learnSecrets(set, name, value)
-	s.Secrets(value, func(path []any, secret any) {
+	s.Secrets(value, func(path []schema.Step, secret any) {
 		under := "secret"
 		for _, step := range path {
-			if key, ok := step.(string); ok {
-				under = key
+			if !step.IsIndex {
+				under = step.Key
 			}
 		}
 		learnSecrets(set, under, secret)
@@ -145,7 +145,7 @@ func (c *compilation) secret(n *source.Node, name string) {
 // secretsOf learns the values in a part of the document that their schema declares secret.
 func (c *compilation) secretsOf(n *source.Node, s *schema.Schema) {
 	if n != nil && s.HasSecrets() {
-		s.Secrets(n.Value(), func(path []any, _ any) { c.secretsIn(n.Along(path), "secret") })
+		s.Secrets(n.Value(), func(path []schema.Step, _ any) { c.secretsIn(n.Along(path), "secret") })
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -210,14 +210,14 @@ func (g *gatherer) conditions(c *plan.Call, one *Call) (all []Condition, needs [
 	if one.When != nil {
 		all = append(all, Condition{Words: "if", Text: one.When.String()})
 	}
-	needs, branches := g.needs(c, c.Reads)
-	all = merged(merged(all, branches), g.inherited(needs))
+	needs = g.needs(c, c.Reads)
+	all = merged(all, g.inherited(needs)...)
 	for _, a := range one.After {
 		after := Condition{"after", a.Call, "is done", ""}
 		if a.Settled {
 			after.More = "has ended, however"
 		}
-		all = merged(all, []Condition{after})
+		all = merged(all, after)
 	}
 	if g.plan.Writes == plan.Once && len(c.Choices) > 0 {
 		all = append(all, Condition{Words: "if nothing stands yet where it writes"})
@@ -232,7 +232,7 @@ const mostInherited = 12
 const failing = "fails, or writes"
 
 // merged adds conditions to others, and nothing twice.
-func merged(all, more []Condition) []Condition {
+func merged(all []Condition, more ...Condition) []Condition {
 	for _, c := range more {
 		if !slices.Contains(all, c) {
 			all = append(all, c)
@@ -241,10 +241,15 @@ func merged(all, more []Condition) []Condition {
 	return all
 }
 
-// inherited are the first of the conditions of the calls that a call can't run without.
+// inherited are the first of the conditions under which calls give what is needed of them.
 func (g *gatherer) inherited(needs []requirement) (all []Condition) {
 	for _, r := range needs {
-		if all = merged(all, g.giving(g.plan.Calls[r.call])); len(all) > mostInherited {
+		if r.branch.Words != "" {
+			all = merged(all, r.branch)
+		}
+	}
+	for _, r := range needs {
+		if all = merged(all, g.giving(g.plan.Calls[r.call])...); len(all) > mostInherited {
 			return append(all[:mostInherited], Condition{Words: "under further conditions of calls before it"})
 		}
 	}
@@ -265,41 +270,33 @@ func (g *gatherer) giving(c *plan.Call) []Condition {
 	if asOne.When != nil {
 		its = append(its, Condition{"if", g.single(asOne.When, c).String(), "for", c.Name})
 	}
-	needs, branches := g.needs(c, reads)
-	g.gives[c] = merged(merged(its, branches), g.inherited(needs))
+	g.gives[c] = merged(its, g.inherited(g.needs(c, reads))...)
 	return g.gives[c]
 }
 
-// A requirement is a call that another can't run without: it must be done, or have failed.
+// A requirement is a call that another can't run without, and which of its alternatives it must take, if it has any.
 type requirement struct {
 	call   int32
-	failed bool
+	branch Condition
 }
 
-// needs are the calls that alone write what a call reads, and those that must be done before it; and the alternatives
-// of other calls that its reads need.
-func (g *gatherer) needs(c *plan.Call, reads []int) (all []requirement, branches []Condition) {
+// needs are the calls that alone write what a call reads, and those that must be done before it.
+func (g *gatherer) needs(c *plan.Call, reads []int) (all []requirement) {
 	for _, r := range reads {
-		read := &g.plan.Reads[r]
-		if !read.Ref.Required || read.Start || len(read.Writers) != 1 {
-			continue
+		if read := &g.plan.Reads[r]; read.Ref.Required && !read.Start && len(read.Writers) == 1 {
+			all = append(all, requirement{read.Writers[0], g.branch(read)})
 		}
-		one, needed := g.branch(read)
-		if needed {
-			branches = append(branches, one)
-		}
-		all = append(all, requirement{read.Writers[0], one.More == failing})
 	}
 	for _, a := range c.After {
 		if !a.Settled {
 			all = append(all, requirement{call: int32(a.Call)})
 		}
 	}
-	return all, branches
+	return all
 }
 
-// branch is which alternative of its only writer a read needs to have a value, and whether it needs one.
-func (g *gatherer) branch(r *plan.Read) (Condition, bool) {
+// branch is which alternative the only writer of a read must take for it to have a value.
+func (g *gatherer) branch(r *plan.Read) Condition {
 	w := g.plan.Calls[r.Writers[0]]
 	taken, routes := 0, 0
 	for i, route := range w.Output {
@@ -309,13 +306,13 @@ func (g *gatherer) branch(r *plan.Read) (Condition, bool) {
 		}
 	}
 	if len(w.Output) < 2 || routes != 1 {
-		return Condition{}, false
+		return Condition{}
 	}
 	more := "writes"
 	if taken == w.FailureRoute() {
 		more = failing
 	}
-	return Condition{"if", w.Name, more, g.plan.Paths.String(w.Output[taken][0].ID)}, true
+	return Condition{"if", w.Name, more, g.plan.Paths.String(w.Output[taken][0].ID)}
 }
 
 // mostOrdered is how many calls the orders of overlapping paths have together. Past that only those of each path by
@@ -388,11 +385,5 @@ func duration(d time.Duration) string {
 
 // Step is a path with a key more, as references write it.
 func Step(path, key string) string {
-	switch {
-	case !reference.IsBareKey(key):
-		return path + "[" + strconv.Quote(key) + "]"
-	case path == "":
-		return key
-	}
-	return path + "." + key
+	return strings.TrimPrefix(reference.Below(path, []reference.Segment{{Key: key}}), ".")
 }

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -82,12 +83,7 @@ func (c *Call) group() string {
 // Details are all facts for people who decide about a plan, the worst calls first.
 func (f *Facts) Details() (all Rows) {
 	s := &sheet{}
-	section := func(title string, rows Rows) {
-		if rows != nil {
-			all = append(all, Row{Text: title, Rows: rows, section: true})
-		}
-	}
-	by := map[string]Rows{}
+	by := map[string]Rows{"Output": s.rows("", alone.tree(f.Output...))}
 	add := func(group string, c *Call) {
 		by[group] = append(by[group], Row{Text: s.code(c.Name) + s.at(c.At), Rows: s.body(c)})
 	}
@@ -102,10 +98,11 @@ func (f *Facts) Details() (all Rows) {
 			add(planning, &Call{Name: t.Name, Tool: t.Name, At: t.At, Effect: t.Effect, Runs: t.Runs})
 		}
 	}
-	for _, group := range []string{destroying, writing, reading, delegating, planning} {
-		section(group, by[group])
+	for _, group := range []string{destroying, writing, reading, delegating, planning, "Output"} {
+		if by[group] != nil {
+			all = append(all, Row{Text: group, Rows: by[group], section: true})
+		}
 	}
-	section("Output", s.rows("", alone.tree(f.Output...)))
 	return all
 }
 
@@ -258,4 +255,151 @@ func (v Value) String() string {
 		return v.Expression
 	}
 	return string(v.Literal.Text)
+}
+
+// Rows are what people are shown of facts and of differences, for every format. Texts of the plan in them are escaped.
+type Rows []Row
+
+// A Row is a line, with rows below it. Its sign says what it is about: ▲ destroys, or may; ↗ leaves the machine;
+// ✎ writes; ✦ a model; ✋ a person is asked; ⚠ a warning; ! is left half done.
+type Row struct {
+	Sign string `json:"sign,omitempty"`
+	Text string `json:"text"`
+	Rows Rows   `json:"rows,omitempty"`
+
+	section bool // an empty line comes before it
+	more    int  // rows that were cut
+}
+
+// Section is a title with some lines below it, which are escaped.
+func Section(title string, lines []string) Rows {
+	section := Row{Text: diag.Escape(title), section: true}
+	for _, line := range lines {
+		section.Rows = append(section.Rows, Row{Text: diag.Escape(line)})
+	}
+	return Rows{section}
+}
+
+// Text is the rows for a terminal.
+func (r Rows) Text(style diag.Style) string {
+	var b strings.Builder
+	r.write(&b, style, 0)
+	return b.String()
+}
+
+func (r Rows) write(b *strings.Builder, style diag.Style, depth int) {
+	for _, row := range r {
+		line := strings.TrimSpace(row.Sign + " " + row.Text)
+		switch row.Sign {
+		case "▲", "!":
+			line = style.Red(line)
+		case "↗", "⚠":
+			line = style.Yellow(line)
+		}
+		if row.section && b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(strings.Repeat("  ", depth) + line + "\n")
+		row.Rows.write(b, style, max(2, depth+1))
+	}
+}
+
+// Markdown is the rows for a pull request: a block of code, which nothing in the plan ends.
+func (r Rows) Markdown() string {
+	fence, text := "```", r.Text(false)
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + fence + "\n"
+}
+
+// longest is how many characters of a text are shown.
+const longest = 500
+
+// JSON writes an object a line: each difference, and a summary.
+func (c *Comparison) JSON(w io.Writer) error {
+	counts := map[Change]int{}
+	for i := range c.Differences {
+		d := &c.Differences[i]
+		counts[d.Change]++
+		var call *Call
+		if d.Of == ItemCall && d.What == "" && d.Change != Renamed {
+			call = d.call
+		}
+		if err := diag.JSONLine(w, struct {
+			Kind string `json:"kind"`
+			*Difference
+			Facts *Call `json:"facts,omitempty"` // of a call that was added or removed
+		}{"difference", d, call}); err != nil {
+			return err
+		}
+	}
+	return diag.JSONLine(w, struct {
+		Kind    string `json:"kind"`
+		Same    bool   `json:"same"`
+		Added   int    `json:"added"`
+		Removed int    `json:"removed"`
+		Renamed int    `json:"renamed"`
+		Changed int    `json:"changed"`
+	}{"summary", c.Same(), counts[Added], counts[Removed], counts[Renamed], counts[Changed]})
+}
+
+// headings are those of the risks, with their signs.
+var (
+	headings = map[Risk]string{
+		Destroys: "May destroy what it didn't", Leaves: "Changes what leaves the machine", "": "Other differences",
+	}
+	signs = map[Risk]string{Destroys: "▲", Leaves: "↗"}
+)
+
+// Rows are the comparison for people: what destroys or leaves the machine otherwise than before comes first. Long
+// texts are cut; JSON has all of them.
+func (c *Comparison) Rows() (all Rows) {
+	if c.Same() {
+		return Rows{{Text: "the plans mean the same"}}
+	}
+	s := &sheet{longest}
+	for i := range c.Differences {
+		d := &c.Differences[i]
+		if i == 0 || d.Risk != c.Differences[i-1].Risk {
+			all = append(all, Row{Sign: signs[d.Risk], Text: headings[d.Risk], section: true})
+		}
+		section := &all[len(all)-1]
+		if head := s.about(d); len(section.Rows) == 0 || section.Rows[len(section.Rows)-1].Text != head {
+			section.Rows = append(section.Rows, Row{Text: head})
+		}
+		row := &section.Rows[len(section.Rows)-1]
+		row.Rows = append(row.Rows, s.difference(d)...)
+	}
+	return all
+}
+
+// about is the line above all differences of one item.
+func (s *sheet) about(d *Difference) string {
+	words := map[Change]string{Added: "+ ", Removed: "− ", Changed: "~ ", Renamed: "~ "}[d.Change]
+	words += strings.TrimSpace(string(d.Of) + " " + s.code(d.Name))
+	if d.Was != "" {
+		words += ", before " + s.code(d.Was)
+	}
+	words += s.at(d.At)
+	if d.In != "" {
+		words += " in " + s.code(d.In) + ", which " + s.code(d.by) + " runs"
+	}
+	return words
+}
+
+// difference is what differs there.
+func (s *sheet) difference(d *Difference) (all Rows) {
+	switch {
+	case d.Change == Renamed:
+		all = Rows{{Text: "renamed"}}
+	case d.Old != nil || d.New != nil:
+		all = Rows{s.row(d.What, d.Path, s.side(d.Old)+" → "+s.side(d.New))}
+	case d.Of == ItemCall:
+		all = s.body(d.call)
+	}
+	if len(d.Reaches) > 0 {
+		all = append(all, s.row("reaches", "", s.codes(d.Reaches)))
+	}
+	return all
 }

@@ -219,44 +219,22 @@ func IsUndescribed(producer, consumer *schema.Schema, witness any) bool {
 	if why == nil {
 		return false
 	}
-	path := Steps(why.Path)
-	at := producer.At(path)
+	at := producer.At(why.Path)
 	if at.Schema == nil || at.Schema.Kinds() == schema.Anything {
 		return true
 	}
-	object, is := ValueAt(witness, path).(map[string]any)
+	part, _ := pathtree.Walk(witness, why.Path)
+	object, is := part.(map[string]any)
 	if why.Keyword != "required" || !is || len(at.Schema.Properties()) > 0 {
 		return false
 	}
-	for _, name := range consumer.At(path).Schema.Properties() { // of a map it says what is under any name
+	for _, name := range consumer.At(why.Path).Schema.Properties() { // of a map it says what is under any name
 		of := at.Schema.Part(name)
 		if object[name] == nil && of.Named && of.Schema.Kinds() != schema.Anything {
 			return false
 		}
 	}
 	return true
-}
-
-// Steps are a path of a violation as a schema follows it.
-func Steps(path []any) []schema.Step {
-	steps := make([]schema.Step, len(path))
-	for i, step := range path {
-		switch step := step.(type) {
-		case int:
-			steps[i] = schema.Index(step)
-		case string:
-			steps[i] = schema.Key(step)
-		}
-	}
-	return steps
-}
-
-// ValueAt is a part of a value; nil where there is none.
-func ValueAt(v any, path []schema.Step) any {
-	for _, s := range path {
-		v, _ = pathtree.Step(v, s)
-	}
-	return v
 }
 
 // lessImpossible drops variants without possible values, from an index on.

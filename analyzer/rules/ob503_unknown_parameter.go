@@ -25,11 +25,7 @@ func unknownParameters(p *Pass, call *plan.Call) {
 			}
 		}
 		for _, key := range known.Ignored {
-			at := slices.IndexFunc(call.Node.Fields, func(f source.Field) bool { return f.Key.Text == key })
-			if at < 0 {
-				continue
-			}
-			if f := call.Node.Fields[at]; !unknown[f.Key] {
+			if f := call.Node.Field(key); f != nil && !unknown[f.Key] {
 				unknown[f.Key] = true
 				p.ReportCall(call, f.Key.Span(),
 					"%s has a parameter %q, and doesn't receive it: keys that begin with \"x-\" are ignored",

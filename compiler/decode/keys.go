@@ -15,9 +15,9 @@ func (r *Reader) UnknownKey(n, key *source.Node, what string, known []string) *d
 		if !strings.EqualFold(word, key.Text) {
 			continue
 		}
-		if at := slices.IndexFunc(n.Fields, func(f source.Field) bool { return f.Key.Text == word }); at >= 0 {
+		if f := n.Field(word); f != nil {
 			return r.Report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, word).
-				Note(n.Fields[at].Key.Span(), "%q is here", word).Advise("keep one of the two")
+				Note(f.Key.Span(), "%q is here", word).Advise("keep one of the two")
 		}
 	}
 	f, names := r.Report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text), naming.NewSuggester(known)

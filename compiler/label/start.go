@@ -98,20 +98,7 @@ func interned(path []expression.Segment) []expression.Segment {
 func (s *start) hold(kind string, v any, of *schema.Schema) {
 	path := interned([]expression.Segment{{Key: kind}})
 	names(path, v, of, s.secret)
-	of.Secrets(v, func(steps []any, _ any) {
-		at := path
-		for _, step := range steps {
-			at = below(at, step)
-		}
-		s.secret(at, declaredSecret)
-	})
-}
-
-// below is a path with a step more.
-func below(path []expression.Segment, step any) []expression.Segment {
-	segment := expression.Segment{Key: fmt.Sprint(step)}
-	segment.Index, segment.IsIndex = step.(int)
-	return append(slices.Clip(path), segment)
+	of.Secrets(v, func(below []schema.Step, _ any) { s.secret(slices.Concat(path, below), declaredSecret) })
 }
 
 const declaredSecret = "its schema says that it is secret"
@@ -136,7 +123,7 @@ func names(path []expression.Segment, v any, of *schema.Schema,
 	found func(path []expression.Segment, why string) bool) bool {
 	if items, ok := v.([]any); ok {
 		for i, item := range items {
-			if !names(below(path, i), item, nil, found) {
+			if !names(append(slices.Clip(path), schema.Index(i)), item, nil, found) {
 				return false
 			}
 		}
@@ -150,7 +137,7 @@ func names(path []expression.Segment, v any, of *schema.Schema,
 	}
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
-		at, part, more := below(path, key), (*schema.Schema)(nil), true
+		at, part, more := append(slices.Clip(path), schema.Key(key)), (*schema.Schema)(nil), true
 		if of != nil {
 			part = of.Part(key).Schema
 		}

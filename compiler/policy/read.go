@@ -83,30 +83,9 @@ func (r *reader) fits(n *source.Node, part, what string) bool {
 		return false
 	}
 	last := len(v.Path) - 1
-	key, _ := v.Path[last].(string)
 	within := n.Along(v.Path[:last])
-	at := keyOf(within, key)
-	var steps []schema.Step
-	for _, step := range v.Path {
-		if name, ok := step.(string); ok {
-			steps = append(steps, schema.Key(name))
-		} else {
-			steps = append(steps, schema.Index(step.(int)))
-		}
-	}
-	r.UnknownKey(within, at, what, s.At(steps).Known())
+	r.UnknownKey(within, within.Field(v.Path[last].Key).Key, what, s.At(v.Path).Known())
 	return false
-}
-
-func keyOf(n *source.Node, key string) *source.Node {
-	if n != nil {
-		for _, f := range n.Fields {
-			if f.Key.Text == key {
-				return f.Key
-			}
-		}
-	}
-	return n
 }
 
 func (r *reader) root(root *source.Node) {

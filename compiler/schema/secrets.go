@@ -9,7 +9,7 @@ import (
 
 // Secrets gives the parts of a value that the schema declares secret, writeOnly or of the
 // format "password", with their paths.
-func (s *Schema) Secrets(v any, found func(path []any, secret any)) {
+func (s *Schema) Secrets(v any, found func(path []Step, secret any)) {
 	if s.HasSecrets() {
 		steps := maxSecretSteps
 		secrets(s.ready(), v, nil, &steps, found)
@@ -37,7 +37,7 @@ func hasSecrets(n *ast.Node, seen map[*ast.Node]bool) bool {
 // maxSecretSteps bounds how many schemas are held against parts of a value.
 const maxSecretSteps = 1_000_000
 
-func secrets(n *ast.Node, v any, path []any, steps *int, found func(path []any, secret any)) {
+func secrets(n *ast.Node, v any, path []Step, steps *int, found func(path []Step, secret any)) {
 	if *steps--; n == nil || *steps < 0 {
 		return
 	}
@@ -50,7 +50,9 @@ func secrets(n *ast.Node, v any, path []any, steps *int, found func(path []any, 
 			secrets(x, v, path, steps, found)
 		}
 	})
-	below := func(x *ast.Node, step, v any) { secrets(x, v, append(path[:len(path):len(path)], step), steps, found) }
+	below := func(x *ast.Node, step Step, v any) {
+		secrets(x, v, append(path[:len(path):len(path)], step), steps, found)
+	}
 	switch v := v.(type) {
 	case map[string]any:
 		if n.Objects == nil {
@@ -59,7 +61,7 @@ func secrets(n *ast.Node, v any, path []any, steps *int, found func(path []any, 
 		for name, value := range v {
 			for _, x := range n.Objects.Judges(n.Objects.Properties[name],
 				func(p *regex.Pattern) bool { return p.Match(name) }) {
-				below(x, name, value)
+				below(x, Key(name), value)
 			}
 		}
 	case []any:
@@ -67,7 +69,7 @@ func secrets(n *ast.Node, v any, path []any, steps *int, found func(path []any, 
 			return
 		}
 		for i, value := range v {
-			below(n.Arrays.Item(i), i, value)
+			below(n.Arrays.Item(i), Index(i), value)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package source
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/obelus-dev/obelus/compiler/reference"
+)
 
 // Kind is what sort of value a node is: JSON's six kinds.
 type Kind uint8
@@ -58,16 +62,10 @@ func (n *Node) Span() Span {
 	return Span{n.File, n.Start, n.End}
 }
 
-// Get is the value of a key, or nil. It takes time linear in the number of
-// fields.
+// Get is the value of a key, or nil.
 func (n *Node) Get(key string) *Node {
-	if n == nil || n.Kind != Object {
-		return nil
-	}
-	for _, f := range n.Fields {
-		if f.Key.Text == key {
-			return f.Value
-		}
+	if f := n.Field(key); f != nil {
+		return f.Value
 	}
 	return nil
 }
@@ -98,19 +96,33 @@ func (n *Node) Follow(pointer []string) *Node {
 	return n
 }
 
-// Along goes down keys (string) and indexes (int) of lists, as far as the tree goes
-// along.
-func (n *Node) Along(path []any) *Node {
-	for _, step := range path {
-		var next *Node
-		switch step := step.(type) {
-		case string:
-			next = n.Get(step)
-		case int:
-			if n.Kind == Array && step < len(n.Items) {
-				next = n.Items[step]
+// Field is the field with a key, or nil. It takes time linear in the number of fields.
+func (n *Node) Field(key string) *Field {
+	if n != nil && n.Kind == Object {
+		for i := range n.Fields {
+			if n.Fields[i].Key.Text == key {
+				return &n.Fields[i]
 			}
 		}
+	}
+	return nil
+}
+
+// Step is the value of a key, or an item of a list, or nil.
+func (n *Node) Step(s reference.Segment) *Node {
+	switch {
+	case !s.IsIndex:
+		return n.Get(s.Key)
+	case n == nil || n.Kind != Array || s.Index >= len(n.Items):
+		return nil
+	}
+	return n.Items[s.Index]
+}
+
+// Along goes down a path, as far as the tree goes along.
+func (n *Node) Along(path []reference.Segment) *Node {
+	for _, s := range path {
+		next := n.Step(s)
 		if next == nil {
 			break
 		}

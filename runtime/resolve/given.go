@@ -54,13 +54,13 @@ func UnfitKeys(s *schema.Schema, values map[string]any) *schema.Violation {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		place := s.Part(key)
 		if !place.Possible {
-			return &schema.Violation{Path: []any{key}, Message: "there is no place for it"}
+			return &schema.Violation{Path: []schema.Step{schema.Key(key)}, Message: "there is no place for it"}
 		}
 		if place.Schema == nil {
 			continue
 		}
 		if v := place.Schema.Validate(values[key]); v != nil {
-			v.Path = slices.Concat([]any{key}, v.Path)
+			v.Path = slices.Concat([]schema.Step{schema.Key(key)}, v.Path)
 			return redacted(v, values, s)
 		}
 	}

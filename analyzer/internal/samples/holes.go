@@ -3,6 +3,7 @@ package samples
 import (
 	"math"
 
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -110,19 +111,8 @@ func IsCertain(v any, why *schema.Violation) bool {
 	if _, how := Clear(v); how == Described {
 		return true
 	}
-	for _, step := range why.Path {
-		switch at := v.(type) {
-		case []any:
-			if i, is := step.(int); is && i < len(at) {
-				v = at[i]
-				continue
-			}
-		case map[string]any:
-			if key, is := step.(string); is && at[key] != nil {
-				v = at[key]
-				continue
-			}
-		}
+	v, there := pathtree.Walk(v, why.Path)
+	if !there {
 		return false
 	}
 	_, how := Clear(v)

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // A Violation says where and why a value isn't accepted.
 type Violation struct {
-	// Path leads into the value: a string for a key, an int for an index.
-	Path []any
+	Path []Step // into the value
 	// SchemaPath leads to the keyword that refuses, into the schema's raw value,
 	// or into Defs[Def] when Def isn't "".
 	SchemaPath []string
@@ -25,31 +25,7 @@ type Violation struct {
 }
 
 // Where is the path in the notation of expressions: .items[0]["odd key"].
-func (v *Violation) Where() string {
-	var b strings.Builder
-	for _, step := range v.Path {
-		switch step := step.(type) {
-		case string:
-			if PlainKey(step) {
-				b.WriteString("." + step)
-			} else {
-				b.WriteString("[" + strconv.Quote(step) + "]")
-			}
-		case int:
-			fmt.Fprintf(&b, "[%d]", step)
-		}
-	}
-	return b.String()
-}
-
-func PlainKey(s string) bool {
-	for _, r := range s {
-		if r != '_' && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') {
-			return false
-		}
-	}
-	return s != ""
-}
+func (v *Violation) Where() string { return reference.Below("", v.Path) }
 
 // Error is the place and the message.
 func (v *Violation) Error() string {
@@ -79,11 +55,10 @@ func (c *Checker) violation(n *Node, keyword string, format string, args ...any)
 	secret := n.Secret()
 	for _, step := range c.path {
 		if step.IsIndex {
-			v.Path = append(v.Path, step.Index)
-		} else {
-			v.Path = append(v.Path, step.Key)
-			secret = secret || naming.SecretKey(step.Key)
+			step = Index(step.Index) // it has no text so far
 		}
+		v.Path = append(v.Path, step)
+		secret = secret || !step.IsIndex && naming.SecretKey(step.Key)
 	}
 	for i, arg := range args {
 		if _, ok := arg.(shown); ok && secret {

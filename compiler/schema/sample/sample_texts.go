@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema/ast"
 	"github.com/obelus-dev/obelus/compiler/schema/regex"
 )
@@ -82,7 +83,7 @@ func (m *sampler) text(w want, name string) any {
 		return strings.Repeat(" ", at)
 	}
 	s := sampleWords[m.r.IntN(len(sampleWords))]
-	if name != "" && m.r.IntN(2) == 0 && ast.PlainKey(name) {
+	if name != "" && m.r.IntN(2) == 0 && reference.IsBareKey(name) {
 		s = name + " " + s
 	}
 	if low > ast.Longest {
