@@ -33,7 +33,7 @@ type population struct {
 // Dependencies and paths count as well, eight as one call.
 const (
 	maxPopulations = 64
-	maxViewed      = 200_000
+	maxViewed      = 30_000
 )
 
 // populationsOf are those of a plan, in the order of the text, those with few calls of their own first.
@@ -133,7 +133,7 @@ func byPopulation(p *plan.Plan, all []*population, found []diag.Diagnostic, firs
 		o.found = pass.Found
 		judged++
 	}
-	merged := mergeFindings(p, all[:judged], c.rules())
+	merged := mergeFindings(p, all, judged, c.rules())
 	if judged < len(all) {
 		merged.Report(analysis.NotAnalysed, p.CallsNode.Span().Head(),
 			"not all instances are analysed: their calls or values differ in %d ways, of which %d were judged",
@@ -154,28 +154,15 @@ func about(one *plan.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 	})
 }
 
-// mergeFindings joins the findings of several populations. Where their messages differ the first is kept.
-func mergeFindings(p *plan.Plan, all []*population, rules []*Rule) (merged diag.Findings) {
+// mergeFindings joins the findings of the populations that were judged. Where their messages differ the first is kept.
+func mergeFindings(p *plan.Plan, all []*population, judged int, rules []*Rule) (merged diag.Findings) {
 	type key struct {
 		rule     *diag.Rule
 		severity diag.Severity
 		at       source.Span
 		call     string
-		nth      int // of those with all else the same
-	}
-	var keys []key
-	in, findings := map[key][]*population{}, map[key]diag.Diagnostic{}
-	for _, o := range all {
-		count := map[key]int{}
-		for _, d := range o.found {
-			k := key{d.Rule, d.Severity, d.Span, d.Call, 0}
-			count[k]++
-			k.nth = count[k]
-			if in[k] == nil {
-				keys, findings[k] = append(keys, k), d
-			}
-			in[k] = append(in[k], o)
-		}
+		idle     string // of what serves no purpose: why
+		nth      int    // of those with all else the same
 	}
 	targeted, idle := map[string]bool{}, map[*diag.Rule]bool{}
 	for _, call := range p.Calls {
@@ -184,13 +171,31 @@ func mergeFindings(p *plan.Plan, all []*population, rules []*Rule) (merged diag.
 	for _, r := range rules {
 		idle[r.Rule] = r.Scope == Idle
 	}
+	var keys []key
+	in, findings := map[key][]*population{}, map[key]diag.Diagnostic{}
+	for _, o := range all[:judged] {
+		count := map[key]int{}
+		for _, d := range o.found {
+			k := key{rule: d.Rule, severity: d.Severity, at: d.Span, call: d.Call}
+			if idle[d.Rule] {
+				k.idle = d.Message
+			}
+			count[k]++
+			k.nth = count[k]
+			if in[k] == nil {
+				keys, findings[k] = append(keys, k), d
+			}
+			in[k] = append(in[k], o)
+		}
+	}
 	for _, k := range keys {
 		d, of := findings[k], in[k]
+		missing := d.Rule == diag.DanglingReference || d.Rule == diag.BadScope
 		switch {
-		case targeted[d.Call] || len(of) == len(all):
+		case targeted[d.Call] || len(of) == len(all) || len(of) == judged && !idle[d.Rule] && !missing:
 			merged = append(merged, d)
-		case idle[d.Rule]: // it serves a purpose elsewhere
-		case d.Severity == diag.Error && (d.Rule == diag.DanglingReference || d.Rule == diag.BadScope):
+		case idle[d.Rule]: // it may serve a purpose elsewhere
+		case d.Severity == diag.Error && missing:
 			merged = append(merged, lacking(p, d, of)...)
 		case d.Rule != diag.DanglingReference:
 			who, _ := named(p, of, nil)

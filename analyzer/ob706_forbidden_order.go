@@ -24,12 +24,8 @@ type OrderWitness struct {
 	Branch []branch.Choice `json:"branch,omitempty"`
 }
 
-// orderBudget bounds the work of all order rules together on one plan: pairs of calls,
-// edges that are followed, questions about branches.
-const (
-	orderBudget  = 4_000_000
-	questionCost = 100
-)
+// questionWork is what a question about branches counts as pairs of calls.
+const questionWork = 100
 
 // forbiddenOrders reports calls for which the graph doesn't force the order that a policy
 // requires, on some branch. Whether an order that the graph leads to is kept on
@@ -75,7 +71,7 @@ type misorder struct {
 // misorderOf asks whether a call can come where it mustn't; nil where it can't.
 func misorderOf(p *Pass, call *plan.Call, goal logic.Literal, certain bool, earlier ...*plan.Call) *misorder {
 	e := p.Flow.Conditions()
-	if !spend(p, questionCost) {
+	if !e.Work(questionWork) {
 		return nil
 	}
 	a := e.SolveLikely([]logic.Literal{goal})[0]
@@ -151,9 +147,10 @@ func eachPair(p *Pass, g *dag.Graph, shares []share, f func(y, x *share, ordered
 		of[i] = int32(shares[i].call.Index)
 		at[of[i]] = i
 	}
+	e := p.Flow.Conditions()
 	g.Reach(of, func(y int32, from int, after *dag.Set) {
 		for i := from; i < min(len(of), from+dag.Block); i++ {
-			if of[i] != y && spend(p, 1) {
+			if of[i] != y && e.Work(1) {
 				f(&shares[at[y]], &shares[i], after.Has(from, i))
 			}
 		}
@@ -195,11 +192,11 @@ func together(p *Pass, c *policy.Check, of []*share, certain bool) []misorder {
 	for _, x := range of {
 		total = min(total+x.count, c.Most+1)
 	}
-	if total <= c.Most || !spend(p, orderWork(len(of)*(c.Most+2))) {
+	e := p.Flow.Conditions()
+	if total <= c.Most || !e.Work(len(of)*(c.Most+2)) {
 		return nil
 	}
 	// By number: at least so many of the subjects start.
-	e := p.Flow.Conditions()
 	e.Allow(2 * len(of) * (c.Most + 2))
 	counts := slices.Repeat([]logic.Literal{logic.False}, c.Most+2)
 	counts[0] = logic.True
@@ -224,20 +221,6 @@ func together(p *Pass, c *policy.Check, of []*share, certain bool) []misorder {
 		total += x.count
 	}
 	return []misorder{*m}
-}
-
-// orderWork is what order rules have taken of their budget.
-type orderWork int
-
-// spend takes work off the budget. Where it doesn't last that is a finding.
-func spend(p *Pass, work orderWork) bool {
-	done := analysis.Kept[orderWork](p.Store)
-	if *done < orderBudget && *done+work >= orderBudget {
-		analysis.CutShort(p, p.Plan.CallsNode.Span().Head(),
-			"which of the calls may come after which isn't fully analysed for the policy: there are too many")
-	}
-	*done += work
-	return *done < orderBudget
 }
 
 // reportOrder reports a call that may start where a policy forbids it.

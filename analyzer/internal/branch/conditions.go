@@ -77,7 +77,7 @@ type (
 const (
 	maxGates  = 1_500_000
 	callGates = 12        // more for each call: large plans aren't hostile
-	maxWork   = 4_000_000 // writers of reads, over all reads
+	maxWork   = 4_000_000 // writers of reads, over all reads, and pairs of calls that policies order
 )
 
 // New works out the conditions of a plan.
@@ -292,9 +292,12 @@ func (e *Conditions) Meet(u *plan.Unordered) logic.Literal {
 	return meets
 }
 
-// look counts a writer that is looked at. Past the bound it reports false, and nothing may be concluded any more.
-func (e *Conditions) look() bool {
-	if e.work++; e.work > maxWork {
+// look is Work of a writer that is looked at.
+func (e *Conditions) look() bool { return e.Work(1) }
+
+// Work counts what is looked at. Past the bound it reports false, and nothing may be concluded any more.
+func (e *Conditions) Work(n int) bool {
+	if e.work += n; e.work > maxWork {
 		e.Exhaust()
 	}
 	return e.work <= maxWork
