@@ -66,7 +66,7 @@ func (c *cli) check(o *checking) (err error) {
 	if err := r.judgeFiles(files); err != nil {
 		return err
 	}
-	if r.total.Files == 0 && r.total.Excluded == 0 {
+	if r.total.Files == 0 && r.total.Excluded == 0 && (len(files) == 0 || files[0].Found) {
 		return usageErr("there is no plan in %q", o.args[0]).
 			Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
 	}

@@ -56,7 +56,7 @@ func (r *reporter) judgeFiles(files []project.Named) error {
 			}
 			r.total.Files++
 		case isSettings: // it is checked where it is used
-		case len(verdicts) > 0 || !file.Found:
+		case len(verdicts) > 0:
 			r.total.Files++
 		default:
 			r.total.Skipped++
