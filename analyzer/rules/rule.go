@@ -31,10 +31,7 @@ const (
 // Registered are the rules by code; don't change the list.
 var Registered []*Rule
 
-// Named is the rule of a code or name, in any case; or nil and the code or name that comes nearest, if any comes near.
-func Named(word string) (rule *Rule, near string) { return Find(Registered, word) }
-
-// Find is Named among some rules.
+// Find is the rule of a code or name, in any case; or nil and the code or name that comes nearest, if any comes near.
 func Find(rules []*Rule, word string) (rule *Rule, near string) {
 	var names []string
 	for _, r := range rules {
@@ -52,7 +49,7 @@ func Find(rules []*Rule, word string) (rule *Rule, near string) {
 
 // Page is the page of a rule, in Markdown. The code may have any case. It returns false if there is no such rule.
 func Page(code string) (string, bool) {
-	r, _ := Named(code)
+	r, _ := Find(Registered, code)
 	if r == nil {
 		return "", false
 	}

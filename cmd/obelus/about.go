@@ -33,7 +33,7 @@ func explain(_ context.Context, c *cli, args []string) error {
 		c.out.Print("%s", listRules())
 		return nil
 	}
-	rule, near := rules.Named(name)
+	rule, near := rules.Find(rules.Registered, name)
 	if rule != nil {
 		page, ok := rules.Page(rule.Code)
 		if !ok {

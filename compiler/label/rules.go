@@ -69,7 +69,9 @@ func isPure(p *plan.Plan, c *plan.Call) bool {
 
 // Carries reports whether a policy that names a tool speaks of a call: of its tool, or of
 // what carries it out.
-func Carries(c *plan.Call, tool string) bool { return tool != "" && (c.ToolName == tool || c.Activity == tool) }
+func Carries(c *plan.Call, tool string) bool {
+	return tool != "" && (c.ToolName == tool || c.Activity == tool)
+}
 
 // vouched reports whether a policy that names a tool may lower the effects of a call.
 func vouched(p *plan.Plan, c *plan.Call, tool string) bool {
