@@ -1,6 +1,8 @@
 package naming
 
 import (
+	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -35,6 +37,30 @@ func TestSecretKey(t *testing.T) {
 	} {
 		if SecretKey(name) != want {
 			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
+
+// EXECUTION.md#secrets: a name made of any of the words, in any of the ways to write one, hides its
+// value; the same words inside of others don't.
+func TestSecretNamesHoweverWritten(t *testing.T) {
+	words := []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "cookie", "key", "pwd"}
+	others := []string{"my", "db", "github", "user", "main", "x"}
+	random := rand.New(rand.NewPCG(1, 1))
+	pick := func(from []string) string { return from[random.IntN(len(from))] }
+	upper := func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+	for range 2000 {
+		before, word, after := pick(others), pick(words), ""
+		if random.IntN(3) == 0 {
+			after = pick([]string{"file", "id", "value", "2"})
+		}
+		for _, name := range []string{
+			strings.Trim(before+"_"+word+"_"+after, "_"), strings.ToUpper(strings.Trim(before+"_"+word+"_"+after, "_")), before + upper(word) + upper(after + " ")[:len(after)],
+			strings.Trim(upper(before)+"-"+upper(word)+"-"+after, "-"), before + word,
+		} {
+			if !Secret(name) {
+				t.Fatalf("%q isn't taken for the name of a secret", name)
+			}
 		}
 	}
 }

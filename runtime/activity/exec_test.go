@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -242,4 +244,41 @@ func TestCloseEndsPrograms(t *testing.T) {
 	failure(t, <-ended, CodeCancelled, "closed")
 	_, err := s.Run(background, "act", Request{})
 	failure(t, err, CodeCancelled, "closed")
+}
+
+// EXECUTION.md#secrets: no secret of an activity's environment reaches a result or a message,
+// also when the quotation begins inside it.
+func TestSecretsStayHidden(t *testing.T) {
+	const secret = "s3cr3t-s3cr3t-s3cr3t"
+	o := Options{Environ: append(os.Environ(), "OBELUS_TEST_API_KEY="+secret)}
+	inheriting := func(argv ...string) *plan.Activity {
+		def := execDef(argv...)
+		def.Inherit = []string{"OBELUS_TEST_API_KEY"}
+		return def
+	}
+	got, err := openOne(t, inheriting(helper("environ", "OBELUS_TEST_API_KEY")...), o).Run(background, "act", Request{})
+	if err != nil || got.Value != "[hidden OBELUS_TEST_API_KEY]" {
+		t.Errorf("result: got %v, %v", got.Value, err)
+	}
+	_, err = openOne(t, inheriting(helper("betray", "OBELUS_TEST_API_KEY")...), o).Run(background, "act", Request{})
+	f := failure(t, err, CodeError, "the key is [hidden OBELUS_TEST_API_KEY]")
+	if strings.Contains(fmt.Sprint(f.Details), secret) {
+		t.Errorf("details hold the secret: %v", f.Details)
+	}
+	got, err = openOne(t, execDef(helper("say", "no JSON: "+secret)...), o).Run(background, "act", Request{})
+	if err != nil || got.Value != "no JSON: [hidden OBELUS_TEST_API_KEY]" {
+		t.Errorf("undeclared text: got %v, %v", got.Value, err)
+	}
+	_, err = openOne(t, execDef(helper("say", "no JSON: "+secret)...), o).Run(background, "act", Request{Output: anObject})
+	failure(t, err, CodeBadOutput, "no JSON: [hidden OBELUS_TEST_API_KEY]")
+
+	for shift := range 2*len(secret) + 4 {
+		kept := tail{keep: quotedStderr + 64 + 2*len(secret)}
+		kept.Write([]byte(strings.Repeat("a", 100) + secret + strings.Repeat("b", kept.keep-shift)))
+		hide := &redact.Set{}
+		hide.Keep("secret", secret)
+		if text := kept.text(hide); strings.Contains(text, secret[len(secret)-4:]) {
+			t.Fatalf("with %d bytes of room the end of the secret shows: %q…", shift, text[:40])
+		}
+	}
 }

@@ -50,6 +50,9 @@ func play(part string, args []string) {
 		os.Stderr.WriteString(args[1])
 		status, _ := strconv.Atoi(args[0])
 		quit(status)
+	case "betray":
+		os.Stderr.WriteString(strings.Repeat("x", 1000) + " the key is " + os.Getenv(args[0]))
+		quit(1)
 	case "mcp":
 		serveTools()
 	case "mcp-raw":
@@ -157,6 +160,13 @@ func work() {
 			answer(map[string]any{"result": request.Context})
 		case "whoami":
 			answer(map[string]any{"result": map[string]any{"pid": os.Getpid(), "served": served}})
+		case "raw":
+			os.Stdout.WriteString(strings.ReplaceAll(request.Params["line"].(string), "ID", strconv.Itoa(request.ID)) + "\n")
+		case "twice":
+			fmt.Printf("{\"id\":%d,\"result\":1}\n{\"id\":%[1]d,\"result\":1}\n", request.ID)
+		case "shut":
+			os.Stdout.Close()
+			time.Sleep(time.Hour)
 		case "slow":
 			time.Sleep(time.Duration(request.Params["ms"].(float64)) * time.Millisecond)
 			answer(map[string]any{"result": "at last"})

@@ -196,3 +196,52 @@ func TestWorkerRequestTakenBack(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// LANGUAGE.md#programs: a worker that breaks the protocol is killed, and the next call has a
+// new one.
+func TestWorkerBreaksTheProtocol(t *testing.T) {
+	for name, c := range map[string]struct {
+		tool, line string
+		code, want string
+	}{
+		"no object":    {"raw", "[1]", CodeBadOutput, `without the "id" of a request`},
+		"no id":        {"raw", `{"result":1}`, CodeBadOutput, `without the "id" of a request`},
+		"id as text":   {"raw", `{"id":"ID","result":1}`, CodeBadOutput, `without the "id" of a request`},
+		"other id":     {"raw", `{"id":ID0,"result":1}`, CodeBadOutput, "of no request that waits"},
+		"a banner":     {"raw", "{\"id\":0,\"result\":\"BANNER\"}\n{\"id\":ID,\"result\":1}", CodeBadOutput, "of no request that waits"},
+		"prose":        {"raw", "loading the model", CodeBadOutput, `it begins "loading the model"`},
+		"blank line":   {"raw", "", CodeBadOutput, "there is none"},
+		"two values":   {"raw", "{} {}", CodeBadOutput, "more follows"},
+		"too deep":     {"raw", `{"result":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + "}", CodeBadOutput, "deeper"},
+		"flood":        {"flood", "", CodeBadOutput, "more than 8 MiB"},
+		"shuts stdout": {"shut", "", CodeError, "ended before it answered"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openOne(t, workerDef(), Options{})
+			pid, _ := whoami(t, s)
+			_, err := ask(s, c.tool, map[string]any{"line": c.line})
+			failure(t, err, c.code, c.want)
+			if again, _ := whoami(t, s); again == pid {
+				t.Error("the old process still serves")
+			}
+			gone(t, pid)
+		})
+	}
+	t.Run("answers twice", func(t *testing.T) {
+		s := openOne(t, workerDef(), Options{})
+		pid, _ := whoami(t, s)
+		if got, err := ask(s, "twice", nil); err != nil || got.Value != 1.0 {
+			t.Errorf("got %v, %v", got, err)
+		}
+		gone(t, pid)
+		if again, _ := whoami(t, s); again == pid {
+			t.Error("the old process still serves")
+		}
+	})
+	t.Run("100 levels will do", func(t *testing.T) {
+		s := openOne(t, workerDef(), Options{})
+		if _, err := ask(s, "raw", map[string]any{"line": `{"id":ID,"result":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}"}); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -370,3 +370,41 @@ func TestPlainerForms(t *testing.T) {
 		}
 	})
 }
+
+// PLANNERS.md#secrets: a key that an endpoint echoes reaches neither text nor errors, however
+// it is cut up.
+func TestKeysStayHidden(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		half := len(testKey) / 2
+		spelt := []string{`{"calls":[],"output":"`, testKey[:3], testKey[3:half], testKey[half:] + ` and ` + testKey, ` sk-te"}`}
+		answer, _, _, err := ask(t, p, greeting(), Options{}, streams(p.stream(spelt...)))
+		if want := `{"calls":[],"output":"[hidden key] and [hidden key] sk-te"}`; err != nil || answer != want {
+			t.Errorf("got %q, %v", answer, err)
+		}
+		answer, _, _, err = ask(t, p, greeting(), Options{}, cutOff(p.begin()+p.event(`{"output":"`+testKey[:len(testKey)-1])))
+		if !errors.Is(err, request.ErrCut) || strings.Contains(answer, testKey[:12]) {
+			t.Errorf("got %q, %v", answer, err)
+		}
+		for _, turn := range []turn{
+			streams(p.begin() + p.failure("invalid_request_error", "your key "+testKey)),
+			streams(p.begin() + p.event("x") + p.failure("overloaded_error", "your key "+testKey)),
+			streams(p.begin() + p.event("x") + "data: {nonsense " + testKey + "\n\n"),
+		} {
+			_, _, _, err := ask(t, p, greeting(), Options{}, turn)
+			if err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), testKey) {
+				t.Errorf("got %#v", err)
+			}
+		}
+	})
+	// A password in the address, and one that an endpoint wants in a header.
+	both(t, func(t *testing.T, p protocol) {
+		t.Setenv(p.base, "http://me:pass-word-4711@models.test/v1?token=token-0815-token")
+		t.Setenv(strings.Replace(p.key, "API_KEY", "CUSTOM_HEADERS", 1), "X-Portal: Secret portal-pass-99")
+		_, _, _, err := ask(t, p, greeting(), Options{}, says(400, `{"error":{"message":"pass-word-4711 token-0815-token portal-pass-99"}}`))
+		for _, secret := range []string{"pass-word-4711", "token-0815-token", "portal-pass-99"} {
+			if err == nil || strings.Contains(err.Error(), secret) {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
