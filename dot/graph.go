@@ -116,10 +116,8 @@ func (d *drawing) selectCalls() {
 		return
 	}
 	all := len(d.plan.Calls)
-	near, where := map[int]bool{}, "near "+wording.Names(names, 3)
-	if d.options.Between[0] == "" {
-		near = within(at, max(1, d.options.Depth), d.graph.Users, d.graph.Deps)
-	} else {
+	near, where := within(at, max(1, d.options.Depth), d.graph.Users, d.graph.Deps), "near "+wording.Names(names, 3)
+	if d.options.Between[0] != "" {
 		where = fmt.Sprintf("between %q and %q", names[0], names[1])
 		near = within(at[:1], all, d.graph.Users)
 		before := within(at[1:], all, d.graph.Deps)
