@@ -7,28 +7,40 @@ import (
 // FromDiff draws what became of an older plan in its new one: what is new, changed or removed, and its neighbors.
 // Was gives the name that a call had in the old plan, or "" for none.
 func FromDiff(p, older *plan.Plan, was func(call string) string, changed map[string]bool) View {
-	gone, old := map[string]bool{}, map[string]*Node{} // by name
-	for _, c := range older.Calls {
-		gone[c.Name] = true
-	}
-	var o Options
+	now, near, old := map[string]string{}, map[string]bool{}, map[string]Node{}
 	for _, c := range p.Calls {
 		name := was(c.Name)
-		delete(gone, name)
-		if name == "" || changed[c.Name] {
+		now[name], near[c.Name] = c.Name, name == "" || changed[c.Name]
+	}
+	o, past := Options{}, Options{Depth: -1}
+	for i, c := range older.Calls {
+		name := now[c.Name]
+		if name == "" {
+			for _, before := range older.Graph.Deps(i) {
+				near[now[older.Calls[before].Name]] = true
+			}
+		}
+		if name == "" || changed[name] {
+			past.Focus = append(past.Focus, c.Name)
+		}
+	}
+	for _, c := range p.Calls {
+		if near[c.Name] {
 			o.Focus = append(o.Focus, c.Name)
 		}
 	}
-	v, before := FromPlan(p, nil, o), FromPlan(older, nil, Options{})
-	for i := range before.Nodes {
-		old[before.Nodes[i].Call] = &before.Nodes[i]
+	v, before := FromPlan(p, nil, o), FromPlan(older, nil, past)
+	for _, n := range before.Nodes {
+		old[n.Call] = n
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if name := was(n.Call); n.Call != "" && name == "" {
-			n.Marks = addMark(n.Marks, Mark{Kind: Added})
-		} else if changed[n.Call] {
-			n.Marks = addMark(n.Marks, Mark{Kind: Changed, Code: otherEffects(old[name], n)})
+		for _, name := range n.Calls {
+			if was(name) == "" {
+				n.Marks = addMark(n.Marks, Mark{Kind: Added})
+			} else if changed[name] {
+				n.Marks = addMark(n.Marks, Mark{Kind: Changed, Code: otherEffects(old[was(n.Call)], n)})
+			}
 		}
 	}
 	for i, e := range v.Edges {
@@ -37,8 +49,12 @@ func FromDiff(p, older *plan.Plan, was func(call string) string, changed map[str
 		}
 	}
 	for _, n := range before.Nodes {
-		if gone[n.Call] {
-			n.Marks = []Mark{{Kind: Removed}}
+		for _, name := range n.Calls {
+			if now[name] == "" {
+				n.Marks = addMark(n.Marks, Mark{Kind: Removed})
+			}
+		}
+		if has(n.Marks, Removed) {
 			v.add(n)
 		}
 	}
@@ -46,9 +62,12 @@ func FromDiff(p, older *plan.Plan, was func(call string) string, changed map[str
 }
 
 // otherEffects is what a call does now and didn't do, and the other way round.
-func otherEffects(old, n *Node) (text string) {
+func otherEffects(old Node, n *Node) (text string) {
 	for _, kind := range effectMarks {
-		if now, before := has(n.Marks, kind), old != nil && has(old.Marks, kind); now && !before {
+		now, before := has(n.Marks, kind), has(old.Marks, kind)
+		if n.Call == "" || old.Call == "" { // of several calls
+			return ""
+		} else if now && !before {
 			text += "; now: " + Mark{Kind: kind}.words()
 		} else if before && !now {
 			text += "; no longer: " + Mark{Kind: kind}.words()

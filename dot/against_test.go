@@ -37,6 +37,22 @@ calls:
 	if len(v.Nodes) != 4 {
 		t.Errorf("%d nodes are drawn, want 4:\n%s", len(v.Nodes), text)
 	}
+	v = FromDiff(now, compiled("", "- {_id: gone, _tool: step, x: †state.last}\n"), was, nil)
+	if text := v.Text(); len(v.Nodes) != 3 || !strings.Contains(text, "gone · removed") || !strings.Contains(text, "last\n") {
+		t.Errorf("of a call that alone is removed, and what it waited for, it is\n%s", text)
+	}
+	many := compiled("", strings.Repeat("- {_tool: wipe, x: †state.last}\n", 2*mermaidNodes))
+	isNew := func(call string) string { return strings.Trim(call, "wipe#0123456789") }
+	if text := FromDiff(many, now, isNew, nil).Text(); !strings.Contains(text, "· added ×600") {
+		t.Errorf("of many new calls it says\n%s", text)
+	}
+	if text := FromDiff(now, many, was, nil).Text(); !strings.Contains(text, "· removed ×600") {
+		t.Errorf("of many removed calls it says\n%s", text)
+	}
+	other := compiled(", _confirm: true", strings.Repeat("- {_tool: wipe, x: †state.last}\n", 2*mermaidNodes))
+	if text := FromDiff(many, other, was, map[string]bool{"drop": true}).Text(); !strings.Contains(text, "drop · changed; no longer: a person is asked\n") {
+		t.Errorf("of a changed call among many it says\n%s", text)
+	}
 	same := FromDiff(now, now, was, nil)
 	if len(same.Nodes) != len(now.Calls) || strings.Contains(same.Text(), "changed") {
 		t.Errorf("without a difference it is\n%s", same.Text())

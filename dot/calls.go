@@ -1,7 +1,6 @@
 package dot
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -31,9 +30,11 @@ func (d *drawing) drawCalls(l level) {
 
 func (d *drawing) callNode(c *plan.Call) Node {
 	n := Node{Kind: Call, Call: c.Name, Label: diag.Escape(c.Name),
-		Frames: frameOf(c), Count: 1}
-	latent := c.Latent() && c.Produced == nil && c.Tool != nil
-	switch {
+		Frames: frameOf(c), Count: 1, Calls: []string{c.Name}}
+	fact := d.facts(c)
+	harmless, marks := d.effect(c, fact)
+	latent := c.Latent() && has(marks, Answers)
+	switch n.Marks = marks; {
 	case latent:
 		n.Kind = Latent
 	case len(c.Output) == 0:
@@ -43,19 +44,17 @@ func (d *drawing) callNode(c *plan.Call) Node {
 	if c.ID != "" && c.ID != c.ToolName {
 		detail = append(detail, diag.Escape(c.ToolName))
 	}
-	fact := d.facts(c)
 	switch {
 	case latent:
-		detail = append(detail, "a model answers", "leaves to it: "+seen(fact))
+		detail = append(detail, "leaves to it: "+seen(fact))
 	case c.Produced != nil:
 		detail = append(detail, "nothing runs: its result is given")
 	case fact.Runs.Kind == "expr":
 		detail = append(detail, "computes "+diag.Escape(shorten(fact.Runs.Text, maxTip)))
-	case fact.Runs.Plan != "" || fact.Runs.URL != "" || fact.Runs.Kind == "mcp" || len(fact.Runs.Program) > 0:
+	case !c.Latent():
 		detail = append(detail, "runs "+diag.Escape(shorten(fact.Runs.Destination(), maxTip)))
 	}
-	harmless, marks := d.effect(c, fact)
-	detail, n.Marks = append(detail, harmless...), marks
+	detail = append(detail, harmless...)
 	if c.Each != nil {
 		detail = append(detail, "for each of "+diag.Escape(compiler.Redact(d.plan, shorten(c.Each.Text(), maxTip))))
 	}
@@ -136,6 +135,9 @@ func seen(fact *facts.Call) string {
 // effect is what a call may do to the world, and who declares it: as marks, or in words
 // that it changes nothing.
 func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks []Mark) {
+	if c.Latent() && c.Produced == nil && c.Tool != nil {
+		marks = addMark(marks, Mark{Kind: Answers})
+	}
 	if c.Confirm {
 		marks = addMark(marks, Mark{Kind: Asks})
 	}
@@ -184,23 +186,6 @@ func (d *drawing) marksWithin(p *plan.Plan) []Mark {
 		d.within[p] = marks
 	}
 	return marks
-}
-
-// advisorsNote names the advisors of the planning model, and when they are asked.
-func advisorsNote(p *plan.Plan) string {
-	when := map[string]string{"start": "at the start", "finish": "at the end", "request": "at every request",
-		"": "when asked"}
-	var words []string
-	for _, a := range p.Advisors {
-		words = append(words, fmt.Sprintf("%s (%s)", diag.Escape(a.ID), when[a.On]))
-	}
-	if len(words) == 0 {
-		return ""
-	}
-	if n := len(words); n > 4 {
-		words = append(words[:3], fmt.Sprintf("%d more", n-3))
-	}
-	return "advised by " + strings.Join(words, ", ")
 }
 
 // inEvery says for how many instances a call is run that names none.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"slices"
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -55,20 +54,17 @@ calls:
 // those that these run.
 func TestDelegates(t *testing.T) {
 	files := maps.Clone(nestedFiles)
-	files["text.yaml"] += "  - {_tool: wipe, _confirm: true}\nactivities: {wipe: {exec: {argv: [rm]}, annotations: {destructiveHint: true}}}\n"
+	files["text.yaml"] += "  - {_tool: wipe, _confirm: true}\nactivities: {wipe: {exec: {argv: [rm]}, annotations: {destructiveHint: true}}}\ntools: {draft: {properties: {}}}\n"
 	p, found := compileFolder(t, files)
 	v := FromPlan(p, found, Options{})
 	same(t, "nodes", nodes(v), []string{
-		"call bind#2", "call one !destroys !may leave the machine !a person is asked", "effect mourn#3",
+		"call bind#2", "call one !destroys !may leave the machine !a person is asked !a model answers", "effect mourn#3",
 		"initial initial state", "output output",
 	})
 	same(t, "edges", edges(v), []string{
 		"bind#2 -data-> output: †state.book", "initial state -data-> one: †state.style (if there)",
 		"one -after-> mourn#3: only if done", "one -data-> bind#2: †state.one", "one -failure-> mourn#3: †state.error",
 	})
-	if !slices.Contains(v.Notes, "advised by editor (at every request), ed<i>tor (when asked)") {
-		t.Errorf("the notes are %q", v.Notes)
-	}
 	draw(t, "delegates", v)
 }
 

@@ -159,8 +159,6 @@ type edgeKey struct {
 	kind     EdgeKind
 }
 
-func (e *Edge) key() edgeKey { return edgeKey{e.From, e.To, e.Kind} }
-
 // maxLabels is how many paths an edge names; further ones are counted, so that an edge for a million reads stays small.
 const maxLabels = 3
 
@@ -170,12 +168,12 @@ func newBuilder(v View) *builder { return &builder{v: v, index: map[edgeKey]int{
 // edge is the one edge of a kind between two nodes. It is good until the next
 // call of edge.
 func (b *builder) edge(from, to int, kind EdgeKind) *Edge {
-	e := Edge{From: from, To: to, Kind: kind}
-	at, ok := b.index[e.key()]
+	key := edgeKey{from, to, kind}
+	at, ok := b.index[key]
 	if !ok {
 		at = len(b.v.Edges)
-		b.index[e.key()] = at
-		b.v.Edges = append(b.v.Edges, e)
+		b.index[key] = at
+		b.v.Edges = append(b.v.Edges, Edge{From: from, To: to, Kind: kind})
 	}
 	return &b.v.Edges[at]
 }
@@ -200,12 +198,7 @@ func (e *Edge) enters(when string) {
 	}
 }
 
-func hasLine(text, line string) (has bool) {
-	for one := range strings.SplitSeq(text, "\n") {
-		has = has || one == line
-	}
-	return has
-}
+func hasLine(text, line string) bool { return strings.Contains("\n"+text+"\n", "\n"+line+"\n") }
 
 // view is what was built, its edges in the order in which they were begun.
 func (b *builder) view() View {

@@ -1,6 +1,7 @@
 package dot
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,7 +9,6 @@ import (
 	"github.com/dominikbraun/graph"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -105,8 +105,8 @@ func (d *drawing) selectCalls() {
 	}
 	var at []int
 	for _, name := range names {
-		i := slices.IndexFunc(d.plan.Calls, func(c *plan.Call) bool { return c.Name == name })
-		if i < 0 {
+		i, ok := d.byName[name]
+		if !ok {
 			d.notes = append(d.notes, fmt.Sprintf("no call is named %q: all are drawn", name))
 			return
 		}
@@ -116,7 +116,7 @@ func (d *drawing) selectCalls() {
 		return
 	}
 	all := len(d.plan.Calls)
-	near, where := within(at, max(1, d.options.Depth), d.graph.Users, d.graph.Deps), "near "+wording.Names(names, 3)
+	near, where := within(at, cmp.Or(d.options.Depth, 1), d.graph.Users, d.graph.Deps), "near "+wording.Names(names, 3)
 	if d.options.Between[0] != "" {
 		where = fmt.Sprintf("between %q and %q", names[0], names[1])
 		near = within(at[:1], all, d.graph.Users)

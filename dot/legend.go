@@ -20,7 +20,7 @@ var legend = []LegendEntry{
 		"effect unknown: no trusted source declares what the call does, so it may destroy"},
 	{Leaves, "↗", "may leave the machine: the values of the call"},
 	{Asks, "?", "a person is asked before the call"},
-	{Latent, modelSign, "a model answers: what the call reads goes to the model"},
+	{Answers, "✦", "a model answers: what the call reads goes to the model"},
 	{Added, "+", "only in the new plan"},
 	{Removed, "−", "only in the old plan"},
 	{Changed, "±", "other values, conditions or effects than in the old plan"},

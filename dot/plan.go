@@ -1,6 +1,7 @@
 package dot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,7 +19,7 @@ type Options struct {
 	// Detail shows in the boxes and on the edges what is otherwise shown on hover, and the parameters of each call.
 	Detail bool
 	// Focus draws only the calls of these names or _ids and what is near them, and Depth
-	// is how many steps from the calls the drawing reaches; 0 is one step.
+	// is how many steps from the calls the drawing reaches; 0 is one step, and less is none.
 	Focus []string
 	Depth int
 	// Between draws only two calls, by their names or _ids, and those on the ways from the first to the second.
@@ -39,26 +40,21 @@ const maxSources = 20
 // and findings at their calls. Findings about no call in particular are
 // counted in a note. A plan too large for the options is folded.
 func FromPlan(p *plan.Plan, findings []diag.Diagnostic, o Options) View {
-	if o.MaxNodes <= 0 {
-		o.MaxNodes = mermaidNodes
-	}
-	if o.MaxEdges <= 0 {
-		o.MaxEdges = mermaidEdges
-	}
+	o.MaxNodes, o.MaxEdges = cmp.Or(o.MaxNodes, mermaidNodes), cmp.Or(o.MaxEdges, mermaidEdges)
 	d := &drawing{plan: p, options: o, findings: findings, facts: facts.OfCalls(p), graph: &p.Graph,
-		within: map[*plan.Plan][]Mark{}}
+		within: map[*plan.Plan][]Mark{}, byName: map[string]int{}}
 	if p.Graph.Len() != len(p.Calls) { // it couldn't be made
 		none := dag.Of(make([][]int32, len(p.Calls)))
 		d.graph = &none
 	}
 	d.layer = layers(d.graph)
+	for i, c := range slices.Backward(p.Calls) {
+		d.byName[c.Name] = i // the first of a name
+	}
 	d.findEntrances()
 	d.selectCalls()
 	if len(p.Calls) == 0 {
 		d.notes = append(d.notes, "no calls: nothing is planned yet")
-	}
-	if note := advisorsNote(p); note != "" {
-		d.notes = append(d.notes, note)
 	}
 	coarse := levels
 	if d.near == nil && len(p.Calls) > o.MaxNodes {
@@ -86,6 +82,7 @@ type drawing struct {
 	entrances map[int]string
 	near      []bool  // by call: it is drawn; nil when all are
 	layer     []int32 // by call
+	byName    map[string]int
 	notes     []string
 	last      bool // there is no coarser drawing: this one is taken as it is
 
@@ -213,7 +210,8 @@ func (d *drawing) drawUnbound(read, reader int) {
 	// its kind is unknown, or it is missing from the start in a document that is checked with its state
 	case r.Path <= pathtree.Root || r.Ref.Kind == "state" && !r.Start && d.plan.Form != plan.Solution:
 		if _, alone := slices.BinarySearch(d.graph.SelfCycles(), int32(r.Call)); alone {
-			d.b.v.Nodes[reader].Marks = addMark(d.b.v.Nodes[reader].Marks, cycleMark) // it reads what it writes itself
+			at := &d.b.v.Nodes[reader]
+			at.Marks = addMark(at.Marks, cycleMark) // it reads what it writes itself
 			return
 		}
 		n = Node{Kind: Missing, Label: name, Detail: "nothing writes it"}
@@ -310,24 +308,15 @@ func (d *drawing) follows(from, earlier, to, later int) bool {
 
 // drawFindings marks the calls that findings are about.
 func (d *drawing) drawFindings() {
-	byName := make(map[string]int, len(d.plan.Calls))
-	for i, c := range d.plan.Calls {
-		if _, ok := byName[c.Name]; !ok {
-			byName[c.Name] = i
-		}
-	}
 	for _, f := range d.findings {
-		if i, ok := byName[f.Call]; ok && f.Call != "" {
+		if i, ok := d.byName[f.Call]; ok {
 			if at := d.shown[i]; at >= 0 {
-				d.b.v.Nodes[at].Marks = addMark(d.b.v.Nodes[at].Marks, markOf(f))
+				n := &d.b.v.Nodes[at]
+				n.Marks = addMark(n.Marks,
+					Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)})
 			}
 		}
 	}
-}
-
-func markOf(f diag.Diagnostic) Mark {
-	return Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code,
-		Text: diag.Escape(f.Message)}
 }
 
 // unplaced counts the errors and warnings that are about no call.

@@ -19,12 +19,9 @@ type row struct {
 
 // signs stand before the name of a call.
 var signs = map[MarkKind]string{Added: "+", Removed: "−", Changed: "±", Destructive: "▲", UnknownEffect: "△",
-	Leaves: "↗", Asks: "?"}
+	Leaves: "↗", Asks: "?", Answers: "✦"}
 
-const (
-	modelSign = "✦"  // before the name of a call whose result a model makes up
-	repeats   = "×n" // after the name of a call that runs several times
-)
+const repeats = "×n" // after the name of a call that runs several times
 
 // signs are what a box shows before its name: what the call does, and of several calls how many do.
 func (n *Node) signs() (text string) {
@@ -34,9 +31,6 @@ func (n *Node) signs() (text string) {
 		} else if sign != "" {
 			text += sign + " "
 		}
-	}
-	if n.Kind == Latent {
-		text += modelSign + " "
 	}
 	return text
 }
@@ -62,7 +56,7 @@ func (v *View) boxRows(n *Node, name, width int) []row {
 	}
 	for _, m := range reported(n.Marks) {
 		text := m.words()
-		if v.hidesDetail(n) || n.Count > 1 {
+		if !v.Detail || n.Call == "" {
 			text = m.glance()
 		}
 		add(text, "mark", m.Kind.tone())
@@ -184,13 +178,13 @@ func reported(marks []Mark) []Mark {
 }
 
 // effects are the marks that say what carrying a call out may do.
-var effectMarks = []MarkKind{Destructive, UnknownEffect, Leaves, Asks, Writes}
+var effectMarks = []MarkKind{Destructive, UnknownEffect, Leaves, Asks, Answers, Writes}
 
 // outline is what decides the outline of a node: what became of it, or else that it destroys, or may.
 // Findings are words, so that they never take the outline of what destroys, nor give its colour to what only reads.
 func outline(marks []Mark) MarkKind {
 	for _, m := range marks {
-		if !slices.Contains([]MarkKind{Error, Warning, Info, Writes, Leaves, Asks}, m.Kind) {
+		if !slices.Contains([]MarkKind{Error, Warning, Info, Writes, Leaves, Asks, Answers}, m.Kind) {
 			return m.Kind
 		}
 	}
@@ -207,6 +201,8 @@ func (m Mark) words() string {
 		s = "effect unknown"
 	case Asks:
 		s = "a person is asked"
+	case Answers:
+		s = "a model answers"
 	}
 	if m.Code != "" && !strings.ContainsRune(";,:", rune(m.Code[0])) {
 		s += " "

@@ -10,14 +10,19 @@ func Steps(views []View, detail func(step int) string) (all View) {
 	for step, v := range views {
 		step++
 		tick := fmt.Sprintf("tick %d", step)
-		asked := all.add(Node{Kind: Latent, Label: tick + ": a model plans", Detail: detail(step)})
+		asked := all.add(Node{Kind: Latent, Label: tick + ": a model plans", Detail: detail(step),
+			Marks: []Mark{{Kind: Answers}}})
 		for _, end := range last {
 			all.Edges = append(all.Edges, Edge{From: end, To: asked, Kind: Order})
 		}
 		first, waits, waited := len(all.Nodes), make([]bool, len(v.Nodes)), make([]bool, len(v.Nodes))
 		for _, node := range v.Nodes {
-			if node.Call != "" {
-				node.Call = fmt.Sprintf("%d:%s", step, node.Call)
+			var calls []string
+			for _, name := range node.Calls {
+				calls = append(calls, fmt.Sprintf("%d:%s", step, name))
+			}
+			if node.Calls = calls; node.Call != "" {
+				node.Call = calls[0]
 			}
 			node.Frames = append([]string{tick}, node.Frames...)
 			all.add(node)

@@ -36,7 +36,7 @@ func (v View) Text() string {
 		}
 	}
 	for _, entry := range v.Legend() {
-		if _, isMark := entry.Of.(MarkKind); isMark || entry.Of == Latent {
+		if _, isMark := entry.Of.(MarkKind); isMark {
 			out.WriteString(entry.String() + "\n")
 		}
 	}

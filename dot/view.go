@@ -33,7 +33,7 @@ type Node struct {
 	Frames  []string // the names of the frames that it is in, the outermost first
 	Tooltip string   // a line each; shown where the format can
 	Call    string   // the call's name; "" when it isn't one call
-	Calls   []string // the names of several calls in one node
+	Calls   []string // the names of the calls that it represents
 	Count   int      // how many calls it represents; 0 when it isn't calls
 	Repeats bool     // it represents a call that runs once for each of several items or instances
 	Marks   []Mark
@@ -113,14 +113,15 @@ const (
 	Writes        MarkKind = "writes"
 	UnknownEffect MarkKind = "unknown"
 
-	// Asks marks a call before which a person is asked.
-	Asks MarkKind = "asks"
+	// Asks marks a call before which a person is asked, and Answers one that a model answers.
+	Asks    MarkKind = "asks"
+	Answers MarkKind = "answers"
 )
 
 // importance orders marks: what a reader should see first comes first.
 var importance = []MarkKind{
 	Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Done, Skipped,
-	Destructive, UnknownEffect, Leaves, Asks, Writes, Info,
+	Destructive, UnknownEffect, Leaves, Asks, Answers, Writes, Info,
 }
 
 // add adds a node, gives it its id and returns its index.

@@ -58,7 +58,10 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 		c.err.Print("obelus: there is no plan: the answer is nested too deeply for a file\n")
 		return ending(statusFound)
 	}
-	return c.writeAs(0o600, o.Output, text) // with the input of the run
+	if err = c.writeAs(0o600, o.Output, text); err != nil { // with the input of the run
+		err = cmp.Or(c.write("", o.draft.Record(".", workspace)), err) // a model has been paid for it
+	}
+	return err
 }
 
 // noPlan says why planning ended without a plan.

@@ -213,9 +213,8 @@ func (p *Page) block() *block {
 		b.add(one, one.Facts)
 		b.Card = one.Facts.Card("", nil, false)
 		b.Output, b.Planned, b.Worst = one.Facts.Output, b.Planned || one.Facts.Planned, one.Facts.Worst
-		b.Advisors = append(b.Advisors, one.Facts.Advisors...)
+		b.Advisors = diag.Listed(one.Facts.Advisors)
 	}
-	b.Advisors = slices.Compact(b.Advisors)
 	for i := range b.Scenarios {
 		b.Scenarios[i].Events = p.redacted(b.Scenarios[i].Events)
 	}
@@ -226,9 +225,6 @@ func (p *Page) block() *block {
 func drawingOf(v dot.View) drawing {
 	d := drawing{Nodes: []node{}, Edges: [][2]int{}}
 	for _, n := range v.Nodes {
-		if n.Call != "" {
-			n.Calls = []string{n.Call}
-		}
 		d.Nodes = append(d.Nodes, node{n.ID, n.Calls})
 	}
 	for _, e := range v.Edges {

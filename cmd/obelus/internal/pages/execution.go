@@ -103,11 +103,12 @@ func (e *execution) note(c runtime.Command) {
 		all = &callHistory{}
 		e.calls[name] = all
 	}
-	all.asked, all.started = c.Kind == runtime.Ask, all.started || c.Kind == runtime.Start || c.Kind == runtime.Enter
+	s := c.Settlement
+	all.asked = c.Kind == runtime.Ask || all.asked && c.Kind == runtime.Settle && s.Left
+	all.started = all.started || c.Kind == runtime.Start || c.Kind == runtime.Enter
 	if c.Kind != runtime.Settle {
 		return
 	}
-	s := c.Settlement
 	mark := dot.Mark{Kind: dot.MarkKind(s.Status.String()), Text: s.Reason}
 	if s.Failure != nil {
 		mark.Text = s.Failure.Message
@@ -129,6 +130,13 @@ const mostReasons = 3
 
 // mark draws in what happened.
 func (e *execution) mark(v *dot.View) {
+	for name, one := range e.calls {
+		for at, r := range name {
+			if above := e.calls[name[:at]]; r == '/' && one.asked && above != nil {
+				above.asked = true
+			}
+		}
+	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		all := e.calls[n.Call]
@@ -136,12 +144,12 @@ func (e *execution) mark(v *dot.View) {
 			continue
 		}
 		marks := all.marks
-		if len(marks) == 0 && all.started {
-			marks = []dot.Mark{{Kind: dot.Running}}
-		}
 		var reasons []string
 		if all.asked {
-			reasons = append(reasons, "a person is asked")
+			reasons = append(reasons, "it waits for an answer")
+			marks = slices.DeleteFunc(marks, func(m dot.Mark) bool { return m.Kind == dot.Cancelled })
+		} else if len(marks) == 0 && all.started {
+			marks = []dot.Mark{{Kind: dot.Running}}
 		}
 		for _, m := range marks {
 			v.Mark(n.Call, m)

@@ -121,17 +121,11 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 	s.Print("  %s\n", style.Faint(strings.Repeat(" ", columns+4)+"0"+gap+end+"   █ critical path"))
 }
 
-func SettlementOf(c *simulate.CallReport) *runtime.Settlement {
-	return &runtime.Settlement{
-		Status: c.Status, Routed: c.Routed, Attempts: c.Attempts, Output: c.Output,
-		Failure: c.Failure, Reason: c.Reason,
-	}
-}
-
 // settlement is a mark and a text for how a call settled.
 func (s *Simulation) settlement(call *simulate.CallReport, style terminal.Style) (mark, text string) {
-	settled := runtime.Command{Of: call.Call, Plan: s.Plan, Settlement: SettlementOf(call)}
-	mark, text = terminal.Settlement(style, settled, 60)
+	settled := &runtime.Settlement{Status: call.Status, Routed: call.Routed, Attempts: call.Attempts,
+		Output: call.Output, Failure: call.Failure, Reason: call.Reason}
+	mark, text = terminal.Settlement(style, runtime.Command{Of: call.Call, Plan: s.Plan, Settlement: settled}, 60)
 	if call.Status == runtime.Done && call.Attempts > 1 {
 		text = strings.TrimSuffix(fmt.Sprintf("%d attempts: %s", call.Attempts, text), ": ")
 	}
