@@ -29,25 +29,21 @@ type population struct {
 	found   []diag.Diagnostic
 }
 
-// maxPopulations and maxViewed bound how many populations of a plan are judged, and how many calls in all of them.
+// maxViewed bounds how many calls are judged in all populations; in six times as many more a policy's flows are.
 // Dependencies and paths count as well, eight as one call.
-const (
-	maxPopulations = 64
-	maxViewed      = 30_000
-)
+const maxViewed = 30_000
 
 // populationsOf are those of a plan, in the order of the text, those with few calls of their own first.
 func populationsOf(p *plan.Plan) (all []*population) {
-	known := map[string]*population{}
+	known := map[[2]string]*population{} // by the id, or else by the kinds of the values
 	add := func(one plan.Instance) {
-		key, own := one.ID, bind.CallsOf(p, one.ID) > bind.CallsOf(p, "") || bind.IsParticular(p, &one)
-		switch {
-		case !own && p.AwaitsInstances:
-			key = "" // of one that comes with the run nobody knows what it begins with
-		case !own:
+		key, own := [2]string{one.ID}, bind.CallsOf(p, one.ID) > bind.CallsOf(p, "") || bind.IsParticular(p, &one)
+		if !own {
 			var b strings.Builder
-			writeKinds(&b, p.Paths, pathtree.Root, map[string]any{"input": one.Input, "state": one.State})
-			key = b.String()
+			if !p.AwaitsInstances { // of one that comes with the run nobody knows what it begins with
+				writeKinds(&b, p.Paths, pathtree.Root, map[string]any{"input": one.Input, "state": one.State})
+			}
+			key = [2]string{"", b.String()}
 		}
 		if known[key] == nil {
 			known[key] = &population{}
@@ -58,10 +54,8 @@ func populationsOf(p *plan.Plan) (all []*population) {
 	for _, one := range p.Instances {
 		add(one)
 	}
-	named := map[string]bool{}
 	for _, call := range p.Calls {
-		if _, there := p.InstanceAt[call.Instance]; !there && call.Instance != "" && !named[call.Instance] {
-			named[call.Instance] = true
+		if call.Instance != "" && known[[2]string{call.Instance}] == nil {
 			add(plan.Instance{ID: call.Instance})
 		}
 	}
@@ -108,30 +102,33 @@ func planFor(p *plan.Plan, members []plan.Instance) *plan.Plan {
 func byPopulation(p *plan.Plan, all []*population, found []diag.Diagnostic, first *Pass,
 	c Config) []diag.Diagnostic {
 	var inputs any // what the input of some instance holds
-	for i := range p.Instances {
-		inputs = bind.Overlay(inputs, p.Instances[i].Input)
+	for _, o := range all {
+		inputs = bind.Overlay(inputs, o.members[0].Input)
 	}
 	schemas, judged, left := flow.NewSchemas(), 0, max(maxViewed, 2*len(p.Calls))
-	for _, o := range all[:min(len(all), maxPopulations)] {
-		id := o.members[0].ID
-		if left -= bind.CallsOf(p, id); left < 0 && judged > 0 {
+	for _, o := range all {
+		left -= bind.CallsOf(p, o.members[0].ID)
+		full := left >= 0
+		if !full && len(p.Policies) == 0 || left < -6*maxViewed {
 			break // its plan isn't made for nothing
 		}
 		o.plan = planFor(p, o.members)
 		pass := analysis.NewPass(o.plan, analysis.UnknownFacts(o.plan, about(o.plan, found)))
 		pass.Surroundings, pass.Flow.Schemas = first.Surroundings, schemas
-		_, known := p.InstanceAt[id]
+		known := o.members[0].Node != nil && !p.AwaitsInstances
 		pass.Flow.Lacks = func(path []expression.Segment) bool {
-			return known && !p.AwaitsInstances && flow.Holds(inputs, path) && !pass.Flow.Begins("input", path)
+			return known && flow.Holds(inputs, path) && !pass.Flow.Begins("input", path)
 		}
-		c.apply(pass, (*Rule).ByInstance)
+		c.apply(pass, func(r *Rule) bool { return full && r.ByInstance() || r.Code == "OB701" || r.Code == "OB702" })
+		if full {
+			judged++
+		}
 		left -= (o.plan.Graph.Edges()+o.plan.Paths.Len())/8 + pass.Flow.Spent() +
 			int(*analysis.Kept[replayed](pass.Store))
 		for _, pair := range pass.Ordered {
 			first.Ordered = append(first.Ordered, [2]int{o.plan.Calls[pair[0]].Place, o.plan.Calls[pair[1]].Place})
 		}
 		o.found = pass.Found
-		judged++
 	}
 	merged := mergeFindings(p, all, judged, c.rules())
 	if judged < len(all) {
@@ -154,7 +151,7 @@ func about(one *plan.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 	})
 }
 
-// mergeFindings joins the findings of the populations that were judged. Where their messages differ the first is kept.
+// mergeFindings joins the findings of the populations. Where their messages differ the first is kept.
 func mergeFindings(p *plan.Plan, all []*population, judged int, rules []*Rule) (merged diag.Findings) {
 	type key struct {
 		rule     *diag.Rule
@@ -173,7 +170,7 @@ func mergeFindings(p *plan.Plan, all []*population, judged int, rules []*Rule) (
 	}
 	var keys []key
 	in, findings := map[key][]*population{}, map[key]diag.Diagnostic{}
-	for _, o := range all[:judged] {
+	for _, o := range all {
 		count := map[key]int{}
 		for _, d := range o.found {
 			k := key{rule: d.Rule, severity: d.Severity, at: d.Span, call: d.Call}
@@ -192,7 +189,7 @@ func mergeFindings(p *plan.Plan, all []*population, judged int, rules []*Rule) (
 		d, of := findings[k], in[k]
 		missing := d.Rule == diag.DanglingReference || d.Rule == diag.BadScope
 		switch {
-		case targeted[d.Call] || len(of) == len(all) || len(of) == judged && !idle[d.Rule] && !missing:
+		case targeted[d.Call] || len(of) == len(all) || len(of) >= judged && !idle[d.Rule] && !missing:
 			merged = append(merged, d)
 		case idle[d.Rule]: // it may serve a purpose elsewhere
 		case d.Severity == diag.Error && missing:
@@ -213,13 +210,12 @@ func mergeFindings(p *plan.Plan, all []*population, judged int, rules []*Rule) (
 // lacking reports a reference that some instances can't satisfy. Those count that don't skip its call anyway, and it is
 // no finding where the expression says that it may be missing.
 func lacking(p *plan.Plan, d diag.Diagnostic, of []*population) (found diag.Findings) {
-	reads := of[0].plan.Reads
-	at := slices.IndexFunc(reads, func(r plan.Read) bool { return r.Span() == d.Span })
+	at := slices.IndexFunc(p.Reads, func(r plan.Read) bool { return r.Span() == d.Span })
 	if at < 0 || strings.Contains(d.Span.Text(), "?.") {
 		return nil
 	}
-	r := &reads[at]
-	who, lack := named(p, of, func(o *population, one *plan.Instance) bool { return !skips(o.plan, r, one) })
+	r := &p.Reads[at]
+	who, lack := named(p, of, func(one *plan.Instance) bool { return !skips(p, r, one) })
 	if who == "" {
 		return nil
 	}
@@ -240,7 +236,9 @@ func skips(p *plan.Plan, r *plan.Read, one *plan.Instance) bool {
 	}
 	value, presence, err := when.Expr.Eval(func(i int) (any, expression.Presence) {
 		looks := &p.Reads[when.Reads[i]]
-		if len(looks.Writers) > 0 || looks.Path == pathtree.Root {
+		if looks.Path == pathtree.Root || slices.ContainsFunc(looks.Writers, func(w int32) bool {
+			return slices.Contains([]string{"", one.ID}, p.Calls[w].Instance)
+		}) {
 			return nil, expression.Pending
 		}
 		value, there := compiler.BeginsWith(p, one, looks.Path)
@@ -253,12 +251,12 @@ func skips(p *plan.Plan, r *plan.Read, one *plan.Instance) bool {
 }
 
 // named are the instances of some populations for which something is so, and whether they lack or it lacks something.
-func named(p *plan.Plan, of []*population, is func(*population, *plan.Instance) bool) (who, lack string) {
+func named(p *plan.Plan, of []*population, is func(*plan.Instance) bool) (string, string) {
 	var ids, parts []string
 	for _, o := range of {
-		for i := range o.members {
-			if is == nil || is(o, &o.members[i]) {
-				ids = append(ids, o.members[i].ID)
+		for _, one := range o.members {
+			if is == nil || is(&one) {
+				ids = append(ids, one.ID)
 			}
 		}
 	}
@@ -267,12 +265,12 @@ func named(p *plan.Plan, of []*population, is func(*population, *plan.Instance) 
 	for i, id := range some {
 		some[i] = compiler.Shown(id)
 	}
-	switch len(some) {
-	case 0:
-	case 1:
-		parts, lack = append(parts, "the instance "+analysis.QuotedNames(some)), "lacks"
-	default:
-		parts, lack = append(parts, "the instances "+analysis.QuotedNames(some)), "lack"
+	what, lack := "the instances ", "lack"
+	if len(some) == 1 {
+		what, lack = "the instance ", "lacks"
+	}
+	if len(some) > 0 {
+		parts = append(parts, what+analysis.QuotedNames(some))
 	}
 	if len(some) < len(ids) {
 		parts, lack = append(parts, "instances that no call names"), "lack"

@@ -165,6 +165,27 @@ func TestViewsHaveABudget(t *testing.T) {
 	}
 }
 
+// LANGUAGE.md#policies-and-labels: a forbidden flow of one instance of many is found, whether its calls or its values are
+// other ones.
+func TestFlowsInManyInstances(t *testing.T) {
+	const many = 400
+	var values, shared, own strings.Builder
+	for i := range many {
+		value := []string{"1", "{password: hunter2}"}[i/(many-1)]
+		fmt.Fprintf(&values, "  i%d: {state: {k%d: %s}}\n", i, i, value)
+		fmt.Fprintf(&shared, "  - {_tool: send, text: '†(†state.k%d ?? 1)'}\n", i)
+		fmt.Fprintf(&own, "  - {_tool: send, text: %s, _instance: i%d}\n", []string{"1", "†state.k399"}[i/(many-1)], i)
+	}
+	policy := compiler.PolicyFile{File: source.NewFile("policy.yaml", []byte("tools: {send: {effects: [external]}}")), Counts: true}
+	head := "tools: {send: {properties: {text: true}}}\nactivities: {send: {exec: {argv: [send]}}}\ninstances:\n" + values.String() + "calls:\n"
+	for _, calls := range []string{shared.String(), own.String()} {
+		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(head+calls)), compiler.Options{Policies: []compiler.PolicyFile{policy}})
+		if !slices.ContainsFunc(Analyze(p, found, Config{}).Findings, func(d diag.Diagnostic) bool { return d.Rule.Code == "OB702" }) {
+			t.Errorf("nothing is said of the secret of i399 in %d calls", len(p.Calls))
+		}
+	}
+}
+
 // EXECUTION.md#instances: where the instances come with the run, those that no call names
 // are judged as well, by the calls that they run.
 func TestInstancesOfTheRun(t *testing.T) {

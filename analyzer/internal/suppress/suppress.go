@@ -79,7 +79,7 @@ func Of(plan *plan.Plan, named func(word string) (rule *diag.Rule, near string))
 		s.comments(file)
 	}
 	slices.SortStableFunc(s.all, func(a, b *Suppression) int {
-		return cmp.Or(cmp.Compare(b.start, a.start), cmp.Compare(a.end, b.end))
+		return cmp.Or(b.start-a.start, a.end-b.end)
 	})
 	return s
 }
