@@ -26,3 +26,12 @@ func TestSpent(t *testing.T) {
 		t.Log("it came to nothing")
 	}
 }
+
+// A machine on which the known work costs more is given more, and no bound is lower than it was set.
+func TestPace(t *testing.T) {
+	cost := Spent(known)
+	t.Logf("the known work costs %v here", cost)
+	if p := pace(); p < 1 || cost > 100*reference*slower {
+		t.Errorf("the pace is %v, and the known work costs %v", p, cost)
+	}
+}
