@@ -49,10 +49,10 @@ func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagno
 	unjudged []string, ordered [][2]int) {
 	all, unjudged = slices.Clone(found), kindsOfJudgement
 	if p.Root != nil { // what couldn't be read at all isn't judged
-		populations := populationsOf(p)
+		groups := groupsOf(p)
 		whole := p
-		if len(populations) == 1 {
-			whole = planFor(p, populations[0].members)
+		if len(groups) == 1 {
+			whole = planFor(p, groups[0].members)
 		}
 		pass := analysis.NewPass(whole, analysis.UnknownFacts(p, found))
 		*analysis.Kept[Replay](pass.Shared) = c.Replay
@@ -60,10 +60,10 @@ func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagno
 			Shared: pass.Shared, Delegates: c.delegates, Within: c.within, Machine: c.Machine, Permit: c.Permit,
 			Asks: c.asksFor,
 		}
-		c.apply(pass, func(r *Rule) bool { return len(populations) < 2 || !r.ByInstance() })
+		c.apply(pass, func(r *Rule) bool { return len(groups) < 2 || !r.ByInstance() })
 		all = append(all, pass.Found...)
-		if len(populations) > 1 {
-			all = append(all, byPopulation(p, populations, found, pass, c)...)
+		if len(groups) > 1 {
+			all = append(all, byGroup(p, groups, found, pass, c)...)
 		}
 		unjudged, ordered = unjudgedKinds(pass), pass.Ordered
 	}

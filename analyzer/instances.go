@@ -22,20 +22,20 @@ import (
 // Instances are judged as plans of their own, and equal findings are merged. Those that run the same calls on values of
 // the same kinds are judged as one.
 
-// A population is instances that are judged as one.
-type population struct {
+// A group is instances that are judged as one.
+type group struct {
 	members []plan.Instance // one without id stands for those that come with the run
 	plan    *plan.Plan      // as they run it, with the values that the first of them begins with
 	found   []diag.Diagnostic
 }
 
-// maxViewed bounds how many calls are judged in all populations; in six times as many more a policy's flows are.
+// maxJudged bounds how many calls are judged in all groups; in six times as many more a policy's flows are.
 // Dependencies and paths count as well, eight as one call.
-const maxViewed = 30_000
+const maxJudged = 30_000
 
-// populationsOf are those of a plan, in the order of the text, those with few calls of their own first.
-func populationsOf(p *plan.Plan) (all []*population) {
-	known := map[[2]string]*population{} // by the id, or else by the kinds of the values
+// groupsOf are those of a plan, in the order of the text, those with few calls of their own first.
+func groupsOf(p *plan.Plan) (all []*group) {
+	known := map[[2]string]*group{} // by the id, or else by the kinds of the values
 	add := func(one plan.Instance) {
 		key, own := [2]string{one.ID}, bind.CallsOf(p, one.ID) > bind.CallsOf(p, "") || bind.IsParticular(p, &one)
 		if !own {
@@ -46,7 +46,7 @@ func populationsOf(p *plan.Plan) (all []*population) {
 			key = [2]string{"", b.String()}
 		}
 		if known[key] == nil {
-			known[key] = &population{}
+			known[key] = &group{}
 			all = append(all, known[key])
 		}
 		known[key].members = append(known[key].members, one)
@@ -62,7 +62,7 @@ func populationsOf(p *plan.Plan) (all []*population) {
 	if p.AwaitsInstances {
 		add(plan.Instance{})
 	}
-	slices.SortStableFunc(all, func(a, b *population) int {
+	slices.SortStableFunc(all, func(a, b *group) int {
 		return bind.CallsOf(p, a.members[0].ID) - bind.CallsOf(p, b.members[0].ID)
 	})
 	return all
@@ -98,18 +98,18 @@ func planFor(p *plan.Plan, members []plan.Instance) *plan.Plan {
 	return &one
 }
 
-// byPopulation judges a plan for each of its populations; the first pass was over the whole.
-func byPopulation(p *plan.Plan, all []*population, found []diag.Diagnostic, first *Pass,
+// byGroup judges a plan for each of its groups; the first pass was over the whole.
+func byGroup(p *plan.Plan, all []*group, found []diag.Diagnostic, first *Pass,
 	c Config) []diag.Diagnostic {
 	var inputs any // what the input of some instance holds
 	for _, o := range all {
 		inputs = bind.Overlay(inputs, o.members[0].Input)
 	}
-	schemas, judged, left := flow.NewSchemas(), 0, max(maxViewed, 2*len(p.Calls))
+	schemas, judged, left := flow.NewSchemas(), 0, max(maxJudged, 2*len(p.Calls))
 	for _, o := range all {
 		left -= bind.CallsOf(p, o.members[0].ID)
 		full := left >= 0
-		if !full && len(p.Policies) == 0 || left < -6*maxViewed {
+		if !full && len(p.Policies) == 0 || left < -6*maxJudged {
 			break // its plan isn't made for nothing
 		}
 		o.plan = planFor(p, o.members)
@@ -151,8 +151,8 @@ func about(one *plan.Plan, found []diag.Diagnostic) []diag.Diagnostic {
 	})
 }
 
-// mergeFindings joins the findings of the populations. Where their messages differ the first is kept.
-func mergeFindings(p *plan.Plan, all []*population, judged int, rules []*Rule) (merged diag.Findings) {
+// mergeFindings joins the findings of the groups. Where their messages differ the first is kept.
+func mergeFindings(p *plan.Plan, all []*group, judged int, rules []*Rule) (merged diag.Findings) {
 	type key struct {
 		rule     *diag.Rule
 		severity diag.Severity
@@ -169,7 +169,7 @@ func mergeFindings(p *plan.Plan, all []*population, judged int, rules []*Rule) (
 		idle[r.Rule] = r.Scope == Idle
 	}
 	var keys []key
-	in, findings := map[key][]*population{}, map[key]diag.Diagnostic{}
+	in, findings := map[key][]*group{}, map[key]diag.Diagnostic{}
 	for _, o := range all {
 		count := map[key]int{}
 		for _, d := range o.found {
@@ -209,7 +209,7 @@ func mergeFindings(p *plan.Plan, all []*population, judged int, rules []*Rule) (
 
 // lacking reports a reference that some instances can't satisfy. Those count that don't skip its call anyway, and it is
 // no finding where the expression says that it may be missing.
-func lacking(p *plan.Plan, d diag.Diagnostic, of []*population) (found diag.Findings) {
+func lacking(p *plan.Plan, d diag.Diagnostic, of []*group) (found diag.Findings) {
 	at := slices.IndexFunc(p.Reads, func(r plan.Read) bool { return r.Span() == d.Span })
 	if at < 0 || strings.Contains(d.Span.Text(), "?.") {
 		return nil
@@ -250,8 +250,8 @@ func skips(p *plan.Plan, r *plan.Read, one *plan.Instance) bool {
 	return err == nil && presence != expression.Pending && (presence != expression.There || value != true)
 }
 
-// named are the instances of some populations for which something is so, and whether they lack or it lacks something.
-func named(p *plan.Plan, of []*population, is func(*plan.Instance) bool) (string, string) {
+// named are the instances of some groups for which something is so, and whether they lack or it lacks something.
+func named(p *plan.Plan, of []*group, is func(*plan.Instance) bool) (string, string) {
 	var ids, parts []string
 	for _, o := range of {
 		for _, one := range o.members {

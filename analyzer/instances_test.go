@@ -148,8 +148,8 @@ func manyInstances(shared, instances int) string {
 	return b.String()
 }
 
-// EXECUTION.md#limits: views are judged within a budget, and what is left over is said.
-func TestViewsHaveABudget(t *testing.T) {
+// EXECUTION.md#limits: instances are judged within a budget, and what is left over is reported.
+func TestInstancesHaveABudget(t *testing.T) {
 	said := func(found []diag.Diagnostic) bool {
 		return slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
 			return d.Rule == analysis.NotAnalysed && strings.Contains(d.Message, "not all instances are analysed")
@@ -161,7 +161,7 @@ func TestViewsHaveABudget(t *testing.T) {
 	// What instances without calls of their own share is judged all the same.
 	text := strings.Replace(manyInstances(500, 1000), "calls:\n", "  plain: {}\ncalls:\n  - {_tool: t, p: †state.x, _outputPath: †state.z}\n", 1)
 	if found := judgedText(t, text); !said(found) || !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return strings.Contains(d.Message, "\"plain\" lacks it") }) {
-		t.Error("half a million calls over all views are judged without a word, or the instance that comes last isn't judged")
+		t.Error("half a million calls over all instances are judged without a word, or the instance that comes last isn't judged")
 	}
 }
 
