@@ -171,7 +171,7 @@ func chains(p *Pass, place func(call int32) int) (pairs [][2]int) {
 			}
 			known[path.ID] = true
 			writers := slices.Clone(p.Plan.Around(path.ID))
-			slices.SortFunc(writers, func(a, b plan.Writer) int { return place(a.Call) - place(b.Call) })
+			slices.SortStableFunc(writers, func(a, b plan.Writer) int { return place(a.Call) - place(b.Call) })
 			for i := 1; i < len(writers); i++ {
 				if writers[i-1].Call != writers[i].Call {
 					pairs = append(pairs, [2]int{int(writers[i-1].Call), int(writers[i].Call)})

@@ -152,7 +152,7 @@ func (s *share) same(other *share) (is, may bool) {
 // depend on timing: those that the graph orders, and with all set the others as they are listed.
 func toOrder(p *Pass, pairs [][2]int, c *policy.Check, shares []share, all bool) [][2]int {
 	if c.Kind == policy.AtMost {
-		slices.SortFunc(shares, func(x, y share) int {
+		slices.SortStableFunc(shares, func(x, y share) int {
 			return p.Plan.Graph.Rank(x.call.Index) - p.Plan.Graph.Rank(y.call.Index)
 		})
 		for i := 1; all && i < len(shares); i++ {

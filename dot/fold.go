@@ -115,7 +115,7 @@ func (d *drawing) groupNode(calls []int) Node {
 			n.Marks = addMark(n.Marks, Mark{Kind: m.Kind})
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(tools), func(a, b string) int {
+	names := slices.SortedStableFunc(maps.Keys(tools), func(a, b string) int {
 		return cmp.Or(cmp.Compare(tools[b], tools[a]), cmp.Compare(a, b))
 	})
 	n.Label = strconv.Itoa(len(calls)) + " calls"

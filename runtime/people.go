@@ -100,7 +100,7 @@ func (m *Machine) Questions() []*Question {
 			}
 		}
 	}
-	slices.SortFunc(open, ready.compare)
+	slices.SortStableFunc(open, ready.compare)
 	all := make([]*Question, len(open))
 	for i, one := range open {
 		all[i] = one.frame.calls[one.call].more.question

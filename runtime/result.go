@@ -17,7 +17,7 @@ func showErrors(f *frame) {
 	unrouted := slices.DeleteFunc(slices.Clone(f.errors), func(e runError) bool {
 		return e.failure == nil || e.tick != f.machine.tick
 	})
-	slices.SortFunc(unrouted, func(a, b runError) int { return int(a.place - b.place) })
+	slices.SortStableFunc(unrouted, func(a, b runError) int { return int(a.place - b.place) })
 	earlier := f.readable
 	f.readable = slices.Clip(f.readable)
 	for _, e := range unrouted {

@@ -349,7 +349,7 @@ func (g *gatherer) orders() (orders []Order) {
 		}
 		patches := func(i int32) bool { return p.Calls[i].Method != plan.Set }
 		byIndex := p.Writes == plan.Once || !slices.ContainsFunc(writers, patches)
-		slices.SortFunc(writers, func(a, b int32) int {
+		slices.SortStableFunc(writers, func(a, b int32) int {
 			if byIndex {
 				return cmp.Compare(a, b)
 			}
@@ -363,7 +363,7 @@ func (g *gatherer) orders() (orders []Order) {
 			orders = append(orders, Order{p.Paths.String(path), names})
 		}
 	}
-	slices.SortFunc(orders, func(a, b Order) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(orders, func(a, b Order) int { return cmp.Compare(a.Path, b.Path) })
 	return orders
 }
 

@@ -30,7 +30,7 @@ func (g *gatherer) values(all []Value, path string, t *plan.Template, of *plan.C
 
 func sortedFields(t *plan.Template) []plan.TemplateField {
 	byKey := func(a, b plan.TemplateField) int { return cmp.Compare(a.Key, b.Key) }
-	return slices.SortedFunc(slices.Values(t.Fields), byKey)
+	return slices.SortedStableFunc(slices.Values(t.Fields), byKey)
 }
 
 // leaf is a template that has no parts of its own.

@@ -236,7 +236,7 @@ func (s *Subject) rows() (all, needs []Row) {
 }
 
 func sortedRows(all []Row) []Row {
-	slices.SortFunc(all, Row.compare)
+	slices.SortStableFunc(all, Row.compare)
 	return slices.Compact(all)
 }
 

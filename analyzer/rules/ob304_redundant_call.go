@@ -27,7 +27,7 @@ func redundantCalls(p *Pass) {
 		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%q %q %q ", call.ToolName, call.Activity, call.Delegate)
-		for _, f := range slices.SortedFunc(slices.Values(call.Params.Fields),
+		for _, f := range slices.SortedStableFunc(slices.Values(call.Params.Fields),
 			func(x, y plan.TemplateField) int { return strings.Compare(x.Key, y.Key) }) {
 			b.WriteString(strconv.Quote(f.Key))
 			Fingerprint(p, &b, f.Value)

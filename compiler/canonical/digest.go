@@ -99,7 +99,7 @@ func collect(p *plan.Plan) ([]plan.Part, error) {
 			}
 		}
 	}
-	slices.SortFunc(parts, comparePart)
+	slices.SortStableFunc(parts, comparePart)
 	return parts, cmp.Or(failed, err)
 }
 
@@ -304,7 +304,7 @@ func Changed(was, is []plan.Part) []string {
 			all = append(all, one.String()+" is another")
 		}
 	}
-	for _, one := range slices.SortedFunc(maps.Keys(before), comparePart) {
+	for _, one := range slices.SortedStableFunc(maps.Keys(before), comparePart) {
 		all = append(all, one.String()+" is gone")
 	}
 	return all

@@ -109,8 +109,8 @@ type Server struct {
 // with the same headers, which may hold secrets. What they are called is nothing to it.
 func (s *Server) Is(other *Server, wholly func(*Server) string) bool {
 	same := func(a, b []EnvSetting) bool {
-		byName := func(a, b EnvSetting) int { return strings.Compare(a.Name, b.Name) }
-		return slices.Equal(slices.SortedFunc(slices.Values(a), byName), slices.SortedFunc(slices.Values(b), byName))
+		differs := func(one EnvSetting) bool { return !slices.Contains(b, one) }
+		return len(a) == len(b) && !slices.ContainsFunc(a, differs)
 	}
 	if s.URL != "" || other.URL != "" {
 		return s.URL == other.URL && same(s.Headers, other.Headers)

@@ -79,7 +79,7 @@ func (w *Writers) Overlapping(id pathtree.ID) []Writer {
 	list := slices.Clip(w.of(id))
 	if rest := w.aboveAndBelow(id); len(rest) > 0 || !slices.IsSortedFunc(list, byCallAndPath) {
 		list = slices.Concat(list, rest)
-		slices.SortFunc(list, byCallAndPath)
+		slices.SortStableFunc(list, byCallAndPath)
 	}
 	if list == nil {
 		list = []Writer{}

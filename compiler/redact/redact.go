@@ -158,7 +158,7 @@ func (s *Set) index(f form) {
 	key := [3]byte([]byte(f.text))
 	if !slices.Contains(s.forms[key], f) {
 		s.forms[key] = append(s.forms[key], f)
-		slices.SortFunc(s.forms[key],
+		slices.SortStableFunc(s.forms[key],
 			func(a, b form) int { return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text)) })
 		s.longest = max(s.longest, len(f.text))
 	}

@@ -61,7 +61,7 @@ func (s *solver) best(v int) int {
 	for _, one := range s.springs[v] {
 		total += one.weight
 	}
-	slices.SortFunc(s.springs[v], func(a, b spring) int { return cmp.Compare(at(a), at(b)) })
+	slices.SortStableFunc(s.springs[v], func(a, b spring) int { return cmp.Compare(at(a), at(b)) })
 	for i, one := range s.springs[v] {
 		if total -= 2 * one.weight; total < 0 {
 			return at(one)

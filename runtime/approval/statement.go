@@ -119,7 +119,7 @@ func New(parts []plan.Part, predicate Predicate) (*Approval, error) {
 	for i, p := range parts {
 		subjects[i] = Subject{named(p), Digest{strings.TrimPrefix(p.Digest, sum)}}
 	}
-	slices.SortFunc(subjects, func(a, b Subject) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(subjects, func(a, b Subject) int { return cmp.Compare(a.Name, b.Name) })
 	for _, at := range []*time.Time{&predicate.Made, &predicate.Expires} {
 		*at = at.UTC().Truncate(time.Second)
 	}

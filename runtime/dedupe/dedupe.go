@@ -197,7 +197,7 @@ func (m *Memory) Done(call int32, params map[string]any, output any) {
 
 // EndTick numbers what the tick has done as it is listed, whenever it ended, and gives the numbers by call.
 func (m *Memory) EndTick() map[int]int32 {
-	slices.SortFunc(m.ofTick, func(a, b done) int { return int(a.call - b.call) })
+	slices.SortStableFunc(m.ofTick, func(a, b done) int { return int(a.call - b.call) })
 	numbers := make(map[int]int32, len(m.ofTick))
 	for _, one := range m.ofTick {
 		numbers[int(one.call)] = m.add(one)

@@ -130,7 +130,7 @@ func (o *Opinions) Ranking(instance string) []plan.Rank {
 }
 
 func (o *Opinions) keys() []opinionKey {
-	return slices.SortedFunc(maps.Keys(o.last), opinionKey.compare)
+	return slices.SortedStableFunc(maps.Keys(o.last), opinionKey.compare)
 }
 
 // Recorded are the last of all advisors as a record holds them: by advisor.

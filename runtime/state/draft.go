@@ -37,7 +37,7 @@ func (l *Log) part(path pathtree.ID) *part {
 		for at := range l.Over(root) {
 			p.order = append(p.order, at)
 		}
-		slices.SortFunc(p.order, l.order)
+		slices.SortStableFunc(p.order, l.order)
 		if l.parts == nil {
 			l.parts = map[pathtree.ID]*part{}
 		}

@@ -263,7 +263,7 @@ func (l *Log) visible(set *PathSet, visible func(*Message) bool, homeless []int3
 			}
 		}
 	}
-	slices.SortFunc(places, l.order)
+	slices.SortStableFunc(places, l.order)
 	if failures < 2 {
 		return places
 	}
@@ -277,7 +277,7 @@ func (l *Log) OfTick() []*Message {
 	for i := len(l.messages) - 1; i >= 0 && l.messages[i].Tick == l.layout.Tick; i-- {
 		places = append(places, int32(i))
 	}
-	slices.SortFunc(places, l.order)
+	slices.SortStableFunc(places, l.order)
 	var all []*Message
 	for _, at := range l.standing(places) {
 		all = append(all, &l.messages[at])

@@ -257,7 +257,7 @@ func (a *predicate) written(n *expression.Node) string { return a.expr.Text[n.St
 // freely is the variable of what has some shape about the variables of a predicate.
 func (e *variables) freely(a *predicate, shape, text string) logic.Literal {
 	variables := slices.Clone(a.variables)
-	slices.SortFunc(variables, func(a, b *variable) int { return a.number - b.number })
+	slices.SortStableFunc(variables, func(a, b *variable) int { return a.number - b.number })
 	key := (&predicate{variables: variables}).key(shape)
 	l, ok := e.free[key]
 	if !ok {

@@ -63,7 +63,7 @@ func (e *Conditions) resolve(r *plan.Read) valued {
 		return valued{logic.True, logic.True}
 	}
 	writers := slices.Clone(r.Writers)
-	slices.SortFunc(writers, func(a, b int32) int { return plan.Graph.Rank(int(a)) - plan.Graph.Rank(int(b)) })
+	slices.SortStableFunc(writers, func(a, b int32) int { return plan.Graph.Rank(int(a)) - plan.Graph.Rank(int(b)) })
 	v := e.initial(r)
 	for _, w := range writers {
 		v = e.contribution(v, plan.Calls[w], r.Path)

@@ -50,7 +50,7 @@ func (p *parser) parse() {
 		_ = p.general(k, v) || p.scalar(k, v) || p.container(k, v) || p.annotation(k, v)
 	}
 	if o := n.Objects; o != nil {
-		slices.SortFunc(o.Needs, func(a, b dependency) int {
+		slices.SortStableFunc(o.Needs, func(a, b dependency) int {
 			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.keyword, b.keyword))
 		})
 	}

@@ -177,7 +177,7 @@ func (p *Prover) canonical(literals []literal) ([]literal, bool) {
 			return nil, false
 		}
 	}
-	slices.SortFunc(list, func(a, b literal) int { return cmp.Compare(p.code(a), p.code(b)) })
+	slices.SortStableFunc(list, func(a, b literal) int { return cmp.Compare(p.code(a), p.code(b)) })
 	list = slices.CompactFunc(list, func(a, b literal) bool { return p.code(a) == p.code(b) })
 	for i := 1; i < len(list); i++ {
 		if p.code(list[i-1])>>1 == p.code(list[i])>>1 {

@@ -165,8 +165,8 @@ func (s *Session) Tools(ctx context.Context) (tools []catalogue.Tool, refused []
 				Refused{name, fmt.Sprintf("%d tools of this name are listed, and none is believed", times)})
 		}
 	}
-	slices.SortFunc(tools, func(a, b catalogue.Tool) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(refused, func(a, b Refused) int {
+	slices.SortStableFunc(tools, func(a, b catalogue.Tool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(refused, func(a, b Refused) int {
 		return cmp.Or(strings.Compare(a.Tool, b.Tool), strings.Compare(a.Why, b.Why))
 	})
 	return tools, refused, nil

@@ -118,7 +118,7 @@ func (i *Result) Report(file, output string, style terminal.Style) string {
 	for name, purpose := range i.variables {
 		variables = append(variables, remark{text: name + ": " + purpose})
 	}
-	slices.SortFunc(variables, func(a, b remark) int { return cmp.Compare(a.text, b.text) })
+	slices.SortStableFunc(variables, func(a, b remark) int { return cmp.Compare(a.text, b.text) })
 	add("requests take from the environment:", variables)
 	return text
 }
