@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,8 +14,11 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/openapi"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -119,56 +123,99 @@ func driftOfDocument(name string, text []byte, from *source.Node) ([]*drift, err
 		return []*drift{d}, err
 	}
 	d.changed = true
-	was, err := definitions(name, text)
+	again, err := catalogue.YAML("", api.Catalogue())
 	if err != nil {
-		return nil, err
+		return nil, diag.NewError(nil, "%v", err)
 	}
-	is, err := compiled(api.Catalogue())
-	if err != nil {
-		return nil, err
+	before, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Definitions: true})
+	after, alsoFound := compiler.Compile(source.NewFile(name, again), compiler.Options{Definitions: true})
+	if found = append(found, alsoFound...); diag.HasErrors(found) {
+		return nil, &Faulty{found}
 	}
-	refused := map[string]string{}
-	for _, op := range api.Operations {
-		if op.Refused != nil {
-			refused[op.String()] = "it can't be imported any more: " + op.Refused.Message
-		}
+	operations := map[string]*openapi.Operation{}
+	for _, o := range api.Operations {
+		operations[o.String()] = o
 	}
-	before, after := byOperation(was), byOperation(is)
-	for operation, tool := range before {
-		if now := after[operation]; now != nil && now.Name == tool.Name {
-			d.compare(was, is, tool, now)
-		} else {
-			d.add(tool.Name, "%s", cmp.Or(refused[operation], "it isn't there any more"))
+	for _, tool := range before.Tools {
+		operation := tool.Node.Get("x-operation").AsText()
+		switch now := operations[operation]; {
+		case operation == "": // it wasn't imported
+		case now != nil && now.Refused != nil:
+			d.add(tool.Name, "it can't be imported any more: %s", now.Refused.Message)
+		case now == nil || now.Name != tool.Name:
+			d.add(tool.Name, "it isn't there any more")
+		default:
+			d.compare(tool, after.Tool(tool.Name))
+			d.compareRequests(tool, before.Activities[tool.Name], after.Activities[tool.Name])
 		}
 	}
 	return []*drift{d}, nil
 }
 
-// definitions compiles a catalogue.
-func definitions(name string, text []byte) (*plan.Plan, error) {
-	p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Definitions: true})
-	if diag.HasErrors(found) {
-		return nil, &Faulty{found}
+// compare reports how a tool differs from its catalogue: each value of the catalogue's parameters must still be valid,
+// no parameter may be required that wasn't, and each result must fit the catalogue's.
+func (d *drift) compare(was, is *plan.Tool) {
+	for _, name := range was.Parameters.Properties() {
+		if !slices.Contains(is.Parameters.Properties(), name) {
+			d.add(was.Name, "it has no parameter %q any more", name)
+			continue
+		}
+		before, after := was.Parameters.Part(name).Schema, is.Parameters.Part(name).Schema
+		d.fits(was.Name, fmt.Sprintf("parameter %q", name), before, after, "may not be %s any more")
 	}
-	return p, nil
-}
-
-// compiled compiles a catalogue that was made just now.
-func compiled(value map[string]any) (*plan.Plan, error) {
-	text, err := catalogue.YAML("", value)
-	if err != nil {
-		return nil, diag.NewError(nil, "%v", err)
-	}
-	return definitions("catalogue.yaml", text)
-}
-
-// byOperation are the tools that were imported, by their operations in the source.
-func byOperation(p *plan.Plan) map[string]*plan.Tool {
-	all := map[string]*plan.Tool{}
-	for _, t := range p.Tools {
-		if operation := t.Node.Get("x-operation").AsText(); operation != "" {
-			all[operation] = t
+	for _, name := range is.Parameters.Required() {
+		if !slices.Contains(was.Parameters.Required(), name) {
+			d.add(was.Name, "its parameter %q is required now", name)
 		}
 	}
-	return all
+	d.fits(was.Name, "result", is.Output, was.Output, "may now be %s, which was ruled out")
+}
+
+// fits reports a value that the producer gives and the consumer refuses.
+func (d *drift) fits(tool, what string, producer, consumer *schema.Schema, refused string) {
+	switch verdict := schema.Contains(producer, consumer, schema.Budget{}); verdict.Relation {
+	case schema.Fits:
+	case schema.Unknown:
+		d.add(tool, "its %s may not fit any more (%s)", what, cmp.Or(verdict.Reason, verdict.Keyword))
+	default:
+		refused = fmt.Sprintf(refused, wording.Cut(terminal.JSON(verdict.Witness, ""), 200))
+		if why := consumer.Validate(verdict.Witness); why != nil {
+			refused += ": " + why.Message
+		}
+		d.add(tool, "its %s %s", what, refused)
+	}
+}
+
+// compareRequests reports how an operation is sent otherwise, which breaks plans. The place of a new
+// parameter is reported with the parameters.
+func (d *drift) compareRequests(tool *plan.Tool, was, is *plan.Activity) {
+	old, now := requestParts(was), requestParts(is)
+	for _, part := range slices.Sorted(maps.Keys(now)) {
+		sends := func(parameter string) bool { return strings.Contains(now[part], "\"†"+parameter+"\"") }
+		switch text, exists := old[part]; {
+		case exists && text != now[part]:
+			d.add(tool.Name, "its %s is %s, and was %s", part, now[part], text)
+		case exists || part == "body":
+		case !strings.Contains(now[part], "†"), slices.ContainsFunc(tool.Parameters.Properties(), sends):
+			d.add(tool.Name, "its %s is required now: %s", part, now[part])
+		}
+	}
+}
+
+// requestParts are the parts of an HTTP request by their keys, such as headers.X-Key.
+func requestParts(a *plan.Activity) map[string]string {
+	parts := map[string]string{}
+	if a == nil || a.Node.Get("http") == nil {
+		return parts
+	}
+	parts["response"] = `"json"` // unless another is declared
+	for _, f := range a.Node.Get("http").Fields {
+		for _, inner := range f.Value.Fields {
+			parts[f.Key.Text+"."+inner.Key.Text] = terminal.JSON(inner.Value.Value(), "")
+		}
+		if f.Value.Kind != source.Object && f.Value.Text != "none" {
+			parts[f.Key.Text] = terminal.JSON(f.Value.Value(), "")
+		}
+	}
+	return parts
 }
