@@ -5,12 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
@@ -97,8 +95,8 @@ func named(q *runtime.Question) string {
 }
 
 // showQuestions shows questions, briefly or in full.
-func (c *cli) showQuestions(list []*runtime.Question, p *project.Program, format string, inFull bool) {
-	render := terminal.NewRenderer(c.out, 0, pages.ToolsOf(p))
+func (c *cli) showQuestions(list []*runtime.Question, format string, inFull bool) {
+	render := terminal.NewRenderer(c.out, 0)
 	text := render.Question
 	if inFull {
 		text = render.Full

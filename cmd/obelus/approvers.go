@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -49,10 +48,10 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 		}
 		said := config.Analysis.Settings
 		if said.Revoked != nil {
-			revoked = append(revoked, listOf(config.At(said.Revoked.Text), config.Revoked))
+			revoked = append(revoked, config.Revoked)
 		}
 		if said.Signers != nil && signers.Name == "" {
-			signers = listOf(config.At(said.Signers.Text), config.Signers)
+			signers = config.Signers
 			if err = approval.Outside(plan, config.File.Name); err == nil && !config.Trusted {
 				err = diag.NewError(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is",
 					config.File.Name).
@@ -66,14 +65,6 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 	}
 	j.Approvals, j.Now = needed, time.Now()
 	return j, by, err
-}
-
-// listOf is a list as a configuration was read with it.
-func listOf(name string, read *source.File) approval.List {
-	if read == nil {
-		return approval.List{Name: name}
-	}
-	return approval.List{Name: name, Text: read.Text}
 }
 
 // required is the approval that a run needs, nil where none is asked for; file is where it
@@ -93,7 +84,7 @@ func (o *approvers) required(p *project.Program, r *project.Reader, asked bool,
 	}
 	text, err := approval.ReadFile(file, approval.MostBytes)
 	if err != nil {
-		t := diag.NewError(session.ErrUnapproved, "the run isn't approved: %v", err).From(err)
+		t := diag.NewError(session.ErrUnapproved, "the run isn't approved: %w", err)
 		plan = wording.ShellWord(plan)
 		if by != "" {
 			return nil, t.Advise("%q asks for an approval: obelus approve %s gives it", by, plan)

@@ -159,4 +159,4 @@ func (c *cli) detail(format string, file *source.File) {
 func trustedFolders() []string { return filepath.SplitList(os.Getenv("OBELUS_TRUST")) }
 
 // reason is an error of the file system without the path and the system call.
-func reason(err error) string { return workspace.Reason(err) }
+func reason(err error) error { return workspace.Reason(err) }

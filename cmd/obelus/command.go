@@ -164,7 +164,7 @@ func (c *cli) begin(cmd *cobra.Command, _ []string) (err error) {
 	}
 	if c.Folder != "" {
 		if err := os.Chdir(c.Folder); err != nil {
-			return usageErr("--chdir can't be %q: %s", c.Folder, reason(err))
+			return usageErr("--chdir can't be %q: %w", c.Folder, reason(err))
 		}
 	}
 	c.out.Color, c.err.Color = c.Color, c.Color

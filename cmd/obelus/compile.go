@@ -117,7 +117,7 @@ func (c *cli) write(output string, text []byte) error { return c.writeAs(0o644, 
 func (c *cli) writeAs(mode os.FileMode, output string, text []byte) error {
 	if output != "" && output != "-" {
 		if err := os.WriteFile(output, text, mode); err != nil {
-			return usageErr("can't write %q: %s", output, reason(err))
+			return usageErr("can't write %q: %w", output, reason(err))
 		}
 		return nil
 	}

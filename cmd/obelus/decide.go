@@ -84,7 +84,7 @@ func (o *deciding) stored(
 	c *cli, questions *session.Questions, chosen, again []*runtime.Question, d runtime.Decision,
 ) {
 	if len(again) > 0 {
-		c.showQuestions(again, questions.Program, o.Format, true)
+		c.showQuestions(again, o.Format, true)
 	}
 	text := fmt.Sprintf("%s, by %s, for %s", d.Verdict, diag.Escape(d.By), named(chosen[0]))
 	if len(chosen) > 1 {
@@ -106,7 +106,7 @@ func (o *deciding) stored(
 
 // show prints questions, one in full.
 func (o *deciding) show(c *cli, questions *session.Questions, chosen []*runtime.Question, inFull bool) {
-	c.showQuestions(chosen, questions.Program, o.Format, inFull)
+	c.showQuestions(chosen, o.Format, inFull)
 	for _, q := range chosen {
 		if questions.Signed(q) {
 			c.note("a signed approval is stored for %s; the run judges it, and other people may sign it, too", named(q))

@@ -37,7 +37,7 @@ func (c *cli) fix(o *checking) error {
 			_, err = c.out.Write(after)
 		case made > 0:
 			if err = workspace.Replace(one.Name, after); err != nil {
-				err = usageErr("can't write %q: %s", one.Name, reason(err))
+				err = usageErr("can't write %q: %w", one.Name, reason(err))
 			}
 		}
 		if err != nil {

@@ -94,12 +94,12 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	}()
 	var asking *terminal.Dialogue
 	if !o.Web && terminal.CanAsk(c.in, c.err) {
-		asking = terminal.NewDialogue(c.in, c.err, c.out, o.name, pages.ToolsOf(s.Program))
+		asking = terminal.NewDialogue(c.in, c.err, c.out, o.name)
 		defer asking.Close()
 		if s.ID() != "" && s.Options.Planned {
 			asking.Graph = drawing(c, s)
 		}
-		s.Confirmer = asking
+		s.Options.Confirmer = asking
 	}
 	ctx, stop, released := interruptible(ctx)
 	defer released()
@@ -112,9 +112,9 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 			return err
 		}
 		c.err.Print("obelus: the run is shown at %s\n", served.Address())
-		show, s.Confirmer = served, served
+		show, s.Options.Confirmer = served, served
 	}
-	s.Observer = show
+	s.Options.Observer = show
 	result, err := s.Run(ctx)
 	if result == nil {
 		show.Abandon()

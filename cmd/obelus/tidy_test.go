@@ -83,7 +83,7 @@ var mayImport = map[string][]string{
 	"runtime/approval":         {"compiler", "compiler/*"},
 	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "analyzer/rules", "runtime", "runtime/activity", "runtime/resolve", "runtime/state"},
-	"runtime/project":          {"analyzer/permit", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/simulate"},
+	"runtime/project":          {"analyzer/permit", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/approval", "runtime/simulate"},
 	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/resolve", "runtime/review", "runtime/state", "runtime/trace"},
 	"":                         {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples":                 {},

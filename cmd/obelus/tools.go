@@ -120,7 +120,7 @@ func (o *importing) write(c *cli, name string, value map[string]any) error {
 		c.note("\"%s\" is added to the tools of \"%s\"", diag.Escape(o.Output), diag.Escape(settings))
 	}
 	if err != nil {
-		return usageErr("%q can't list the catalogue: %s", settings, reason(err)).Advise("add %s to \"tools\"", listed)
+		return usageErr("%q can't list the catalogue: %w", settings, reason(err)).Advise("add %s to \"tools\"", listed)
 	}
 	return nil
 }

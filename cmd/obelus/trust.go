@@ -43,7 +43,7 @@ func (o *trusting) run(_ context.Context, c *cli, args []string) error {
 			changed, err = nil, one.Trust()
 		}
 		if err != nil {
-			return usageErr("what is trusted can't be kept: %s", reason(err)).
+			return usageErr("what is trusted can't be kept: %w", reason(err)).
 				Advise("give --trust to the commands that are to trust it")
 		}
 		untrusted = untrusted || o.Show && len(changed) > 0

@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -16,9 +17,10 @@ type UserError struct {
 	Cause   error  // what it follows from, or nil
 }
 
-// NewError is a [UserError] of a kind.
+// NewError is a [UserError] of a kind. Its cause is what the message wraps (%w).
 func NewError(kind error, format string, args ...any) *UserError {
-	return &UserError{Kind: kind, Message: fmt.Sprintf(format, args...)}
+	err := fmt.Errorf(format, args...)
+	return &UserError{Kind: kind, Message: err.Error(), Cause: errors.Unwrap(err)}
 }
 
 // Advise says what to do about it.
@@ -33,12 +35,6 @@ func (t *UserError) Suggest(word string, words []string) *UserError {
 	if near, ok := naming.Nearest(word, words); ok {
 		t.Advise("did you mean %q?", near)
 	}
-	return t
-}
-
-// From says what it follows from.
-func (t *UserError) From(cause error) *UserError {
-	t.Cause = cause
 	return t
 }
 

@@ -31,17 +31,17 @@ func (f Folder) Sum(from, name string) (string, error) {
 	}
 	root, err := filepath.EvalSymlinks(top)
 	if err != nil {
-		return "", errors.New(Reason(err))
+		return "", Reason(err)
 	}
 	switch info, err := os.Stat(file); {
 	case err != nil && errors.Is(err, fs.ErrPermission) && Holds(root, file):
-		return "", errors.New(Reason(err))
+		return "", Reason(err)
 	case err != nil || !info.Mode().IsRegular() || !Holds(root, file) && !Holds(top, filepath.Clean(name)):
 		return "", nil
 	}
 	opened, err := os.Open(file)
 	if err != nil {
-		return "", errors.New(Reason(err))
+		return "", Reason(err)
 	}
 	defer opened.Close()
 	sum, err := SumFrom(opened)
@@ -58,7 +58,7 @@ func SumOfLink(file, sum string) string { return SumOf(fmt.Appendf(nil, "leads t
 func SumFrom(r io.Reader) (string, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, r); err != nil {
-		return "", errors.New(Reason(err))
+		return "", Reason(err)
 	}
 	return digest(sum.Sum(nil)), nil
 }
@@ -130,7 +130,7 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 	matches := Pattern(pattern)
 	root, err := os.OpenRoot(f.Dir)
 	if err != nil {
-		return nil, errors.New(Reason(err))
+		return nil, Reason(err)
 	}
 	defer root.Close()
 	top := path.Clean(pattern)
@@ -164,7 +164,7 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 			}
 			all, err := fs.ReadDir(root.FS(), name)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return errors.New(Reason(err))
+				return Reason(err)
 			}
 			above = append(slices.Clip(above), info)
 			for _, entry := range all {

@@ -30,7 +30,7 @@ type Folder struct {
 func (f Folder) Open(name string) ([]byte, error) {
 	root, err := os.OpenRoot(f.Dir)
 	if err != nil {
-		return nil, errors.New(Reason(err))
+		return nil, Reason(err)
 	}
 	defer root.Close()
 	info, err := root.Stat(filepath.FromSlash(name))
@@ -38,23 +38,17 @@ func (f Folder) Open(name string) ([]byte, error) {
 	case err != nil && escapes(err):
 		return nil, fmt.Errorf("it leads out of the workspace %q", f.Dir)
 	case err != nil:
-		return nil, unread{err}
+		return nil, Reason(err)
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it isn't a regular file")
 	}
 	file, err := root.Open(filepath.FromSlash(name))
 	if err != nil {
-		return nil, errors.New(Reason(err))
+		return nil, Reason(err)
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, int64(f.Limit)+1))
 }
-
-// unread is why a file can't be read, in plain words; whether it is there can be asked.
-type unread struct{ error }
-
-func (u unread) Error() string { return Reason(u.error) }
-func (u unread) Unwrap() error { return u.error }
 
 // SumOf is the sum of a text, as [Folder.Sum] gives that of a file.
 func SumOf(text []byte) string {
@@ -78,18 +72,24 @@ func Read(name string, limit int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
 }
 
-// Reason is an error of the file system without the path and the system call.
-func Reason(err error) string {
+// Reason is an error of the file system in plain words, without the path and the system call. It wraps the error.
+func Reason(err error) error { return reason{err} }
+
+type reason struct{ error }
+
+func (r reason) Unwrap() error { return r.error }
+
+func (r reason) Error() string {
 	var at *fs.PathError
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(r.error, fs.ErrNotExist):
 		return "there is no such file"
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(r.error, fs.ErrPermission):
 		return "permission denied"
-	case errors.As(err, &at):
+	case errors.As(r.error, &at):
 		return at.Err.Error()
 	}
-	return err.Error()
+	return r.error.Error()
 }
 
 // Path is the path from the workspace root of a file that a file in a folder, also

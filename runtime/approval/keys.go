@@ -22,7 +22,7 @@ type Key struct {
 func NewKey(line string, sign func(payload []byte) ([]byte, error)) (*Key, error) {
 	public, comment, _, err := publicKey(line)
 	if err != nil {
-		return nil, diag.NewError(ErrKey, "%v", err).From(err)
+		return nil, diag.NewError(ErrKey, "%w", err)
 	}
 	return &Key{comment, public, sign}, nil
 }
@@ -67,7 +67,7 @@ func (a *Approval) Attach(armored []byte) error {
 	}
 	key, err := authentic("", armored, a.Payload())
 	if err != nil {
-		return diag.NewError(ErrSignature, "the signature doesn't approve: %v", err).From(err)
+		return diag.NewError(ErrSignature, "the signature doesn't approve: %w", err)
 	}
 	id := ssh.FingerprintSHA256(key)
 	for _, s := range a.signatures {

@@ -55,7 +55,7 @@ func Judging(plan string, signers List, revoked []List) (j Judge, err error) {
 func ReadFile(name string, limit int) ([]byte, error) {
 	text, err := workspace.Read(name, limit)
 	if err != nil {
-		return nil, diag.NewError(ErrNoFile, "can't read %q: %s", name, workspace.Reason(err)).From(err)
+		return nil, diag.NewError(ErrNoFile, "can't read %q: %w", name, workspace.Reason(err))
 	}
 	return text, nil
 }
@@ -77,7 +77,7 @@ func Outside(plan, file string) error {
 	for _, name := range plans {
 		info, err := os.Stat(filepath.Dir(name))
 		if err != nil {
-			return diag.NewError(ErrPlace, "where the plan lies can't be told: %s", workspace.Reason(err))
+			return diag.NewError(ErrPlace, "where the plan lies can't be told: %w", workspace.Reason(err))
 		}
 		own = append(own, info)
 	}

@@ -144,8 +144,7 @@ func authentic(id string, armored, pae []byte) (ssh.PublicKey, error) {
 		err = bare(key)
 	}
 	if err != nil {
-		return nil, diag.NewError(ErrUnknownKey, "its key can't count: %s", strings.TrimPrefix(err.Error(), "ssh: ")).
-			From(err)
+		return nil, diag.NewError(ErrUnknownKey, "its key can't count: %s", strings.TrimPrefix(err.Error(), "ssh: "))
 	}
 	sum256, sum512 := sha256.Sum256(pae), sha512.Sum512(pae)
 	sums := map[string][]byte{"sha256": sum256[:], "sha512": sum512[:]}
@@ -159,7 +158,7 @@ func authentic(id string, armored, pae []byte) (ssh.PublicKey, error) {
 			strings.Join(accepted, ", "))
 	}
 	if err := key.Verify(ssh.Marshal(signed{magic, Namespace, "", b.Hash, sums[b.Hash]}), &sig); err != nil {
-		return key, diag.NewError(ErrSignature, "it isn't over this statement").From(err)
+		return key, diag.NewError(ErrSignature, "it isn't over this statement")
 	}
 	return key, nil
 }

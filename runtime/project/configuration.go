@@ -14,6 +14,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
@@ -25,8 +26,8 @@ type Configuration struct {
 	Catalogues []*source.File
 	Trusted    bool // what the catalogues say of effects counts, and whom it lets approve
 	// Signers and Revoked are the lists that it names of whose approval counts and of keys
-	// that don't; nil where it names none, or one that can't be read.
-	Signers, Revoked *source.File
+	// that don't; without a text if one can't be read.
+	Signers, Revoked approval.List
 	Found            []diag.Diagnostic // what is wrong with it
 	Noted            bool              // and was said; for who shows it
 }
@@ -223,13 +224,11 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 				source.NewFile(filepath.Join(config.Dir, filepath.FromSlash(node.Text)), catalogue))
 		}
 	}
-	for node, file := range map[*source.Node]**source.File{config.Analysis.Settings.Signers: &config.Signers,
+	for node, list := range map[*source.Node]*approval.List{config.Analysis.Settings.Signers: &config.Signers,
 		config.Analysis.Settings.Revoked: &config.Revoked} {
-		if node == nil {
-			continue
-		}
-		if text, err := workspace.Read(config.At(node.Text), r.limits().Bytes); err == nil {
-			*file = source.NewFile(config.At(node.Text), text)
+		if node != nil {
+			list.Name = under(config.Dir, node.Text)
+			list.Text, _ = workspace.Read(list.Name, r.limits().Bytes)
 		}
 	}
 	diag.Sort(config.Found)
@@ -253,14 +252,6 @@ func fromHere(name string) string {
 		return relative
 	}
 	return name
-}
-
-// At is a file that the configuration names, as this process sees it.
-func (c *Configuration) At(name string) string {
-	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(c.Dir, name)
 }
 
 // Path is a file's path from the configuration's folder.

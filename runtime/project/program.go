@@ -95,8 +95,8 @@ func (p *Program) Demand(digest string) error {
 		return diag.NewError(ErrOther, "the plan is demanded with its own settings, and the run has others").
 			Advise("write them in the plan, and have that approved")
 	case err != nil:
-		return diag.NewError(ErrOther, "nobody can say whether the plan is the one that is demanded: %v", err).
-			From(err).Advise(DigestHelp)
+		return diag.NewError(ErrOther, "nobody can say whether the plan is the one that is demanded: %w", err).
+			Advise(DigestHelp)
 	case is != digest:
 		return diag.NewError(ErrOther, "this isn't the plan that is demanded: its digest is now %s", is).
 			Advise(DigestHelp)
@@ -153,29 +153,17 @@ func Identity(d *diag.Diagnostic) string {
 	return fmt.Sprintf("%s\x00%s\x00%d\x00%s", d.Rule.Code, file, d.Span.Start, d.Message)
 }
 
-// Tool is the tool of a name in the plan or, with its path, in a delegate; nil if there is none.
-func (p *Program) Tool(delegate, name string) *plan.Tool {
-	if plan := p.plans()[delegate]; plan != nil {
-		for _, tool := range plan.Tools {
-			if tool.Name == name {
-				return tool
-			}
-		}
-	}
-	return nil
-}
-
-// Activities are those of the plan, and of each plan that it delegates to under the names that name gives them, with
+// Activities are those of the plan and of each plan that it delegates to, by their names ([activity.Of]), with
 // the folders that programs start in as this process sees them: the compiler knows them from the workspace root. What a
 // plan carries out isn't among them: the machine runs it.
-func (p *Program) Activities(name func(delegate, name string) string) map[string]*plan.Activity {
+func (p *Program) Activities() map[string]*plan.Activity {
 	all := make(map[string]*plan.Activity, len(p.Plan.Activities))
 	for delegate, plan := range p.plans() {
 		for own, a := range plan.Activities {
 			if a.Kind == "plan" || a.Kind == "go" && delegate != "" { // functions are everyone's
 				continue
 			}
-			all[name(delegate, own)] = p.here(a)
+			all[activity.Of(delegate, own)] = p.here(a)
 		}
 	}
 	return all
@@ -190,30 +178,19 @@ func (p *Program) plans() map[string]*plan.Plan {
 	return all
 }
 
-// FilesNow are the digests of the workspace's files that an activity names, as they are now ([canonical.FilesNow]).
-func (p *Program) FilesNow(delegate, activity string) (map[string]string, error) {
-	plan := p.plans()[delegate]
-	if plan == nil || plan.Activities[activity] == nil {
-		return nil, nil
-	}
-	return canonical.FilesNow(plan, activity, p.folder(), os.Getenv)
-}
-
-// Unchanged returns functions that tell of each activity, by the name that name gives it,
+// Unchanged returns functions that tell of each activity, by its name ([activity.Of]),
 // whether its files are still those that the plan's digest covers ([canonical.Unchanged]).
-func (p *Program) Unchanged(name func(delegate, name string) string) func(activity, program string) (string, error) {
+func (p *Program) Unchanged() func(activity, program string) (string, error) {
 	byName := map[string]func(program string) (string, error){}
 	for delegate, plan := range p.plans() {
 		for own := range plan.Activities {
-			byName[name(delegate, own)] = func(program string) (string, error) {
-				return canonical.Unchanged(plan, own, program, p.folder(), os.Getenv)
+			byName[activity.Of(delegate, own)] = func(program string) (string, error) {
+				return canonical.Unchanged(plan, own, program, workspace.Folder{Dir: p.Root}, os.Getenv)
 			}
 		}
 	}
 	return func(activity, program string) (string, error) { return byName[activity](program) }
 }
-
-func (p *Program) folder() workspace.Folder { return workspace.Folder{Dir: p.Root} }
 
 // HostRules are where requests of the plan may go: the lists of policies are held to whatever else is listed.
 func (p *Program) HostRules() hosts.Rules {

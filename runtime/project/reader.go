@@ -203,7 +203,7 @@ func (r *Reader) limits() source.Limits { return cmp.Or(r.Limits, source.Default
 
 // CantRead is the trouble with a file that can't be read.
 func CantRead(name string, err error) *diag.UserError {
-	return diag.NewError(ErrRead, "can't read %q: %s", name, workspace.Reason(err)).From(err)
+	return diag.NewError(ErrRead, "can't read %q: %w", name, workspace.Reason(err))
 }
 
 // place is where a file's workspace is, as somebody would write it who names the file so.
@@ -214,7 +214,7 @@ func (r *Reader) place(name string) (place workspace.Place, err error) {
 			err = errors.New("it isn't a folder")
 		}
 		if err != nil {
-			return place, diag.NewError(ErrRoot, "can't use --root %q: %s", r.Root, workspace.Reason(err))
+			return place, diag.NewError(ErrRoot, "can't use --root %q: %w", r.Root, workspace.Reason(err))
 		}
 	}
 	folder := r.folder(name)

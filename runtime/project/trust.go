@@ -21,6 +21,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/runtime/approval"
 )
 
 // A Vouching is a file of a workspace that may say that something is harmless: an obelus.yaml or a policy. Its word
@@ -193,14 +194,14 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 		return nil, err
 	}
 	maps.Copy(v.Holds, programs)
-	for node, file := range map[*source.Node]*source.File{c.Analysis.Settings.Signers: c.Signers,
-		c.Analysis.Settings.Revoked: c.Revoked} {
+	for node, list := range map[*source.Node]*approval.List{c.Analysis.Settings.Signers: &c.Signers,
+		c.Analysis.Settings.Revoked: &c.Revoked} {
 		switch {
 		case node == nil:
-		case file == nil:
+		case list.Text == nil:
 			return nil, fmt.Errorf("%q can't be read", node.Text)
 		default:
-			v.Holds[path.Clean(filepath.ToSlash(node.Text))] = workspace.SumOf(file.Text)
+			v.Holds[path.Clean(filepath.ToSlash(node.Text))] = workspace.SumOf(list.Text)
 		}
 	}
 	if list := c.Analysis.Settings.Hosts; list != nil {

@@ -87,6 +87,14 @@ type Subject struct {
 	Of   *plan.Call // of that plan; nil where nothing is known of it
 }
 
+// Definition is the tool of the call; nil where nothing is known of it.
+func (s *Subject) Definition() *plan.Tool {
+	if s.Of == nil {
+		return nil
+	}
+	return s.Of.Tool
+}
+
 // A Try is an attempt of a call, as events identify it.
 type Try struct{ Tick, Frame, Call, Attempt int }
 

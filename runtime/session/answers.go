@@ -127,8 +127,7 @@ func (b box) add(answers []Answer) error {
 		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err != nil {
-		return diag.NewError(ErrAnswers, "the decision can't be kept in %q: %s", string(b), workspace.Reason(err)).
-			From(err)
+		return diag.NewError(ErrAnswers, "the decision can't be kept in %q: %w", string(b), workspace.Reason(err))
 	}
 	return nil
 }
@@ -143,7 +142,7 @@ func (b box) since(size int64) ([]Answer, int64, error) {
 	}
 	text, err := os.ReadFile(string(b))
 	if err != nil {
-		return nil, size, diag.NewError(ErrAnswers, "can't read %q: %s", string(b), workspace.Reason(err)).From(err)
+		return nil, size, diag.NewError(ErrAnswers, "can't read %q: %w", string(b), workspace.Reason(err))
 	}
 	text = text[min(size, int64(len(text))):]
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
@@ -172,8 +171,8 @@ type desk struct {
 	size   int64    // of the box that were read
 }
 
-func newDesk(person local.Confirmer, s *Session) *desk {
-	d := &desk{person: person, notice: s.Options.Notice, within: s.confirm().Timeout,
+func newDesk(s *Session) *desk {
+	d := &desk{person: s.Options.Confirmer, notice: s.Options.Notice, within: s.confirm().Timeout,
 		now: func(q *runtime.Question) string { return q.ID }}
 	if s.vouching != nil {
 		s.vouching.run = s.ID()

@@ -41,8 +41,8 @@ type Approved struct {
 func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	parts, err := approval.Parts(p.Plan)
 	if err != nil {
-		return nil, diag.NewError(ErrUnapproved, "nobody can say whether the plan is the one that was approved: %v",
-			err).From(err)
+		return nil, diag.NewError(ErrUnapproved, "nobody can say whether the plan is the one that was approved: %w",
+			err)
 	}
 	if a.Judge.Signers == nil {
 		return nil, diag.NewError(ErrUnapproved, "nobody is named whose approval counts").
@@ -73,7 +73,7 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	}
 	verdict := file.Verify(a.Judge, parts)
 	if verdict.Err != nil {
-		return nil, diag.NewError(ErrUnapproved, "the run isn't approved: %v", verdict.Err).From(verdict.Err)
+		return nil, diag.NewError(ErrUnapproved, "the run isn't approved: %w", verdict.Err)
 	}
 	if o.Permit, err = permitOf(p, file); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func permitOf(p *project.Program, a *approval.Approval) (*permit.Permit, error) 
 	if text := a.Statement.Predicate.Permit; len(text) > 0 {
 		own, err := permit.Read(text)
 		if err != nil {
-			return nil, diag.NewError(ErrUnapproved, "the approval's permit can't be read: %v", err).From(err).
+			return nil, diag.NewError(ErrUnapproved, "the approval's permit can't be read: %w", err).
 				Advise("approve the plan anew: an earlier version of obelus may have written it")
 		}
 		return own, nil
@@ -239,7 +239,7 @@ func (q *Questions) Sign(about *runtime.Question, d *runtime.Decision, named boo
 		return err
 	}
 	if v := statement.Verify(judge, parts); len(v.Signers()) == 0 {
-		return diag.NewError(ErrUnapproved, "that approves nothing: %v", v.Err).From(v.Err)
+		return diag.NewError(ErrUnapproved, "that approves nothing: %w", v.Err)
 	}
 	text, err := statement.Text()
 	d.Signed = string(text)

@@ -106,7 +106,7 @@ func (f *instancesFile) read() (*runtime.Instance, error) {
 	case errors.Is(err, io.EOF):
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%s: %s", f.name, workspace.Reason(err))
+		return nil, fmt.Errorf("%s: %w", f.name, workspace.Reason(err))
 	case len(line.Text) > source.DefaultLimits().Bytes:
 		return nil, diag.NewError(project.ErrTooLarge, "%s:%d:1: the line is longer than %d bytes", f.name, line.Row,
 			source.DefaultLimits().Bytes)

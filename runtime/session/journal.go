@@ -40,8 +40,7 @@ func create(folder string, m *Manifest) (*keeper, error) {
 		case err == nil:
 			return &keeper{writer: writer, file: path}, nil
 		case !errors.Is(err, fs.ErrExist):
-			return nil, diag.NewError(ErrUnrunnable, "no journal can be kept in %q: %s", folder, workspace.Reason(err)).
-				From(err).
+			return nil, diag.NewError(ErrUnrunnable, "no journal can be kept in %q: %w", folder, workspace.Reason(err)).
 				Advise("name another folder with --runs, or run with --no-journal and give up resuming it")
 		}
 	}
@@ -53,7 +52,7 @@ func idOf(file string) string {
 	return strings.TrimSuffix(name, extension)
 }
 
-func unrunnable(err error) *diag.UserError { return diag.NewError(ErrUnrunnable, "%v", err).From(err) }
+func unrunnable(err error) *diag.UserError { return diag.NewError(ErrUnrunnable, "%w", err) }
 
 // full is the trouble with a journal that can't be written any more.
 func (k *keeper) full(err error) error {
@@ -68,7 +67,7 @@ func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + "
 func remove(path string) error {
 	for _, name := range []string{path, journal.AnchorOf(path), string(boxOf(path))} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return diag.NewError(ErrUnrunnable, "can't remove %q: %s", name, workspace.Reason(err)).From(err)
+			return diag.NewError(ErrUnrunnable, "can't remove %q: %w", name, workspace.Reason(err))
 		}
 	}
 	return nil
@@ -115,7 +114,7 @@ func (k *keeper) end(o *runtime.Outcome) error {
 		err = errors.New("somebody has removed it, or put it elsewhere")
 	}
 	if err != nil {
-		return diag.NewError(ErrEndNotKept, "the end of the run isn't in its journal: %v", err).From(err)
+		return diag.NewError(ErrEndNotKept, "the end of the run isn't in its journal: %w", err)
 	}
 	return nil
 }
@@ -146,7 +145,7 @@ func Find(folder, name string) (string, error) {
 	}
 	files, err := journals(folder)
 	if err != nil {
-		return "", diag.NewError(ErrNoRun, "can't read %q: %s", folder, workspace.Reason(err)).From(err).
+		return "", diag.NewError(ErrNoRun, "can't read %q: %w", folder, workspace.Reason(err)).
 			Advise(listsRuns)
 	}
 	found := slices.DeleteFunc(files, func(file string) bool { return !strings.HasPrefix(idOf(file), name) })
@@ -174,13 +173,13 @@ func journalProblem(path string, err error) error {
 		if fault.Line > 0 {
 			where = fmt.Sprintf("line %d: ", fault.Line)
 		}
-		return diag.NewError(ErrDamaged, "the journal %q can't be trusted: %s%s", path, where, fault.Why).From(err).
+		return diag.NewError(ErrDamaged, "the journal %q can't be trusted: %s%s", path, where, fault.Why).
 			Advise("%s", fault.Do)
 	case errors.Is(err, journal.ErrLocked):
-		return diag.NewError(ErrLocked, "the run is going on, in another process").From(err).
+		return diag.NewError(ErrLocked, "the run is going on, in another process").
 			Advise("stop that one first, with Ctrl-C")
 	case errors.Is(err, fs.ErrNotExist):
-		return diag.NewError(ErrNoRun, "there is no journal %q", path).From(err).Advise(listsRuns)
+		return diag.NewError(ErrNoRun, "there is no journal %q", path).Advise(listsRuns)
 	}
-	return diag.NewError(ErrDamaged, "%v", err).From(err)
+	return diag.NewError(ErrDamaged, "%w", err)
 }

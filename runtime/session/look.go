@@ -96,7 +96,7 @@ func At(path string, tick int, name, runs string) (string, error) {
 	}
 	if name != "" {
 		if _, err := planner.Open(name, planner.Options{}); err != nil {
-			return "", diag.NewError(ErrUnrunnable, "%v", err).From(err)
+			return "", diag.NewError(ErrUnrunnable, "%w", err)
 		}
 		m.Planner = name
 	}

@@ -121,7 +121,7 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 	}
 	if m.Digest = o.Digest; m.Digest != "" || canonical.Compiled(p.Plan) {
 		if m.Programs, err = canonical.Programs(p.Plan); err != nil {
-			return nil, diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
+			return nil, diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
 		}
 	}
 	for _, one := range options.Policies {
@@ -264,13 +264,15 @@ func (r recorded) Glob(pattern string) (names []string, err error) {
 // pin adds to a question's name a digest of the files that its activity names, as they are
 // now: an answer counts only as long as they are the same.
 func pin(p *project.Program, q *runtime.Question) {
-	files, err := p.FilesNow(q.Delegate, q.Activity)
-	if len(files) == 0 && err == nil {
-		q.Pin("")
+	q.Pin("")
+	if q.Plan.Activities[q.Activity] == nil {
 		return
 	}
-	sum := sha256.Sum256(fmt.Append(nil, files, err))
-	q.Pin(hex.EncodeToString(sum[:8]))
+	files, err := canonical.FilesNow(q.Plan, q.Activity, workspace.Folder{Dir: p.Root}, os.Getenv)
+	if len(files) > 0 || err != nil {
+		sum := sha256.Sum256(fmt.Append(nil, files, err))
+		q.Pin(hex.EncodeToString(sum[:8]))
+	}
 }
 
 // At is a path of the run as this process sees it.

@@ -44,7 +44,7 @@ func (s *Session) openResults() (*results, error) {
 	}
 	file, err := os.OpenFile(name, how, 0o600)
 	if err != nil {
-		return nil, resultsProblem("can't write %q: %s", name, workspace.Reason(err)).From(err)
+		return nil, resultsProblem("can't write %q: %w", name, workspace.Reason(err))
 	}
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		file.Close()
@@ -70,7 +70,7 @@ func (r *results) add(end *runtime.InstanceEnd) {
 // end brings the file to disk.
 func (r *results) end() error {
 	if err := r.close(); err != nil {
-		return resultsProblem("%q isn't whole: %s", r.name, workspace.Reason(err)).From(err).
+		return resultsProblem("%q isn't whole: %w", r.name, workspace.Reason(err)).
 			Advise("make room for it; \"obelus resume\" of this run writes what is missing")
 	}
 	return nil

@@ -158,12 +158,8 @@ func (s *Session) runAndClose(ctx context.Context) (*Result, error) {
 
 // A Session is a run that is ready to begin, or to go on: all that it needs is open.
 type Session struct {
-	// Observer and Confirmer are the host's; they may be set until Run.
-	Observer  Observer
-	Confirmer local.Confirmer
-
 	Program *project.Program
-	Options Options // which aren't to be changed
+	Options Options // of which only Observer and Confirmer may be changed, until Run
 	Replay  *Replay // of a run that is resumed: where it stood
 
 	resume   runtime.Resumption
@@ -213,7 +209,7 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 			return nil, err
 		}
 	}
-	s := &Session{Program: p, Options: o, Observer: o.Observer, Confirmer: o.Confirmer}
+	s := &Session{Program: p, Options: o}
 	var err error
 	if s.manifest, err = manifestOf(p, &o); err != nil {
 		return nil, err
@@ -234,8 +230,7 @@ func Open(path string, o ResumeOptions) (*Session, error) {
 	if err != nil {
 		return nil, journalProblem(path, err)
 	}
-	s := &Session{keeper: &keeper{writer: writer, file: path, moment: o.Moment}, Observer: o.Observer,
-		Confirmer: o.Confirmer}
+	s := &Session{keeper: &keeper{writer: writer, file: path, moment: o.Moment}}
 	if err := s.restore(path, contents, &o); err != nil {
 		s.Close()
 		return nil, err
@@ -320,19 +315,19 @@ func (s *Session) open() (err error) {
 	}
 	options := activity.Options{InUse: activity.InUse(plan, s.Options.Planned), Hosts: s.Program.HostRules()}
 	if o.Digest != "" {
-		options.Unchanged = s.Program.Unchanged(activity.Of)
+		options.Unchanged = s.Program.Unchanged()
 	}
-	activities := s.Program.Activities(activity.Of)
+	activities := s.Program.Activities()
 	if o.Draft != nil {
 		activities = nil
 	}
 	s.set, err = activity.Open(activities, o.Functions, options)
 	switch {
 	case errors.Is(err, canonical.ErrOther):
-		return diag.NewError(project.ErrOther, "this isn't the plan that is demanded any more: %v", err).From(err).
+		return diag.NewError(project.ErrOther, "this isn't the plan that is demanded any more: %w", err).
 			Advise(project.DigestHelp)
 	case err != nil:
-		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
+		return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
 	}
 	if s.source, err = s.instances(); err != nil {
 		return err
@@ -435,7 +430,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	if err := s.hold(ctx); err != nil {
 		return nil, err
 	}
-	desk := newDesk(s.Confirmer, s)
+	desk := newDesk(s)
 	world := local.Options{Options: s.Options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered,
 		Planner: s.planner, Observe: s.observe}
 	if s.source != nil {
@@ -470,8 +465,8 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 
 // wait tells the observer what is waited for.
 func (s *Session) wait(why string) {
-	if s.Observer != nil {
-		s.Observer.Waits(why)
+	if o := s.Options.Observer; o != nil {
+		o.Waits(why)
 	}
 }
 
@@ -483,8 +478,8 @@ func (s *Session) observe(at time.Duration, c runtime.Command) {
 		s.results.add(c.Left)
 	}
 	s.tracer.Observe(at, c)
-	if s.Observer != nil {
-		s.Observer.Observe(at, c)
+	if o := s.Options.Observer; o != nil {
+		o.Observe(at, c)
 	}
 }
 

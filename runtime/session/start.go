@@ -60,7 +60,7 @@ func (s *Session) hold(ctx context.Context) (err error) {
 		return unrunnable(err).
 			Advise("check that the plan still means what it meant, then import the server's tools again")
 	} else if err != nil {
-		return diag.NewError(ErrUnrunnable, "the plan can't be run: %v", err).From(err)
+		return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (s *Session) hold(ctx context.Context) (err error) {
 // thereToRun refuses a run that can't go on where it stood because the folder of an
 // activity, or a program in it, is missing: once it is back, the run can be resumed.
 func (s *Session) thereToRun() error {
-	all := s.Program.Activities(activity.Of)
+	all := s.Program.Activities()
 	used := activity.InUse(s.Program.Plan, s.Options.Planned)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if used != nil && !used(name) {

@@ -15,12 +15,10 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
@@ -32,7 +30,6 @@ type Live struct {
 	who       string // who answers here
 	server    *http.Server
 	run       *session.Session
-	tools     func(*runtime.Question) *plan.Tool
 	questions *terminal.Renderer
 
 	mu           sync.Mutex
@@ -52,11 +49,6 @@ type Observer interface {
 	Abandon() // the run never began
 }
 
-// ToolsOf finds the tool of a question.
-func ToolsOf(p *project.Program) func(*runtime.Question) *plan.Tool {
-	return func(q *runtime.Question) *plan.Tool { return p.Tool(q.Delegate, q.Tool) }
-}
-
 // A posed question is open.
 type posed struct {
 	*runtime.Question
@@ -68,13 +60,13 @@ type posed struct {
 func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, diag.NewError(nil, "the page can't be served: %s", workspace.Reason(err))
+		return nil, diag.NewError(nil, "the page can't be served: %w", workspace.Reason(err))
 	}
 	l := &Live{
 		Observer: next, Door: Door{Host: listener.Addr().String(), Token: rand.Text()}, who: who, run: s,
-		tools: ToolsOf(s.Program), course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{}),
+		course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{}),
 	}
-	l.questions = terminal.NewRenderer(io.Discard, 1000, l.tools) // the page breaks lines
+	l.questions = terminal.NewRenderer(io.Discard, 1000) // the page breaks lines
 	if err := l.draw(); err != nil {
 		return nil, err
 	}
@@ -164,7 +156,7 @@ func (l *Live) shown(q *posed) page.Question {
 	for _, source := range q.Sources {
 		s.Plan[source.Param] = source.Reference
 	}
-	if tool := l.tools(q.Question); tool != nil && tool.Parameters != nil {
+	if tool := q.Definition(); tool != nil && tool.Parameters != nil {
 		s.Schema = tool.Parameters.Raw()
 	}
 	return s

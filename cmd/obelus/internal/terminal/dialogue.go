@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"golang.org/x/term"
@@ -63,12 +62,11 @@ type Dialogue struct {
 }
 
 // NewDialogue asks on a terminal for which [CanAsk] is true.
-func NewDialogue(stdin io.Reader, stderr io.Writer, screen *Screen, person string,
-	tools func(*runtime.Question) *plan.Tool) *Dialogue {
+func NewDialogue(stdin io.Reader, stderr io.Writer, screen *Screen, person string) *Dialogue {
 	closed, cancel := context.WithCancel(context.Background())
 	out, _ := fileOf(stderr)
 	d := &Dialogue{
-		Renderer: NewRenderer(stderr, 0, tools), in: stdin.(*os.File), out: out, screen: screen, person: person,
+		Renderer: NewRenderer(stderr, 0), in: stdin.(*os.File), out: out, screen: screen, person: person,
 		closed: closed, close: cancel, last: make(chan struct{}), approvedAll: map[string]bool{},
 	}
 	close(d.last)

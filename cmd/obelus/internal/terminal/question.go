@@ -8,24 +8,22 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
 // A Renderer lays out questions as text. Every value is shown in full.
 type Renderer struct {
 	style Style
-	width func() int                         // columns of a line
-	tools func(*runtime.Question) *plan.Tool // the tool of a question, nil if unknown
+	width func() int // columns of a line
 }
 
 // NewRenderer lays out text for a stream. A width of 0 is that of the stream's terminal.
-func NewRenderer(stream any, width int, tools func(*runtime.Question) *plan.Tool) *Renderer {
+func NewRenderer(stream any, width int) *Renderer {
 	columns := func() int { return width }
 	if width == 0 {
 		columns = func() int { return columnsOf(stream) }
 	}
-	return &Renderer{style: StyleFor(stream), width: columns, tools: tools}
+	return &Renderer{style: StyleFor(stream), width: columns}
 }
 
 // Question returns a question with everything that an answer approves.
@@ -83,10 +81,7 @@ func (r *Renderer) Question(q *runtime.Question) string {
 // Full returns a question, and the description and the schema of its tool.
 func (r *Renderer) Full(q *runtime.Question) string {
 	p := &block{width: r.width()}
-	var tool *plan.Tool
-	if r.tools != nil {
-		tool = r.tools(q)
-	}
+	tool := q.Definition()
 	if tool != nil && tool.Description != "" {
 		p.text(4, r.style.Bold, "the tool's own description:")
 		p.quote(4, tool.Description)

@@ -85,6 +85,11 @@ func converse(t *testing.T, script string, question []byte) string {
 	if err := json.Unmarshal(question, &q); err != nil {
 		t.Fatal(err)
 	}
+	if q.Tool == "refundPayment" {
+		q.Of = &plan.Call{Use: plan.Use{Tool: &plan.Tool{Name: q.Tool, Description: "Pays money back.\nAt most what was paid.", Parameters: schema.New(map[string]any{
+			"type": "object", "properties": map[string]any{"amount": map[string]any{"type": "number"}},
+		}, schema.Options{})}}}
+	}
 	terminal := pty.Open(t, columns)
 	d := dialogueAt(terminal)
 	answers := askInBackground(t.Context(), d, &q)
@@ -141,12 +146,5 @@ func unescape(t *testing.T, text string) string {
 }
 
 func dialogueAt(p *pty.Terminal) *Dialogue {
-	return NewDialogue(p.Slave, p.Slave, nil, "terminal", func(q *runtime.Question) *plan.Tool {
-		if q.Tool != "refundPayment" {
-			return nil
-		}
-		return &plan.Tool{Name: q.Tool, Description: "Pays money back.\nAt most what was paid.", Parameters: schema.New(map[string]any{
-			"type": "object", "properties": map[string]any{"amount": map[string]any{"type": "number"}},
-		}, schema.Options{})}
-	})
+	return NewDialogue(p.Slave, p.Slave, nil, "terminal")
 }

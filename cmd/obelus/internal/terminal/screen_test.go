@@ -23,7 +23,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	g := NewScreen(p.Slave)
 	show := NewProgress(t.Context(), g, Run{Plan: plan})
 	p.Sees("0 running")
-	d := NewDialogue(p.Slave, p.Slave, g, "terminal", nil)
+	d := NewDialogue(p.Slave, p.Slave, g, "terminal")
 	answers := askInBackground(t.Context(), d, question("first"))
 	p.Asked()
 	asked := p.Settled()

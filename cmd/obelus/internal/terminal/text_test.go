@@ -19,7 +19,7 @@ func plainDialogue(t testing.TB) *Dialogue {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { nowhere.Close() })
-	return NewDialogue(nowhere, nowhere, nil, "ann", nil)
+	return NewDialogue(nowhere, nowhere, nil, "ann")
 }
 
 // LANGUAGE.md#tools-and-activities: whatever a question holds, its text stays in its lines and acts
