@@ -215,15 +215,14 @@ func ExplainNever(p *Pass, f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 			return
 		}
 	}
-	if last := len(r.Ref.Path) - 1; last > 0 {
-		of := expression.Reference{Kind: r.Ref.Kind, Path: r.Ref.Path[:last]}
-		if name, ok := expression.FunctionFor(r.Ref.Path[last].Key); ok && somethingAt(p, of) {
-			f.Advise("a function stands before what it is of: †(%s(%s))", name, of.String())
-			return
-		}
-	}
 	near, ok := nearReference(p, r)
 	if !ok {
+		if last := len(r.Ref.Path) - 1; last > 0 {
+			of := expression.Reference{Kind: r.Ref.Kind, Path: r.Ref.Path[:last]}
+			if name, ok := expression.FunctionFor(r.Ref.Path[last].Key); ok && somethingAt(p, of) {
+				f.Advise("a function stands before what it is of: †(%s(%s))", name, of.String())
+			}
+		}
 		return
 	}
 	f.Advise("did you mean %q?", near.String())
