@@ -211,7 +211,7 @@ func together(p *Pass, c *policy.Check, of []*share, certain bool) []misorder {
 	}
 	for total = 0; total <= c.Most; of = of[1:] {
 		x := of[0]
-		if m.answer.Possible && !e.Evaluate(e.Runs(x.call), m.answer.Assignment) {
+		if m.answer.Possible && !e.Holds(e.Runs(x.call), m.answer.Assignment) {
 			continue
 		}
 		if m.call != nil {

@@ -129,7 +129,7 @@ func (e *Conditions) Ending(call int, a logic.Assignment) (alternative int, fail
 // ReadValue is what a condition reads in an assignment, where that is known.
 func (e *Conditions) ReadValue(read int, a logic.Assignment) (value any, known bool) {
 	v := e.read(read)
-	if e.Evaluate(v.there, a) && !e.Evaluate(v.solid, a) {
+	if e.Holds(v.there, a) && !e.Holds(v.solid, a) {
 		return nil, true
 	}
 	if s := e.byRead[keyOf(e.plan, read)]; s != nil {

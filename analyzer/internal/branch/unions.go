@@ -17,7 +17,7 @@ import (
 
 // Bounds on refuting.
 const (
-	maxRefuted    = 24     // times that a question is asked again
+	maxRefuted    = 25     // times that a question is asked
 	maxStatements = 6      // parts of one result that are held against each other
 	unionSteps    = 2_000  // of looking for a result, each time
 	unionBudget   = 60_000 // of all times
@@ -32,18 +32,13 @@ type unions struct {
 	some    bool                    // one has
 }
 
-// Solve is [logic.Circuit.Solve] of what no union rules out.
+// Solve is SolveOne of several goals.
 func (e *Conditions) Solve(goals []logic.Literal, strict bool) []logic.Answer {
-	answers := e.Circuit.Solve(goals, strict)
+	answers := make([]logic.Answer, len(goals))
 	for i, goal := range goals {
-		answers[i] = e.possible(goal, answers[i], strict)
+		answers[i] = e.SolveOne(goal, strict)
 	}
 	return answers
-}
-
-// SolveOne is Solve of one goal.
-func (e *Conditions) SolveOne(goal logic.Literal, strict bool) logic.Answer {
-	return e.Solve([]logic.Literal{goal}, strict)[0]
 }
 
 // SolveLikely asks strictly first: what is possible is best shown where nothing unforeseen happens.
@@ -58,10 +53,12 @@ func (e *Conditions) SolveLikely(goals []logic.Literal) []logic.Answer {
 	return answers
 }
 
-// possible asks a question again for as long as a union rules out what answers it.
-func (e *Conditions) possible(goal logic.Literal, answer logic.Answer, strict bool) logic.Answer {
+// SolveOne is [logic.Circuit.Solve] of what no union rules out: as long as one rules out the answer, the question is
+// asked again.
+func (e *Conditions) SolveOne(goal logic.Literal, strict bool) logic.Answer {
 	left := goal
 	for range maxRefuted {
+		answer := e.Circuit.Solve(left, strict)
 		if !answer.Possible {
 			return answer
 		}
@@ -70,12 +67,8 @@ func (e *Conditions) possible(goal logic.Literal, answer logic.Answer, strict bo
 			return answer
 		}
 		left = e.And(left, conflict.Not())
-		answer = e.Circuit.SolveOne(left, strict)
 	}
-	if answer.Possible && e.unions.conflict(goal, answer.Assignment, !strict) != logic.False {
-		return logic.Answer{}
-	}
-	return answer
+	return logic.Answer{}
 }
 
 // A statement is what an assignment says of a part of a call's result.
@@ -158,7 +151,7 @@ func (u *unions) statementOf(s *variable, a logic.Assignment, optional bool) (on
 	}
 	steps, required, ok := u.below(heldKey{r.Writers[0], r.Path})
 	solid := u.of.read(s.read).solid
-	if !ok || !required && !optional || !u.of.Evaluate(solid, a) {
+	if !ok || !required && !optional || !u.of.Holds(solid, a) {
 		return one, false
 	}
 	for i, in := range s.in {

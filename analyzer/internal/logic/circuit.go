@@ -26,9 +26,6 @@ func (l Literal) Not() Literal { return l ^ 1 }
 
 func (l Literal) gate() int { return int(l >> 1) }
 
-// flip is all ones for a negated literal, so that a word of assignments can be negated with it.
-func (l Literal) flip() uint64 { return -uint64(l & 1) }
-
 // A gate holds when both of its inputs do. That of a variable has -1 and the variable's number.
 type gate struct{ a, b Literal }
 
@@ -51,8 +48,7 @@ type Circuit struct {
 	exhausted bool
 	untried   Literal // True where it wasn't asked for
 
-	random   []uint64 // by gate: whether it holds in each of 64 assignments; see evaluateRandom
-	scratch  []bool   // by gate, see evaluate
+	scratch  []bool // by gate, see evaluate
 	stamps   []int32
 	stamp    int32
 	todo     []Literal // what a walk over gates has still to look at
@@ -181,21 +177,8 @@ func (a Assignment) Flips(v int32) bool {
 // Value is a variable's value in an assignment.
 func (c *Circuit) Value(v int32, a Assignment) bool { return c.vars[v].byDefault != a.Flips(v) }
 
-// Holds evaluates a literal that depends on few variables.
+// Holds reports whether a literal is true in an assignment.
 func (c *Circuit) Holds(l Literal, a Assignment) bool {
-	holds := true
-	switch in := c.gates[l.gate()]; {
-	case l.gate() == 0:
-	case in.a < 0:
-		holds = c.Value(int32(in.b), a)
-	default:
-		holds = c.Holds(in.a, a) && c.Holds(in.b, a)
-	}
-	return holds != (l&1 == 1)
-}
-
-// Evaluate reports whether a literal is true in an assignment.
-func (c *Circuit) Evaluate(l Literal, a Assignment) bool {
 	return c.evaluate(l, a)(l.gate()) != (l&1 == 1)
 }
 
@@ -241,10 +224,7 @@ func (c *Circuit) evaluate(goal Literal, a Assignment) (holds func(gate int) boo
 
 // Implicant is variables that make a goal hold in an assignment in which it does, whatever the others are, ascending.
 func (c *Circuit) Implicant(goal Literal, w Assignment) []int32 {
-	return c.implicant(goal, c.evaluate(goal, w))
-}
-
-func (c *Circuit) implicant(goal Literal, holds func(gate int) bool) []int32 {
+	holds := c.evaluate(goal, w)
 	c.visit()
 	var vars []int32
 	stack := append(c.todo[:0], goal)
@@ -270,17 +250,6 @@ func (c *Circuit) implicant(goal Literal, holds func(gate int) bool) []int32 {
 	c.todo = stack
 	slices.Sort(vars)
 	return vars
-}
-
-// flipped are those of some variables that don't have their default.
-func (c *Circuit) flipped(vars []int32, holds func(gate int) bool) Assignment {
-	var w Assignment
-	for _, v := range vars {
-		if holds(int(c.vars[v].gate)) != c.vars[v].byDefault {
-			w = append(w, v)
-		}
-	}
-	return w
 }
 
 // visit begins a walk over gates, see seen.

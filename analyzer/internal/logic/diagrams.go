@@ -2,7 +2,7 @@ package logic
 
 import "slices"
 
-// diagrams decide what sampling didn't: formulas as reduced ordered binary decision diagrams with complemented edges
+// diagrams are formulas as reduced ordered binary decision diagrams with complemented edges
 // (Bryant, IEEE Trans. Comput. C-35, 1986; Brace, Rudell and Bryant, DAC 1990). The variables of the highest level are
 // on top. Formulas that are built level by level, with few variables of their own, grow by about one node a level.
 //
@@ -35,7 +35,7 @@ type conjunction struct{ a, b, result diagram }
 
 const (
 	proofSteps  = 4_000_000 // about a second, for all questions about one circuit
-	querySteps  = 400_000   // for one of them
+	querySteps  = 1_000_000 // for one of them
 	proofNodes  = 1_000_000
 	proofVars   = 20_000 // maximum number of variables of a question
 	proofGates  = 200_000
@@ -50,8 +50,8 @@ func (c *Circuit) ProofSteps() int {
 	return proofSteps - c.diagrams.steps
 }
 
-// Prove decides whether a goal holds in some assignment.
-func (c *Circuit) Prove(goal Literal, strict bool) Answer {
+// prove decides whether a goal holds in some assignment.
+func (c *Circuit) prove(goal Literal, strict bool) Answer {
 	if c.diagrams == nil {
 		c.diagrams = &diagrams{circuit: c, nodes: make([]node, 1), unique: make([]int32, 1<<12),
 			cache: make([]conjunction, cacheLength), steps: proofSteps}
