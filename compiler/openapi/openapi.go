@@ -12,8 +12,10 @@
 package openapi
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -57,7 +59,7 @@ type Operation struct {
 	Refused *Note // why it isn't imported; nil of one that is
 
 	tool, activity map[string]any
-	input, output  any
+	output         any
 	scope          *named // what its schemas refer to
 }
 
@@ -91,8 +93,9 @@ func (a *API) Catalogue() map[string]any {
 // A Note is something that was left out or changed, with what is in the way.
 type Note struct {
 	At      source.Span
-	Reason  string // one of those about which somebody can do something, or ""
 	Message string
+	Help    string // what to do about it, or ""
+	always  bool   // it is reported beside others of its place
 }
 
 // reading is one document while it is read.
@@ -105,26 +108,37 @@ type reading struct {
 	order  []*named
 	byName map[string]*named
 	left   int // of the search for values
-	noted  map[source.Span]bool
 }
 
 // Read reads a document. What keeps all of it from being imported are findings, and then
 // there is no API.
 func Read(file *source.File, o Options) (*API, []diag.Diagnostic) {
-	r := &reading{
-		Options: o, API: &API{Variables: map[string]string{}}, named: map[pointer]*named{},
-		byName: map[string]*named{}, left: emptyBudget, noted: map[source.Span]bool{},
+	switch file.Format { // a key such as 200 is text in these documents, quoted or not
+	case source.JSON:
+		file.Format = source.JSONData
+		file.Text = bytes.TrimPrefix(file.Text, []byte("\uFEFF"))
+	case source.YAML:
+		file.Format = source.YAMLData
 	}
-	root, found := parse(file)
-	if r.root = root; root == nil || len(found) > 0 {
+	root, problems := source.Parse(file, source.Limits{})
+	var found []diag.Diagnostic
+	for _, p := range problems {
+		if !p.Warning {
+			found = append(found, diag.OfProblem(p))
+		}
+	}
+	if root == nil || len(found) > 0 {
 		return nil, found
 	}
+	r := &reading{Options: o, API: &API{Variables: map[string]string{}}, root: root, named: map[pointer]*named{},
+		byName: map[string]*named{}, left: emptyBudget}
 	if wrong := r.recognize(); wrong != nil {
 		return nil, []diag.Diagnostic{*wrong}
 	}
 	r.operations()
 	r.settle()
 	slices.SortStableFunc(r.Notes, func(a, b Note) int { return a.At.Start - b.At.Start })
+	r.Notes = slices.CompactFunc(r.Notes, func(a, b Note) bool { return a.At == b.At && !a.always && !b.always })
 	return r.API, nil
 }
 
@@ -135,6 +149,8 @@ func (r *reading) recognize() *diag.Diagnostic {
 		return d.Advise("an OpenAPI document has openapi: 3.0.x or 3.1.x, \"info\", \"servers\" and \"paths\"")
 	}
 	version, older, paths := r.root.Get("openapi"), r.root.Get("swagger"), r.root.Get("paths")
+	number := orEmpty(version).Text + "."
+	r.old = strings.HasPrefix(number, "3.0.")
 	switch {
 	case r.root.Kind != source.Object:
 		return wrong(r.root, "an OpenAPI document is a mapping, not %s", r.root.Kind)
@@ -143,12 +159,9 @@ func (r *reading) recognize() *diag.Diagnostic {
 			Advise("convert it first, for instance with npx swagger2openapi FILE -o openapi.yaml")
 	case version == nil:
 		return wrong(r.root, "this is no OpenAPI document: it has no \"openapi\"")
-	}
-	r.old = strings.HasPrefix(version.Text+".", "3.0.")
-	switch {
-	case !r.old && !strings.HasPrefix(version.Text+".", "3.1."):
+	case !r.old && !strings.HasPrefix(number, "3.1."):
 		return wrong(version, "OpenAPI %q isn't read; 3.0 and 3.1 are", version.Text)
-	case paths == nil || paths.Kind != source.Object:
+	case !paths.IsMapping():
 		return wrong(cmp.Or(paths, r.root), "the document has no \"paths\", and so no operations")
 	}
 	return nil
@@ -159,28 +172,71 @@ func orEmpty(n *source.Node) *source.Node { return cmp.Or(n, &source.Node{}) }
 
 func textAt(n *source.Node, key string) string { return n.Get(key).AsText() }
 
-// note says once what was left out or changed at a place.
-func (r *reading) note(n *Note) {
-	if !r.noted[n.At] {
-		r.noted[n.At] = true
-		r.Notes = append(r.Notes, *n)
-	}
-}
+// note keeps what was left out or changed.
+func (r *reading) note(n *Note) { r.Notes = append(r.Notes, *n) }
 
 func noteOf(at *source.Node, format string, args ...any) *Note {
 	return &Note{At: at.Span().Head(), Message: fmt.Sprintf(format, args...)}
 }
 
-// because gives a note its reason.
-func (n *Note) because(reason string) *Note {
-	n.Reason = reason
+// because gives a note its help.
+func (n *Note) because(help string) *Note {
+	n.Help = help
 	return n
 }
 
-// Reasons of operations that aren't imported, about which somebody can do something.
+// What to do about operations that aren't imported.
 const (
-	NoAddress  = "no address is known to send it to"
-	Outside    = "it refers to what isn't in the document"
-	UnknownKey = "who asks is shown in a way that isn't known"
-	BadBody    = "its body has a form that isn't sent"
+	noAddress  = "say where the service is with --server https://…"
+	outside    = "make one document of them, such as with npx @redocly/cli bundle FILE -o openapi.yaml"
+	unknownKey = "say what shows who asks with --header \"NAME: {$VARIABLE}\""
+	badBody    = "define an activity for it yourself, such as an exec of curl"
 )
+
+// target is where a reference leads.
+func (r *reading) target(ref *source.Node) (*source.Node, *Note) {
+	pointer, inside := strings.CutPrefix(ref.AsText(), "#")
+	if ref.Kind == source.String && !inside {
+		return nil, noteOf(ref, "%q leads out of the document, and nothing else is read", ref.Text).because(outside)
+	}
+	if decoded, err := url.PathUnescape(pointer); err == nil {
+		pointer = decoded
+	}
+	first, rest, below := strings.Cut(pointer, "/")
+	n := r.root
+	if !inside || first != "" { // no reference, or one by an anchor
+		n = nil
+	}
+	for token := range strings.SplitSeq(rest, "/") {
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		if next := n.Follow([]string{token}); below && next != n {
+			n = next
+		} else if below {
+			n = nil
+		}
+	}
+	if n == nil {
+		return nil, noteOf(ref, "%q leads to nothing", ref.Text)
+	}
+	return n, nil
+}
+
+// maxHops bounds references that lead to references.
+const maxHops = 20
+
+// resolve follows the references of a mapping that may be written elsewhere.
+func (r *reading) resolve(n *source.Node) (to *source.Node, refused *Note) {
+	for range maxHops {
+		if !n.IsMapping() {
+			return nil, noteOf(n, "expected a mapping")
+		}
+		ref := n.Get("$ref")
+		if ref == nil {
+			return n, nil
+		}
+		if n, refused = r.target(ref); refused != nil {
+			return nil, refused
+		}
+	}
+	return nil, noteOf(n, "its references lead on and on")
+}

@@ -64,24 +64,21 @@ func (r *reading) operation(o *Operation, refused *Note, node, item *source.Node
 	}
 	noted := len(r.Notes)
 	if refused == nil {
-		if own := safeName(o.ID); own != "" && o.Name != own {
+		if name := safeName(o.ID); name != "" && o.Name != name {
 			r.note(noteOf(o.Node, "%s has the operationId %q of another one; it is called %q", o, o.ID, o.Name))
 		}
 		b := builder{reading: r, Operation: o, node: node, item: item, taken: map[string]int{},
-			properties: map[string]any{}}
-		refused = b.build()
+			properties: map[string]any{}, query: map[string]any{}, headers: map[string]any{},
+			http: map[string]any{"method": o.Method}}
+		if refused = b.build(); refused != nil {
+			r.Notes = r.Notes[:noted]
+		}
 	}
-	r.Operations = append(r.Operations, o)
-	if o.Refused = refused; refused == nil {
-		return
-	}
-	if !refused.At.Known() {
+	if refused != nil && !refused.At.Known() {
 		refused.At = o.Node.Span()
 	}
-	for _, n := range r.Notes[noted:] {
-		delete(r.noted, n.At)
-	}
-	r.Notes = r.Notes[:noted]
+	o.Refused = refused
+	r.Operations = append(r.Operations, o)
 }
 
 const maxName = 64 // characters of a tool's name, as models' interfaces have it
@@ -132,13 +129,13 @@ func (b *builder) build() *Note {
 	if b.Method == "TRACE" {
 		return noteOf(b.Node, "requests of the method %s aren't sent", b.Method)
 	}
-	b.query, b.headers, b.http, b.scope = map[string]any{}, map[string]any{},
-		map[string]any{"method": b.Method}, &named{}
+	b.scope = &named{}
 	for _, step := range []func() *Note{b.server, b.parameters, b.body, b.result, b.security} {
 		if refused := step(); refused != nil {
 			return refused
 		}
 	}
+	b.order = append(b.order, b.scope)
 	b.http["url"] = b.url
 	if len(b.query) > 0 {
 		b.http["query"] = b.query
@@ -146,16 +143,14 @@ func (b *builder) build() *Note {
 	if maps.Copy(b.headers, b.Headers); len(b.headers) > 0 {
 		b.http["headers"] = b.headers
 	}
-	b.order = append(b.order, b.scope)
 	b.activity = map[string]any{"http": b.http}
-	if hints := effects[b.Method]; len(hints) > 0 {
+	if hints := effects[b.Method]; hints != nil {
 		b.activity["annotations"] = hints
 	}
-	input := map[string]any{"type": "object", "properties": b.properties}
-	if b.input = input; len(b.required) > 0 {
-		input["required"] = b.required
+	b.tool = map[string]any{"x-operation": b.Operation.String(), "type": "object", "properties": b.properties}
+	if len(b.required) > 0 {
+		b.tool["required"] = b.required
 	}
-	b.tool = map[string]any{"x-operation": b.Operation.String()}
 	if text := b.describe(); text != "" {
 		b.tool["description"] = text
 	}
@@ -178,11 +173,9 @@ const MaxDescription = 1_000
 // describe says what the operation does, and with which codes a call of it fails as far as the
 // document says.
 func (b *builder) describe() string {
-	summary, description := strings.TrimSpace(textAt(b.node, "summary")),
-		strings.TrimSpace(textAt(b.node, "description"))
-	text := cmp.Or(description, summary)
-	if summary != "" && description != "" && !strings.HasPrefix(description, summary) {
-		text = summary + "\n\n" + description
+	summary, text := strings.TrimSpace(textAt(b.node, "summary")), strings.TrimSpace(textAt(b.node, "description"))
+	if !strings.HasPrefix(text, summary) {
+		text = strings.TrimSpace(summary + "\n\n" + text)
 	}
 	text = wording.Cut(text, MaxDescription)
 	if b.node.Get("deprecated").IsTrue() {
@@ -215,7 +208,7 @@ func (b *builder) server() *Note {
 			continue
 		}
 		at = servers[0]
-		address = at.Get("url").AsText()
+		address = textAt(at, "url")
 		for _, f := range orEmpty(at.Get("variables")).Fields {
 			if usual := f.Value.Get("default"); usual != nil {
 				address = strings.ReplaceAll(address, "{"+f.Key.Text+"}", usual.Text)
@@ -223,7 +216,7 @@ func (b *builder) server() *Note {
 		}
 	}
 	if why := NotAnAddress(address); why != "" {
-		return noteOf(at, "%s", why).because(NoAddress)
+		return noteOf(at, "%s", why).because(noAddress)
 	}
 	b.url = strings.TrimSuffix(address, "/") + b.Path
 	return nil
@@ -252,12 +245,12 @@ var absolute = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]_-]+(/[^\s{}?#\\]*)
 
 // security adds what shows who asks, of the first requirement that can be met.
 func (b *builder) security() *Note {
-	needs := cmp.Or(b.node.Get("security"), b.root.Get("security"))
-	unmet := []string{}
-	for _, one := range orEmpty(needs).Items {
+	needs := orEmpty(cmp.Or(b.node.Get("security"), b.root.Get("security")))
+	var unmet []string
+	for _, need := range needs.Items {
 		var keys []func()
-		can := one.Kind == source.Object
-		for _, f := range one.Fields {
+		can := need.Kind == source.Object
+		for _, f := range need.Fields {
 			add, why := b.scheme(f.Key.Text)
 			if keys = append(keys, add); why != "" {
 				can, unmet = false, append(unmet, why)
@@ -270,15 +263,16 @@ func (b *builder) security() *Note {
 			return nil
 		}
 	}
-	if len(orEmpty(needs).Items) == 0 {
+	switch why := strings.Join(unmet, "; "); {
+	case len(needs.Items) == 0:
+		return nil
+	case len(b.Headers) == 0:
+		return noteOf(needs, "none of its security schemes can be met: %s", why).because(unknownKey)
+	default:
+		b.note(noteOf(needs, "what shows who asks is taken from the headers that are given: %s", why).
+			because(unknownKey))
 		return nil
 	}
-	if len(b.Headers) > 0 {
-		b.note(noteOf(needs, "what shows who asks is taken from the headers that are given: %s",
-			strings.Join(unmet, "; ")).because(UnknownKey))
-		return nil
-	}
-	return noteOf(needs, "none of its security schemes can be met: %s", strings.Join(unmet, "; ")).because(UnknownKey)
 }
 
 // scheme is what a security scheme adds to a request, or why it can't.
@@ -287,19 +281,19 @@ func (b *builder) scheme(name string) (add func(), why string) {
 	if refused != nil {
 		return nil, fmt.Sprintf("%q isn't defined", name)
 	}
-	header := func(field, before, holds string) (func(), string) {
-		return func() { b.headers[field] = before + b.variable(name, holds) }, ""
+	key := func(into map[string]any, field, before, holds string) (func(), string) {
+		return func() { into[field] = before + b.variable(name, holds) }, ""
 	}
 	in, field, way := textAt(n, "in"), textAt(n, "name"), strings.ToLower(textAt(n, "scheme"))
 	switch kind := textAt(n, "type"); {
 	case kind == "http" && way == "basic":
-		return header("Authorization", "Basic ", "the base64 of user:password")
+		return key(b.headers, "Authorization", "Basic ", "the base64 of user:password")
 	case kind == "http" && way == "bearer", kind == "oauth2", kind == "openIdConnect":
-		return header("Authorization", "Bearer ", "a token")
+		return key(b.headers, "Authorization", "Bearer ", "a token")
 	case kind == "apiKey" && in == "header" && headerName.MatchString(field):
-		return header(field, "", "the key that is sent as the header "+field)
+		return key(b.headers, field, "", "the key that is sent as the header "+field)
 	case kind == "apiKey" && in == "query" && field != "":
-		return func() { b.query[field] = b.variable(name, "the key that is sent as "+field+" in the query") }, ""
+		return key(b.query, field, "", "the key that is sent as "+field+" in the query")
 	case kind == "apiKey":
 		return nil, fmt.Sprintf("%q sends a key in a %s", name, in)
 	default:

@@ -2,9 +2,9 @@ package openapi
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,9 +28,9 @@ func (b *builder) parameters() *Note {
 			if refused != nil {
 				return refused
 			}
-			p := parameter{n, textAt(n, "name"), textAt(n, "in"), n.Get("required").IsTrue() ||
-				textAt(n, "in") == "path"}
-			if p.wire == "" || places[p.in] == "" {
+			p := parameter{n, textAt(n, "name"), textAt(n, "in"), false}
+			p.required = n.Get("required").IsTrue() || p.in == "path"
+			if p.wire == "" || !slices.Contains(places, p.in) {
 				return noteOf(n, "a parameter needs a \"name\", and an \"in\" that is path, query, header or cookie")
 			}
 			all = slices.DeleteFunc(all, func(q parameter) bool { return q.wire == p.wire && q.in == p.in })
@@ -38,26 +38,25 @@ func (b *builder) parameters() *Note {
 		}
 	}
 	// What is in the path keeps its name where others have it, too.
-	slices.SortStableFunc(all, func(p, q parameter) int { return strings.Compare(places[p.in], places[q.in]) })
+	slices.SortStableFunc(all, func(p, q parameter) int {
+		return slices.Index(places, p.in) - slices.Index(places, q.in)
+	})
 	inPath := map[string]string{}
 	for _, p := range all {
 		name, left := b.parameter(p)
 		switch {
 		case left != nil && p.required:
-			return &Note{At: left.At, Message: fmt.Sprintf("the parameter %q is needed: %s", p.wire, left.Message)}
+			return noteOf(p.Node, "the parameter %q is needed: %s", p.wire, left.Message)
 		case left != nil:
-			left.Message = fmt.Sprintf("the parameter %q of %s is left out: %s", p.wire, b.Operation, left.Message)
-			b.note(left)
+			b.note(noteOf(p.Node, "the parameter %q of %s is left out: %s", p.wire, b.Operation, left.Message))
 		case p.in == "path":
 			inPath[p.wire] = name
 		}
 	}
 	b.url = placeholder.ReplaceAllStringFunc(b.url, func(found string) string {
 		wire := found[1 : len(found)-1]
-		if _, known := inPath[wire]; !known {
-			name := b.take(wire, "path")
-			b.properties[name], inPath[wire] = map[string]any{"type": "string"}, name
-			b.required = append(b.required, name)
+		if inPath[wire] == "" {
+			inPath[wire] = b.add(wire, "path", map[string]any{"type": "string"}, true)
 			b.note(noteOf(b.Node, "nothing says what %q in %s is; it is taken for a text", wire, b.Operation))
 		}
 		return "{" + inPath[wire] + "}"
@@ -72,14 +71,13 @@ func (b *builder) parameters() *Note {
 }
 
 var (
-	places      = map[string]string{"path": "1", "query": "2", "header": "3", "cookie": "4"}
+	places      = []string{"path", "query", "header", "cookie"}
 	placeholder = regexp.MustCompile(`\{[^{}]+\}`)
 	notName     = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 )
 
-// take gives a parameter its name: its own, or where that is taken one that says where it
-// is sent.
-func (b *builder) take(wire, in string) string {
+// add adds a parameter to the tool and gives its name: its own, or where that is taken one that says where it is sent.
+func (b *builder) add(wire, in string, schema any, required bool) string {
 	name := strings.Trim(notName.ReplaceAllString(wire, "_"), "_")
 	if name == "" || name[0] <= '9' {
 		name = strings.TrimSuffix(in+"_"+name, "_")
@@ -89,7 +87,11 @@ func (b *builder) take(wire, in string) string {
 			name, in, other))
 		name = other
 	}
-	return unique(b.taken, name)
+	name = unique(b.taken, name)
+	if b.properties[name] = schema; required {
+		b.required = append(b.required, name)
+	}
+	return name
 }
 
 // joins are how the items of a list are joined where they aren't fields of their own.
@@ -113,17 +115,13 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 	if at := p.Get("schema"); at != nil {
 		value = b.schema(at, request, scope)
 	}
-	style, explode := cmp.Or(textAt(p.Node, "style"), map[bool]string{true: "form", false: "simple"}[query]),
-		p.Get("explode")
-	exploded := explode.IsTrue() || explode == nil && query && style == "form"
+	style := cmp.Or(textAt(p.Node, "style"), map[bool]string{true: "form", false: "simple"}[query])
 	shape, join := b.shape(value), joins[style]
 	if shape == "object" || p.in == "path" && shape != "" || join == "" || b.nested(value) {
 		return "", noteOf(p.Node, "%s isn't sent in a %s in the style %q",
 			map[string]string{"array": "such a list", "object": "an object", "": "a value"}[shape], p.in, style)
 	}
 	b.scope.refs, b.scope.broken = append(b.scope.refs, scope.refs...), cmp.Or(b.scope.broken, scope.broken)
-	name = b.take(p.wire, p.in)
-	b.properties[name] = value
 	if m, ok := value.(map[string]any); ok {
 		m = maps.Clone(m)
 		if text := textAt(p.Node, "description"); text != "" && (m["description"] == nil || m["$ref"] != nil) {
@@ -132,13 +130,11 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 		if p.Get("deprecated").IsTrue() {
 			m["deprecated"] = true
 		}
-		b.properties[name] = m
+		value = m
 	}
-	if p.required {
-		b.required = append(b.required, name)
-	}
-	sent := any("†" + name)
-	if shape == "array" && (!query || !exploded) {
+	name = b.add(p.wire, p.in, value, p.required)
+	sent, explode := any("†"+name), p.Get("explode")
+	if shape == "array" && !(query && (explode.IsTrue() || explode == nil && style == "form")) {
 		sent = map[string]any{"value": sent, "join": join}
 	}
 	if query {
@@ -153,12 +149,6 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 var ownHeaders = []string{"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
 	"proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 
-// kindOf is a form without its parameters, in lower case.
-func kindOf(media source.Field) string {
-	kind, _, _ := strings.Cut(media.Key.Text, ";")
-	return strings.ToLower(strings.TrimSpace(kind))
-}
-
 func isJSON(kind string) bool {
 	return slices.Contains([]string{"application/json", "*/*", "application/*", "text/json"}, kind) ||
 		strings.HasSuffix(kind, "+json")
@@ -169,99 +159,100 @@ func isText(kind string) bool {
 		slices.Contains([]string{"application/text", "application/xml", "application/yaml"}, kind)
 }
 
-// first is the first of the forms that is of a sort, the plainest before others.
-func first(all []source.Field, plain string, is func(kind string) bool) (kind string, schema *source.Node) {
-	for _, media := range all {
-		if one := kindOf(media); one == plain || kind == "" && is(one) {
-			kind, schema = one, media.Value.Get("schema")
-		}
-	}
-	return kind, schema
+// A content has the schemas of a body by its forms, such as application/json.
+type content struct {
+	kinds   []string // without their parameters, in lower case
+	schemas []*source.Node
 }
 
-func kindsOf(all []source.Field) string {
-	var kinds []string
-	for _, media := range all {
-		kinds = append(kinds, kindOf(media))
+// contentOf is the content of a body or a response.
+func contentOf(n *source.Node) (c content) {
+	for _, media := range orEmpty(n.Get("content")).Fields {
+		kind, _, _ := strings.Cut(media.Key.Text, ";")
+		c.kinds = append(c.kinds, strings.ToLower(strings.TrimSpace(kind)))
+		c.schemas = append(c.schemas, media.Value.Get("schema"))
 	}
-	return strings.Join(kinds, " or ")
+	return c
 }
+
+// first is the first of the forms that is of a sort, the plainest before others.
+func (c content) first(plain string, is func(kind string) bool) (kind string, schema *source.Node) {
+	at := slices.Index(c.kinds, plain)
+	if at < 0 {
+		at = slices.IndexFunc(c.kinds, is)
+	}
+	if at < 0 {
+		return "", nil
+	}
+	return c.kinds[at], c.schemas[at]
+}
+
+func (c content) String() string { return strings.Join(c.kinds, " or ") }
 
 const form = "application/x-www-form-urlencoded"
 
 // body reads what the operation sends besides its parameters.
 func (b *builder) body() *Note {
 	bodiless := b.Method == "GET" || b.Method == "HEAD"
-	given := b.node.Get("requestBody")
-	if given == nil {
+	n := b.node.Get("requestBody")
+	if n == nil {
 		if !bodiless {
 			b.http["body"] = "none"
 		}
 		return nil
 	}
-	at, refused := b.resolve(given)
+	at, refused := b.resolve(n)
 	if refused != nil {
 		return refused
 	}
-	required, all := at.Get("required").IsTrue(), orEmpty(at.Get("content")).Fields
-	only := func(string) bool { return false }
-	asJSON, schema := first(all, "application/json", isJSON)
-	asForm, fields := first(all, form, only)
-	asText, _ := first(all, "text/plain", only)
+	required, all := at.Get("required").IsTrue(), contentOf(at)
+	asJSON, schema := all.first("application/json", isJSON)
 	switch {
 	case bodiless && required:
-		return noteOf(at, "a %s with a body isn't sent", b.Method).because(BadBody)
+		return noteOf(at, "a %s with a body isn't sent", b.Method).because(badBody)
 	case bodiless:
-		b.note(noteOf(at, "%s is sent without a body, as every %s", b.Operation, b.Method).because(BadBody))
-		return nil
+		b.note(noteOf(at, "%s is sent without a body, as every %s", b.Operation, b.Method).because(badBody))
 	case asJSON != "":
 		if asJSON != "application/json" && strings.HasSuffix(asJSON, "json") {
 			b.headers["Content-Type"] = asJSON
 		}
 		return b.content(schema, "json", required)
-	case fields != nil:
+	case slices.Contains(all.kinds, form):
+		_, fields := all.first(form, isJSON)
 		return b.content(fields, "form", required)
-	case asForm != "":
-		return noteOf(at, "a form whose fields aren't known isn't sent").because(BadBody)
-	case asText != "":
+	case slices.Contains(all.kinds, "text/plain"):
 		b.headers["Content-Type"] = "text/plain; charset=utf-8"
 		b.full(map[string]any{"type": "string"}, required)
-		return nil
-	case len(all) == 0:
-		return noteOf(at, "its body has no \"content\"").because(BadBody)
+	case len(all.kinds) == 0:
+		return noteOf(at, "its body has no \"content\"").because(badBody)
+	default:
+		return noteOf(at, "its body is %s", all).because(badBody)
 	}
-	return noteOf(at, "its body is %s", kindsOf(all)).because(BadBody)
+	return nil
 }
 
 // full makes a body one parameter.
 func (b *builder) full(schema any, required bool) {
-	name := b.take("body", "request")
-	b.properties[name] = schema
-	if required {
-		b.required = append(b.required, name)
-	}
-	b.http["body"] = "†" + name
+	b.http["body"] = "†" + b.add("body", "request", schema, required)
 }
 
 // content makes parameters of the properties of a body, or where it isn't such an object
 // one of the whole.
 func (b *builder) content(n *source.Node, sends string, required bool) *Note {
-	if n == nil {
-		b.full(map[string]any{}, required)
-		return nil
+	object := any(map[string]any{})
+	if n != nil {
+		object = b.schema(n, request, b.scope)
 	}
-	object := b.schema(n, request, b.scope)
 	properties, needs, budget := map[string]any{}, map[string]bool{}, maxFlat
 	ok := b.flat(object, &budget, properties, needs)
 	for name := range needs {
-		if properties[name] == nil { // it may be anything
-			properties[name] = map[string]any{}
-		}
+		properties[name] = cmp.Or(properties[name], any(map[string]any{})) // it may be anything
 	}
-	if !ok || len(properties) == 0 {
-		if sends == "form" {
-			return noteOf(n, "a form whose fields aren't known isn't sent").because(BadBody)
-		}
+	switch {
+	case ok && len(properties) > 0:
+	case sends == "form":
+		return noteOf(n, "a form whose fields aren't known isn't sent").because(badBody)
+	default:
 		b.full(object, required)
 		return nil
 	}
@@ -270,21 +261,18 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 	}
 	template, renamed := map[string]any{}, false
 	for _, wire := range slices.Sorted(maps.Keys(properties)) {
-		if sends == "form" && (b.shape(properties[wire]) == "object" || b.nested(properties[wire])) {
+		schema := properties[wire]
+		if sends == "form" && (b.shape(schema) == "object" || b.nested(schema)) {
 			if needs[wire] {
-				return noteOf(n, "the field %q of its form is an object, which isn't sent", wire).because(BadBody)
+				return noteOf(n, "the field %q of its form is an object, which isn't sent", wire).because(badBody)
 			}
 			b.note(noteOf(n, "the form of %s is sent without its fields that are objects, such as %q",
 				b.Operation, wire))
 			renamed = true
 			continue
 		}
-		name := b.take(wire, "body")
-		b.properties[name], template[wire] = properties[wire], "†"+name
-		renamed = renamed || name != wire
-		if needs[wire] {
-			b.required = append(b.required, name)
-		}
+		name := b.add(wire, "body", schema, needs[wire])
+		template[wire], renamed = "†"+name, renamed || name != wire
 	}
 	if b.http["body"] = template; !renamed {
 		b.http["body"] = sends
@@ -296,11 +284,11 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 
 // result reads what results from the operation.
 func (b *builder) result() *Note {
+	at := b.node.Get("responses")
 	var schemas []any
-	var texts []string
-	var rest []source.Field
-	empty, redirects, succeeds := false, false, false
-	for _, f := range orEmpty(b.node.Get("responses")).Fields {
+	text, other := "", ""
+	isEmpty, redirects, succeeds := false, false, false
+	for _, f := range orEmpty(at).Fields {
 		status := f.Key.Text
 		if redirects = redirects || strings.HasPrefix(status, "3"); len(status) != 3 || status[0] != '2' {
 			continue
@@ -310,9 +298,9 @@ func (b *builder) result() *Note {
 		if refused != nil {
 			return refused
 		}
-		all := orEmpty(n.Get("content")).Fields
-		asJSON, schema := first(all, "application/json", isJSON)
-		asText, _ := first(all, "text/plain", isText)
+		all := contentOf(n)
+		asJSON, schema := all.first("application/json", isJSON)
+		asText, _ := all.first("text/plain", isText)
 		switch {
 		case asJSON != "":
 			if asJSON != "application/json" && strings.HasSuffix(asJSON, "json") {
@@ -323,38 +311,36 @@ func (b *builder) result() *Note {
 				value = b.schema(schema, response, b.scope)
 			}
 			schemas = append(schemas, value)
-		case len(all) == 0:
-			empty = true
+		case len(all.kinds) == 0:
+			isEmpty = true
 		case asText != "":
-			texts = append(texts, asText)
+			text = cmp.Or(text, asText)
 		default:
-			rest = append(rest, all...)
+			other = cmp.Or(other, all.String())
 		}
 	}
-	at := b.node.Get("responses")
 	usual, _ := b.resolve(at.Get("default"))
-	if asJSON, _ := first(orEmpty(usual.Get("content")).Fields, "application/json", isJSON); !succeeds && asJSON != "" {
+	if asJSON, _ := contentOf(usual).first("application/json", isJSON); !succeeds && asJSON != "" {
 		schemas = []any{true} // that of errors, too
+	}
+	if isEmpty && len(schemas) > 0 {
+		schemas = append(schemas, map[string]any{"type": "null"})
 	}
 	switch {
 	case b.Method == "HEAD":
 		b.http["response"] = "none"
-	case len(schemas) == 0 && len(rest) > 0:
-		return noteOf(at, "its result is %s", kindsOf(rest))
-	case len(schemas) > 0:
-		if empty {
-			schemas = append(schemas, map[string]any{"type": "null"})
-		}
-		if b.output = any(map[string]any{"anyOf": schemas}); len(schemas) == 1 {
-			b.output = schemas[0]
-		}
-		if m, ok := b.output.(map[string]any); ok && len(m) == 0 {
+	case len(schemas) > 1:
+		b.output = map[string]any{"anyOf": schemas}
+	case len(schemas) == 1:
+		if b.output = schemas[0]; reflect.DeepEqual(b.output, map[string]any{}) {
 			b.output = true
 		}
-	case len(texts) > 0:
+	case other != "":
+		return noteOf(at, "its result is %s", other)
+	case text != "":
 		b.http["response"], b.output = "text", map[string]any{"type": "string"}
-		if kind := texts[0]; !strings.HasPrefix(kind, "text/") {
-			b.headers["Accept"] = kind
+		if !strings.HasPrefix(text, "text/") {
+			b.headers["Accept"] = text
 		}
 	case redirects && !succeeds:
 		return noteOf(at, "its result is a redirect")

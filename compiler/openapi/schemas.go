@@ -155,7 +155,7 @@ func modern(m map[string]any, nullable bool) any {
 func (r *reading) refer(ref *source.Node, dir direction, in *named) *named {
 	n, refused := r.target(ref)
 	switch {
-	case refused != nil && refused.Reason == Outside:
+	case refused != nil && refused.Help == outside:
 		in.broken = refused
 		return nil
 	case refused != nil || n.Kind != source.Object && n.Kind != source.Bool:
@@ -183,6 +183,9 @@ func (r *reading) translate(n *named) {
 
 const maxFlat = 1_000 // schemas that make up one object
 
+// flatKeys are the other keywords of a schema that is no more than its properties.
+var flatKeys = strings.Fields("description deprecated default properties required allOf $ref")
+
 // flat gathers the properties of an object that may be behind a reference or be made of
 // several by allOf, and which of them it needs. It reports false where the object is more
 // than its properties. The budget bounds how many schemas are looked at.
@@ -192,17 +195,11 @@ func (r *reading) flat(v any, budget *int, properties map[string]any, needs map[
 		return false
 	}
 	for key, value := range m {
-		switch key {
-		case "description", "deprecated", "default", "properties", "required", "allOf", "$ref":
-		case "type":
-			if !slices.Contains(several(value), any("object")) {
-				return false
-			}
-		case "additionalProperties":
-			if schema, ok := value.(map[string]any); ok && len(schema) > 0 {
-				return false
-			}
-		default:
+		rest, _ := value.(map[string]any)
+		switch {
+		case key == "type" && slices.Contains(several(value), any("object")):
+		case key == "additionalProperties" && len(rest) == 0:
+		case !slices.Contains(flatKeys, key):
 			return false
 		}
 	}
@@ -244,23 +241,22 @@ func several(v any) []any {
 func (r *reading) behind(v any) map[string]any {
 	for range maxHops {
 		m, _ := v.(map[string]any)
-		to, refers := m["$ref"].(link)
-		only := (any)(nil)
+		if to, refers := m["$ref"].(link); refers {
+			r.translate(to.to)
+			v = to.to.value
+			continue
+		}
+		only := any(nil)
 		for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 			list, _ := m[key].([]any)
 			if list = slices.DeleteFunc(slices.Clone(list), isNull); len(list) == 1 {
 				only = list[0]
 			}
 		}
-		switch {
-		case refers:
-			r.translate(to.to)
-			v = to.to.value
-		case only == nil || m["type"] != nil || m["properties"] != nil:
+		if only == nil || m["type"] != nil || m["properties"] != nil {
 			return m
-		default:
-			v = only
 		}
+		v = only
 	}
 	return nil
 }
@@ -274,18 +270,10 @@ func isNull(v any) bool {
 // "object", "array", or "" for others.
 func (r *reading) shape(v any) string {
 	m := r.behind(v)
-	for _, one := range several(m["type"]) {
-		if one == "object" || one == "array" {
-			return one.(string)
+	for _, kind := range [][2]string{{"object", "properties"}, {"array", "items"}} {
+		if slices.Contains(several(m["type"]), any(kind[0])) || m["type"] == nil && m[kind[1]] != nil {
+			return kind[0]
 		}
-	}
-	switch {
-	case m["type"] != nil:
-		return ""
-	case m["properties"] != nil:
-		return "object"
-	case m["items"] != nil:
-		return "array"
 	}
 	return ""
 }

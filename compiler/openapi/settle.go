@@ -15,29 +15,31 @@ import (
 )
 
 // settle translates the schemas that operations refer to, finds out which operations have
-// what they need, and gives the schemas their names.
+// what they need, gives the schemas their names, and leaves those that the imported operations lead to.
 func (r *reading) settle() {
 	for i := 0; i < len(r.order); i++ {
 		r.translate(r.order[i])
 	}
 	r.spread()
 	for _, o := range r.Operations {
-		if o.Refused == nil && o.scope.broken != nil {
+		if o.Refused == nil {
 			o.Refused = o.scope.broken
 		}
 	}
 	r.name()
 	r.schemas = map[string]any{}
 	for name, n := range r.byName {
-		r.schemas[name] = rendered(n.value, nil)
+		r.schemas[name] = rendered(n.value, false)
 	}
 	r.bound()
-	for _, o := range r.Operations {
-		if o.Refused == nil {
-			r.finish(o)
-		}
+	kept, seen := map[string]any{}, map[string]bool{}
+	for _, o := range r.Imported() {
+		r.finish(o)
 	}
-	r.keepReached()
+	for _, o := range r.Imported() {
+		catalogue.Reach(o.tool, r.schemas, seen, func(name string) { kept[name] = r.schemas[name] })
+	}
+	r.schemas = kept
 }
 
 // spread has each schema know what holds of it because it holds of one that it leads to.
@@ -46,13 +48,10 @@ func (r *reading) spread() {
 		again = false
 		for _, n := range slices.Backward(r.order) {
 			for _, to := range n.refs {
-				if to.duplicate != nil {
-					to = to.duplicate
-				}
+				to = cmp.Or(to.duplicate, to)
 				if to.pruned && !n.pruned || to.large && !n.large || to.broken != nil && n.broken == nil {
-					n.pruned, n.large, n.broken = n.pruned || to.pruned, n.large ||
-						to.large, cmp.Or(n.broken, to.broken)
-					again = true
+					n.pruned, n.large = n.pruned || to.pruned, n.large || to.large
+					n.broken, again = cmp.Or(n.broken, to.broken), true
 				}
 			}
 		}
@@ -83,28 +82,23 @@ func (r *reading) name() {
 	}
 }
 
-// rendered is a schema with names in the place of links, and without those that are left open.
-func rendered(v any, open func(*named) bool) any {
+// rendered is a schema with names in the place of links. References to large schemas may be cut.
+func rendered(v any, cut bool) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, value := range v {
-			to, refers := value.(link)
-			if refers && to.to.duplicate != nil {
-				to.to = to.to.duplicate
-			}
-			switch {
-			case !refers:
-				out[key] = rendered(value, open)
-			case open == nil || !open(to.to):
-				out[key] = "#/schemas/" + to.to.name
+			if refers, is := value.(link); !is {
+				out[key] = rendered(value, cut)
+			} else if to := cmp.Or(refers.to.duplicate, refers.to); !cut || !to.large {
+				out[key] = "#/schemas/" + to.name
 			}
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = rendered(v[i], open)
+			out[i] = rendered(v[i], cut)
 		}
 		return out
 	}
@@ -123,7 +117,8 @@ func (r *reading) bound() {
 			continue
 		}
 		reference := map[string]any{"$ref": "#/schemas/" + n.name}
-		if fault := r.sound(reference); fault == nil {
+		_, fault := r.sound(reference, func(*schema.SchemaError) bool { return false })
+		if fault == nil {
 			catalogue.Reach(reference, r.schemas, fine, func(string) {})
 		} else if fault.Limit {
 			n.large = true
@@ -134,7 +129,7 @@ func (r *reading) bound() {
 	for _, n := range r.order {
 		if n.large && n.name != "" {
 			large = append(large, n)
-			r.schemas[n.name] = rendered(n.value, func(to *named) bool { return to.large })
+			r.schemas[n.name] = rendered(n.value, true)
 		}
 	}
 	if len(large) > 0 {
@@ -143,24 +138,24 @@ func (r *reading) bound() {
 	}
 }
 
-func (r *reading) compiled(v any) *schema.Schema {
-	return schema.New(v, schema.Options{Defs: r.schemas})
-}
-
-// sound leaves what is wrong out of the schemas that a schema refers to. The fault that it
-// returns is the first of the schema itself, or that it is too large.
-func (r *reading) sound(v any) (fault *schema.SchemaError) {
+// sound is a schema without what is wrong in it. What is wrong in those that it refers to is left out of these. The
+// fault, if any, is one that isn't left out: all of it is too large, or leave has refused the fault.
+func (r *reading) sound(v any, leave func(*schema.SchemaError) bool) (less any, fault *schema.SchemaError) {
 	for range maxFaults {
-		fault, _ = r.compiled(v).Compile().(*schema.SchemaError)
-		if fault == nil || fault.Limit || fault.Def == "" {
-			return fault
+		fault, _ = schema.New(v, schema.Options{Defs: r.schemas}).Compile().(*schema.SchemaError)
+		switch {
+		case fault == nil || fault.Limit || fault.Def == "" && !leave(fault):
+			return v, fault
+		case fault.Def == "":
+			v = without(v, fault.Path)
+		default:
+			n := r.byName[fault.Def]
+			r.note(noteOf(n.node.Follow(fault.Path), "%s is left out of the schema %q: %s", keywordOf(fault.Path),
+				fault.Def, fault.Message))
+			r.schemas[fault.Def] = without(r.schemas[fault.Def], fault.Path)
 		}
-		n := r.byName[fault.Def]
-		r.note(noteOf(n.node.Follow(fault.Path), "%s is left out of the schema %q: %s", keywordOf(fault.Path),
-			fault.Def, fault.Message))
-		r.schemas[fault.Def] = without(r.schemas[fault.Def], fault.Path)
 	}
-	return fault
+	return v, fault
 }
 
 func keywordOf(path []string) string {
@@ -203,29 +198,22 @@ func without(v any, path []string) any {
 
 // WithoutPatterns is a schema without the patterns that can't be used, and what is wrong with each.
 func WithoutPatterns(v any) (less any, faults []string) {
-	for range maxFaults {
-		fault, _ := schema.New(v, schema.Options{}).Compile().(*schema.SchemaError)
-		if fault == nil || fault.Limit {
-			break
-		}
+	less, _ = (&reading{API: &API{}}).sound(v, func(fault *schema.SchemaError) bool {
 		last := fault.Path[max(0, len(fault.Path)-2):]
-		if keywordOf(last) != `"pattern"` && !slices.Contains(last, "patternProperties") {
-			break
+		isPattern := keywordOf(last) == `"pattern"` || slices.Contains(last, "patternProperties")
+		if isPattern {
+			faults = append(faults, fault.Message)
 		}
-		v, faults = without(v, fault.Path), append(faults, fault.Message)
-	}
-	return v, faults
+		return isPattern
+	})
+	return less, faults
 }
 
 // finish gives an operation's tool its schemas.
 func (r *reading) finish(o *Operation) {
-	o.input = r.fitting(o, o.input, "parameters")
-	maps.Copy(o.tool, o.input.(map[string]any))
+	o.tool = r.fitting(o, o.tool, "parameters").(map[string]any)
 	if o.output != nil {
-		o.output = r.fitting(o, o.output, "result")
-		properties := maps.Clone(o.tool["properties"].(map[string]any))
-		properties["_output"] = o.output
-		o.tool["properties"] = properties
+		o.tool["properties"].(map[string]any)["_output"] = r.fitting(o, o.output, "result")
 	}
 }
 
@@ -236,51 +224,29 @@ const (
 	emptyBudget = 2_000_000
 )
 
-// fitting is a schema of an operation with names in the place of links, valid and not too large.
+// fitting is a schema of an operation with names in the place of links, valid and not too large; else one that accepts
+// everything, but names the parameters.
 func (r *reading) fitting(o *Operation, v any, what string) any {
-	full := rendered(v, nil)
-	for range maxFaults {
-		fault := r.sound(full)
-		switch {
-		case fault == nil && schema.Empty(r.compiled(full), emptySteps, &r.left):
-			r.Notes = append(r.Notes,
-				*noteOf(o.Node, "the %s of %s: no value fits the schema, so nothing is checked", what, o))
-			return open(full, what)
-		case fault == nil:
-			return full
-		case fault.Limit:
-			r.note(noteOf(o.Node, "the %s of %s aren't checked: %s", what, o, fault.Message))
-			return open(full, what)
-		default:
-			r.note(noteOf(o.Node, "%s is left out of the %s of %s: %s", keywordOf(fault.Path), what, o, fault.Message))
-			full = without(full, fault.Path)
-		}
+	full, fault := r.sound(rendered(v, false), func(fault *schema.SchemaError) bool {
+		r.note(noteOf(o.Node, "%s is left out of the %s of %s: %s", keywordOf(fault.Path), what, o, fault.Message))
+		return true
+	})
+	switch {
+	case fault != nil:
+		r.note(noteOf(o.Node, "the %s of %s aren't checked: %s", what, o, fault.Message))
+	case schema.Empty(schema.New(full, schema.Options{Defs: r.schemas}), emptySteps, &r.left):
+		empty := noteOf(o.Node, "the %s of %s: no value fits the schema, so nothing is checked", what, o)
+		empty.always = true
+		r.note(empty)
+	default:
+		return full
 	}
-	return open(full, what)
-}
-
-// open is a schema of an operation that says nothing but the names of its parameters.
-func open(v any, what string) any {
-	m, ok := v.(map[string]any)
-	if what == "result" || !ok {
+	if what == "result" {
 		return true
 	}
-	out := map[string]any{"type": "object", "properties": map[string]any{}}
-	if m["required"] != nil {
-		out["required"] = m["required"]
-	}
-	properties, _ := m["properties"].(map[string]any)
+	properties := o.tool["properties"].(map[string]any)
 	for name := range properties {
-		out["properties"].(map[string]any)[name] = true
+		properties[name] = true
 	}
-	return out
-}
-
-// keepReached leaves the schemas that the imported operations lead to.
-func (r *reading) keepReached() {
-	kept, seen := map[string]any{}, map[string]bool{}
-	for _, o := range r.Imported() {
-		catalogue.Reach(o.tool, r.schemas, seen, func(name string) { kept[name] = r.schemas[name] })
-	}
-	r.schemas = kept
+	return o.tool
 }

@@ -216,14 +216,6 @@ func Unfit(t catalogue.Tool) string {
 	return ""
 }
 
-// helps are what to do about operations that aren't imported, by their reasons.
-var helps = map[string]string{
-	openapi.NoAddress:  "say where the service is with --server https://…",
-	openapi.Outside:    "make one document of them, such as with npx @redocly/cli bundle FILE -o openapi.yaml",
-	openapi.UnknownKey: "say what shows who asks with --header \"NAME: {$VARIABLE}\"",
-	openapi.BadBody:    "define an activity for it yourself, such as an exec of curl",
-}
-
 // read reads an OpenAPI document.
 func (o *Import) read(name string, text []byte) (*openapi.API, error) {
 	options := openapi.Options{Server: o.Server, Headers: map[string]any{}}
@@ -255,17 +247,16 @@ func (o *Import) OfDocument(name string, text []byte, output string) (*Result, e
 	result := &Result{
 		Catalogue: api.Catalogue(), kind: "operation", unwanted: api.Unwanted, variables: api.Variables,
 	}
-	about := func(at source.Span, message, reason string) remark {
-		return remark{diag.Escape(at.Where()) + ": " + message, helps[reason]}
+	about := func(n openapi.Note, of string) remark {
+		return remark{diag.Escape(n.At.Where()) + ": " + of + n.Message, n.Help}
 	}
 	for _, op := range api.Operations {
 		if op.Refused != nil {
-			message := op.String() + ": " + op.Refused.Message
-			result.refused = append(result.refused, about(op.Refused.At, message, op.Refused.Reason))
+			result.refused = append(result.refused, about(*op.Refused, op.String()+": "))
 		}
 	}
 	for _, n := range api.Notes {
-		result.changed = append(result.changed, about(n.At, n.Message, n.Reason))
+		result.changed = append(result.changed, about(n, ""))
 	}
 	if output == "" {
 		return result, nil
