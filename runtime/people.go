@@ -64,7 +64,7 @@ func (s *schedule) effect(i int32) effects.Effect {
 func (f *frame) ask(i int32, problem string) {
 	f.put(i, problem)
 	if q := f.calls[i].more.question; q.Within > 0 {
-		f.pause(i, q.Within)
+		f.pause(i, q.Within).Question = q
 	}
 }
 

@@ -90,9 +90,11 @@ func (f *frame) tried(i int32, failure *Failure, after time.Duration) {
 }
 
 // pause sets a timer that a resumed run sets again.
-func (f *frame) pause(i int32, after time.Duration) {
+func (f *frame) pause(i int32, after time.Duration) *Command {
 	f.calls[i].details().due = f.machine.now + after
-	f.emit(i, SetTimer).After = after
+	c := f.emit(i, SetTimer)
+	c.After = after
+	return c
 }
 
 // backoff is the pause after a try: doubled after each further one, up to the longest.

@@ -17,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
+	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/spf13/cobra"
 )
 
@@ -89,7 +90,9 @@ func (c *cli) note(format string, args ...any) {
 // showError says on stderr what kept a command from doing its work.
 func (c *cli) showError(err error) {
 	t := &diag.UserError{Message: err.Error()}
-	errors.As(err, &t)
+	if errors.As(err, &t); t.Help == "" && errors.Is(err, session.ErrNoRun) {
+		t.Advise("%s  # lists them", c.commandLine("runs"))
+	}
 	c.err.Print("%s %s\n", terminal.StyleFor(c.err).Red("obelus:"), diag.Escape(t.Message))
 	if t.Help != "" {
 		c.help(diag.Escape(t.Help))

@@ -466,3 +466,20 @@ func TestSeveralThingsGoOtherwiseOnAPage(t *testing.T) {
 		t.Errorf("on the page it is\n%v, want\n%v", s.Value, want)
 	}
 }
+
+// EXECUTION.md#stopping: the page of a run that stopped with a question shows the calls that wait for its answer, and not
+// that they are cancelled.
+func TestPageOfOpenQuestion(t *testing.T) {
+	dir := t.TempDir()
+	plan, page := filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "page.html")
+	text := "tools: {pay: {properties: {x: {}}}}\nactivities: {pay: {exec: {argv: [sh, -c, 'echo 1']}}}\ncalls: [{_tool: pay, _each: [1, 2], _outputPath: a}, {_tool: pay, x: †state.a}]\n"
+	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, _, _ := obelus(strings.NewReader(""), "run", "--format", "json", "--runs", dir, plan)
+	printed(t, "graph", "-o", page, "--run", lastLine(t, stdout)["journal"].(string))
+	held, err := os.ReadFile(page)
+	if err != nil || strings.Count(string(held), `"status":"cancelled"`) != 1 || strings.Count(string(held), `"event":"ask"`) != 2 {
+		t.Errorf("%v: the page has other events than two questions, and a call that never began:\n%s", err, held)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,10 +14,18 @@ import (
 	"github.com/obelus-dev/obelus/runtime/local"
 )
 
-// A latecomer never answers. It keeps why it ended.
-type latecomer struct{ why error }
+// A latecomer never answers. It keeps why it ended. It shows a question as it is asked, or after a time.
+type latecomer struct {
+	why    error
+	unseen time.Duration
+}
 
-func (l *latecomer) Ask(ctx context.Context, _ *runtime.Question) func() (runtime.Decision, error) {
+func (l *latecomer) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
+	if l.unseen > 0 {
+		var seen atomic.Pointer[time.Time]
+		q.Seen = seen.Load
+		time.AfterFunc(l.unseen, func() { seen.Store(new(time.Now())) })
+	}
 	return func() (runtime.Decision, error) {
 		<-ctx.Done()
 		l.why = ctx.Err()
@@ -33,11 +42,14 @@ func TestAnswerTime(t *testing.T) {
 		name    string
 		verdict runtime.Verdict
 		stop    time.Duration
+		unseen  time.Duration
 		story   string
 	}{
-		{"rejected", runtime.Reject, 0, "10s rejected pay#1"},
-		{"approved", runtime.Approve, 0, "10s start pay#1\n10s done pay#1"},
-		{"stopped", runtime.Reject, time.Second, "1s cancelled pay#1"},
+		{"rejected", runtime.Reject, 0, 0, "10s rejected pay#1"},
+		{"approved", runtime.Approve, 0, 0, "10s start pay#1\n10s done pay#1"},
+		{"seen in time", runtime.Approve, 0, 4 * time.Second, "14s start pay#1\n14s done pay#1"},
+		{"seen late", runtime.Approve, 0, 25 * time.Second, "35s start pay#1\n35s done pay#1"},
+		{"stopped", runtime.Reject, time.Second, 0, "1s cancelled pay#1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -47,7 +59,7 @@ func TestAnswerTime(t *testing.T) {
 					defer cancel()
 					ctx = limited
 				}
-				asked := &latecomer{why: errors.New("nobody was asked")}
+				asked := &latecomer{why: errors.New("nobody was asked"), unseen: test.unseen}
 				o := local.Options{Confirmer: asked}
 				o.Confirm = runtime.Confirm{Policy: runtime.Always, Timeout: 10 * time.Second, Default: test.verdict}
 				_, story := run(t, ctx, plan, map[string]activity.Func{"pay": pay}, o)

@@ -9,8 +9,9 @@ import (
 // A timer runs for a call: for the try at work, for a pause between two, or for the
 // answer to a question. A call has one of them at a time.
 type timer struct {
-	event runtime.Event // the event when it fires
-	clock *time.Timer
+	event    runtime.Event // the event when it fires
+	clock    *time.Timer
+	question *runtime.Question // whose answer is awaited; nil for none
 }
 
 type timed struct{ tick, frame, call int }
@@ -19,7 +20,7 @@ type timed struct{ tick, frame, call int }
 func (w *world) setTimer(c runtime.Command) {
 	key := timed{c.Tick, c.Frame, c.Call}
 	w.stopTimer(key)
-	t := &timer{event: c.Event(runtime.Fired)}
+	t := &timer{event: c.Event(runtime.Fired), question: c.Question}
 	t.event.At = time.Since(w.started) + c.After
 	t.clock = time.AfterFunc(c.After, func() { w.send(t.event) })
 	w.timers[key] = t
@@ -33,12 +34,23 @@ func (w *world) stopTimer(key timed) {
 }
 
 // ranOut reports whether the timer of an event was still waited for: one that was set for
-// something that is over is nobody's business any more, and no journal's.
+// something that is over is nobody's business any more, and no journal's. One for an answer runs again until the
+// question has been shown for its whole time.
 func (w *world) ranOut(e runtime.Event) bool {
 	key := timed{e.Tick, e.Frame, e.Call}
 	t := w.timers[key]
 	if t == nil || t.event.Attempt != e.Attempt || t.event.At != e.At {
 		return false
+	}
+	if q := t.question; q != nil && q.Seen != nil {
+		left := q.Within
+		if seen := q.Seen(); seen != nil {
+			left -= time.Since(*seen)
+		}
+		if left > 0 {
+			t.clock.Reset(left)
+			return false
+		}
 	}
 	delete(w.timers, key)
 	if e.Call == runtime.Run {

@@ -54,7 +54,9 @@ type Question struct {
 	// What the machine doesn't see of that is added by [Question.Pin].
 	ID string `json:"id"`
 	// Within is how long an answer is waited for; 0 is for ever.
-	Within  time.Duration `json:"-"`
+	Within time.Duration `json:"-"`
+	// Seen is when it was shown, nil before. Who asks sets it where that comes later.
+	Seen    func() *time.Time `json:"-"`
 	Subject `json:"-"`
 }
 

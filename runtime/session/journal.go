@@ -145,8 +145,7 @@ func Find(folder, name string) (string, error) {
 	}
 	files, err := journals(folder)
 	if err != nil {
-		return "", diag.NewError(ErrNoRun, "can't read %q: %w", folder, workspace.Reason(err)).
-			Advise(listsRuns)
+		return "", diag.NewError(ErrNoRun, "can't read %q: %w", folder, workspace.Reason(err))
 	}
 	found := slices.DeleteFunc(files, func(file string) bool { return !strings.HasPrefix(idOf(file), name) })
 	if at := slices.Index(found, filepath.Join(folder, name+extension)); at >= 0 {
@@ -154,15 +153,13 @@ func Find(folder, name string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", diag.NewError(ErrNoRun, "there is no run %q in %q", name, folder).Advise(listsRuns)
+		return "", diag.NewError(ErrNoRun, "there is no run %q in %q", name, folder)
 	case 1:
 		return found[0], nil
 	}
 	return "", diag.NewError(ErrNoRun, "%d runs begin with %q", len(found), name).
 		Advise("say more of its id: %s or %s", idOf(found[0]), idOf(found[1]))
 }
-
-const listsRuns = "\"obelus runs\" lists them"
 
 // journalProblem says what is wrong with a journal, and what to do.
 func journalProblem(path string, err error) error {
@@ -179,7 +176,7 @@ func journalProblem(path string, err error) error {
 		return diag.NewError(ErrLocked, "the run is going on, in another process").
 			Advise("stop that one first, with Ctrl-C")
 	case errors.Is(err, fs.ErrNotExist):
-		return diag.NewError(ErrNoRun, "there is no journal %q", path).Advise(listsRuns)
+		return diag.NewError(ErrNoRun, "there is no journal %q", path)
 	}
 	return diag.NewError(ErrDamaged, "%w", err)
 }

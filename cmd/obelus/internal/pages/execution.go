@@ -28,16 +28,19 @@ type execution struct {
 	plans map[int]*plan.Plan // by tick, as received so far
 	ends  map[int]*runtime.TickEnd
 	calls map[string]*callHistory // by their name in a view
+	asked map[[3]int]bool         // whether a call has an open question: by tick, frame and call
+	waits map[string]int          // open questions about a call and those below it, by its name in a view
 }
 
 // A callHistory is what became of a call, of all its items and instances together.
 type callHistory struct {
-	marks          []dot.Mark
-	started, asked bool
+	marks   []dot.Mark
+	started bool
 }
 
 func newExecution() *execution {
-	e := &execution{plans: map[int]*plan.Plan{}, ends: map[int]*runtime.TickEnd{}, calls: map[string]*callHistory{}}
+	e := &execution{plans: map[int]*plan.Plan{}, ends: map[int]*runtime.TickEnd{}, calls: map[string]*callHistory{},
+		asked: map[[3]int]bool{}, waits: map[string]int{}}
 	e.Events = session.NewEvents(e, "")
 	return e
 }
@@ -76,7 +79,13 @@ func (e *execution) Observe(at time.Duration, c runtime.Command) {
 	if c.Plan != nil && c.Under == "" && c.Of != nil && c.Of.ItemOf == nil {
 		e.plans[c.Tick] = c.Plan
 	}
-	e.note(c)
+	if slices.Contains([]runtime.CommandKind{runtime.Start, runtime.Enter, runtime.Settle, runtime.Ask}, c.Kind) {
+		name := nameInView(c)
+		if c.Kind == runtime.Settle && c.Settlement.Left && e.waits[name] > 0 {
+			return // the run has stopped, and its answer is awaited
+		}
+		e.note(c, name)
+	}
 	e.Events.Observe(at, c)
 }
 
@@ -93,19 +102,25 @@ func nameInView(c runtime.Command) string {
 }
 
 // note stores what a command says of a call.
-func (e *execution) note(c runtime.Command) {
-	if !slices.Contains([]runtime.CommandKind{runtime.Start, runtime.Enter, runtime.Settle, runtime.Ask}, c.Kind) {
-		return
+func (e *execution) note(c runtime.Command, name string) {
+	key := [3]int{c.Tick, c.Frame, c.Call}
+	if isAsked := c.Kind == runtime.Ask; isAsked != e.asked[key] {
+		e.asked[key] = isAsked
+		for at, r := range name + "/" {
+			if r == '/' && isAsked {
+				e.waits[name[:at]]++
+			} else if r == '/' {
+				e.waits[name[:at]]--
+			}
+		}
 	}
-	name := nameInView(c)
 	all := e.calls[name]
 	if all == nil {
 		all = &callHistory{}
 		e.calls[name] = all
 	}
-	s := c.Settlement
-	all.asked = c.Kind == runtime.Ask || all.asked && c.Kind == runtime.Settle && s.Left
 	all.started = all.started || c.Kind == runtime.Start || c.Kind == runtime.Enter
+	s := c.Settlement
 	if c.Kind != runtime.Settle {
 		return
 	}
@@ -130,13 +145,6 @@ const mostReasons = 3
 
 // mark draws in what happened.
 func (e *execution) mark(v *dot.View) {
-	for name, one := range e.calls {
-		for at, r := range name {
-			if above := e.calls[name[:at]]; r == '/' && one.asked && above != nil {
-				above.asked = true
-			}
-		}
-	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		all := e.calls[n.Call]
@@ -145,9 +153,8 @@ func (e *execution) mark(v *dot.View) {
 		}
 		marks := all.marks
 		var reasons []string
-		if all.asked {
+		if e.waits[n.Call] > 0 {
 			reasons = append(reasons, "it waits for an answer")
-			marks = slices.DeleteFunc(marks, func(m dot.Mark) bool { return m.Kind == dot.Cancelled })
 		} else if len(marks) == 0 && all.started {
 			marks = []dot.Mark{{Kind: dot.Running}}
 		}

@@ -57,8 +57,6 @@ type Dialogue struct {
 
 	mu   sync.Mutex
 	last chan struct{} // closed once the last question is answered or withdrawn, and all before it
-
-	approvedAll map[string]bool // by class; only the open question reads and writes it
 }
 
 // NewDialogue asks on a terminal for which [CanAsk] is true.
@@ -67,26 +65,10 @@ func NewDialogue(stdin io.Reader, stderr io.Writer, screen *Screen, person strin
 	out, _ := fileOf(stderr)
 	d := &Dialogue{
 		Renderer: NewRenderer(stderr, 0), in: stdin.(*os.File), out: out, screen: screen, person: person,
-		closed: closed, close: cancel, last: make(chan struct{}), approvedAll: map[string]bool{},
+		closed: closed, close: cancel, last: make(chan struct{}),
 	}
 	close(d.last)
 	return d
-}
-
-// classOf identifies the calls that are approved together. Their values may differ.
-func classOf(q *runtime.Question) string {
-	scopes := "none"
-	if q.Scopes != nil {
-		names := make([]string, len(q.Scopes))
-		for i, s := range q.Scopes {
-			names[i] = s.Scope
-		}
-		scopes = JSON(names, "")
-	}
-	execution := q.Runs
-	execution.Argv = execution.Argv[:min(1, len(execution.Argv))] // the others may contain values
-	return JSON([]any{q.Delegate, q.Tool, q.Activity, execution, scopes, q.Effects, q.EffectsBy, q.Claimed, q.Replaces,
-		q.OpenWorld, q.Uncertainty != ""}, "")
 }
 
 // Ask queues a question, and returns a function that waits for its answer. When ctx ends the question is withdrawn.
@@ -95,6 +77,8 @@ func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question) (answer func() 
 	defer d.mu.Unlock()
 	turn, over := d.last, make(chan struct{})
 	d.last = over
+	seen := new(atomic.Pointer[time.Time])
+	q.Seen = seen.Load
 	return func() (runtime.Decision, error) {
 		defer func() {
 			go func() {
@@ -119,23 +103,20 @@ func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question) (answer func() 
 			d.screen.hold()
 			defer d.screen.release()
 		}
-		decision, err := d.open(ctx, q)
+		decision, err := d.open(ctx, q, func() { seen.Store(new(time.Now())) })
 		decision.By = d.person
 		return decision, err
 	}
 }
 
 // open shows a question and reads lines until one answers it.
-func (d *Dialogue) open(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
-	if d.approvedAll[classOf(q)] && !q.InFlight && len(q.Outside) == 0 && q.Problem == "" {
-		d.say(d.style.Green("✓"), fmt.Sprintf("%s: approved, as all calls of %s", Quoted(q.Path()), Quoted(q.Tool)))
-		return runtime.Decision{Verdict: runtime.Approve}, nil
-	}
+func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) (runtime.Decision, error) {
 	err := d.discardInput(ctx)
 	if err != nil {
 		return runtime.Decision{}, err
 	}
 	d.print("\n" + d.Question(q))
+	shown()
 	for {
 		var decision runtime.Decision
 		if decision, err = d.answer(ctx, q); err == nil {
@@ -161,8 +142,7 @@ func (d *Dialogue) open(ctx context.Context, q *runtime.Question) (runtime.Decis
 // answer reads a letter and what belongs to it. The error is errNoAnswer if the question stays open.
 func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision runtime.Decision, err error) {
 	s := d.style
-	letters :=
-		"y approve · n reject · e change parameters · r replace · a approve all of this tool · ? more · q stop the run"
+	letters := "y approve · n reject · e change values · r replace · ? more · q stop the run"
 	switch {
 	case q.InFlight:
 		letters = "r run it again · f count it as failed · ? more · q stop the run"
@@ -197,10 +177,6 @@ func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision ru
 	case letter == "y":
 		d.say(s.Green("✓"), "approved")
 		return runtime.Decision{Verdict: runtime.Approve, Beyond: q.Beyond}, nil
-	case letter == "a":
-		d.approvedAll[classOf(q)] = true
-		d.say(s.Green("✓"), fmt.Sprintf("approved, and all further calls of %s in this run", Quoted(q.Tool)))
-		return runtime.Decision{Verdict: runtime.Approve}, nil
 	case letter == "n":
 		d.hint("Enter alone gives no reason")
 		reason, err := d.line(ctx, "why?")
