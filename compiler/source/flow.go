@@ -97,8 +97,7 @@ func (y *yamlReader) leftBehind(open *Node) bool {
 		return false
 	}
 	opening := strings.LastIndexByte(y.text[:open.Start], '\n') + 1
-	indentation := func(line int) int { return len(y.text[line:]) - len(strings.TrimLeft(y.text[line:], " ")) }
-	return opening+indentation(opening) < open.Start && indentation(y.line) <= indentation(opening)
+	return opening+y.spaces(opening) < open.Start && y.spaces(y.line) <= y.spaces(opening)
 }
 
 // flowSkip goes to the next thing inside a flow collection.
@@ -205,5 +204,5 @@ func (y *yamlReader) flowDraft() (draft, properties) {
 	case c == '|' || c == '>':
 		y.stop(y.i, y.i+1, "put it in quotes", "text inside brackets can't begin with %q", string(c))
 	}
-	return y.flowAtom(), p
+	return y.atom(-1, false, true), p
 }

@@ -168,33 +168,27 @@ func (j *jsonReader) entries(n *Node, closer byte, entry func()) {
 // quotable are the bytes that need no escape in a string.
 var quotable = classOf(func(c byte) bool { return c >= ' ' && c != '"' && c != '\\' })
 
-// str reads a string. One without escapes shares the file's text.
+// str reads a string.
 func (j *jsonReader) str() *Node {
-	start := j.i
+	start, text := j.i, j.text
 	n := j.node(String, DoubleQuoted, start, 0)
-	escaped := false
-	for i, text := start+1, j.text; ; i++ {
-		if i = quotable.end(text, i); i >= len(text) {
-			break
-		}
+	j.begin()
+	for run, i := start+1, quotable.end(text, start+1); i < len(text); i = quotable.end(text, i) {
 		switch c := text[i]; c {
 		case '"':
 			j.i = i + 1
 			n.End = j.i
 			j.checkScalar(start, n.End)
-			if !escaped {
-				n.Text = text[start+1 : i]
-				return n
-			}
-			d := decoder{src: text, out: j.scratch[:0], strictJSON: true, nul: j.file.Format == JSONData}
-			if bad := d.double(start, n.End); bad != nil {
-				j.stop(bad.start, bad.end, bad.help, "%s", bad.message)
-			}
-			n.Text, j.scratch = string(d.out), d.out
+			n.Text = j.decoded(start+1, run, i)
 			return n
 		case '\\':
-			escaped = true
-			i++
+			if i+1 == len(text) {
+				i++
+				break
+			}
+			j.copy(run, i)
+			i = j.escape(i)
+			run = i
 		case '\n', '\r':
 			j.stop(start, i, "close it on its line; a line break is written \\n", "the string isn't closed on its line")
 		default:

@@ -129,7 +129,9 @@ type builder struct {
 	limits   Limits
 	problems []Problem
 
-	scratch    []byte  // for decoding
+	out        []byte  // of the value of the scalar that is being read
+	pieces     []piece // of it
+	mapping    bool    // pieces are noted
 	itemStack  []*Node // of the lists that are being read
 	fieldStack []Field
 }

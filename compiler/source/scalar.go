@@ -10,26 +10,15 @@ type draft struct {
 	full bool
 }
 
-// atom reads a scalar or an alias in block context, below a parent at column n.
-// A single one ends with its line.
-func (y *yamlReader) atom(n int, single bool) draft {
+// atom reads a scalar or an alias below a parent at column n. A single one ends with its line.
+func (y *yamlReader) atom(n int, single, flow bool) draft {
 	switch y.text[y.i] {
 	case '*':
 		return draft{y.alias(), true}
 	case '"', '\'':
 		return draft{y.quoted(n), false}
 	}
-	return draft{y.plain(n, single, false), false}
-}
-
-func (y *yamlReader) flowAtom() draft {
-	switch y.text[y.i] {
-	case '*':
-		return draft{y.alias(), true}
-	case '"', '\'':
-		return draft{y.quoted(-1), false}
-	}
-	return draft{y.plain(-1, false, true), false}
+	return draft{y.plain(n, single, flow), false}
 }
 
 // plain reads a scalar without quotes. Its further lines stand further in than
@@ -37,25 +26,21 @@ func (y *yamlReader) flowAtom() draft {
 func (y *yamlScanner) plain(n int, single, flow bool) *Node {
 	start := y.i
 	y.refusePlainStart(flow)
-	end := y.plainLine(start, flow)
-	lines := 1
+	y.begin()
+	run, end := start, y.plainLine(start, flow)
 	for !single {
-		line, next := y.continuation(end, n, flow)
-		if next < 0 {
+		next, breaks := y.continuation(end, n, flow)
+		if breaks == 0 {
 			break
 		}
-		y.line, end = line, y.plainLine(next, flow)
-		lines++
+		y.copy(run, end)
+		y.joinLines(breaks, end, next)
+		run, end = next, y.plainLine(next, flow)
 	}
 	y.i = end
 	y.checkScalar(start, end)
 	node := y.newNode(String, Plain, start, end)
-	node.Text = y.text[start:end]
-	if lines > 1 {
-		d := decoder{src: y.text, out: y.scratch[:0]}
-		d.plain(start, end)
-		node.Text, y.scratch = string(d.out), d.out
-	}
+	node.Text = y.decoded(start, run, end)
 	return node
 }
 
@@ -111,113 +96,98 @@ func (y *yamlScanner) plainLine(i int, flow bool) int {
 	return end
 }
 
-// continuation is where text without quotes that has ended continues in a
-// further line, and where that line begins; -1 if it doesn't.
-func (y *yamlScanner) continuation(end, n int, flow bool) (line, next int) {
-	i := end
-	for i < len(y.text) && blank(y.text[i]) {
-		i++
-	}
-	if i == len(y.text) || !isBreak(y.text[i]) {
-		return -1, -1
-	}
-	for i < len(y.text) && isBreak(y.text[i]) {
-		line = afterBreak(y.text, i)
-		for i = line; i < len(y.text) && blank(y.text[i]); i++ {
+// lines goes over line breaks from i on, and blanks among and behind them: where the last line and its text begin.
+func (y *yamlScanner) lines(i int) (line, next, breaks int) {
+	line, next = y.line, i
+	for next < len(y.text) && isBreak(y.text[next]) {
+		breaks++
+		line = afterBreak(y.text, next)
+		for next = line; next < len(y.text) && blank(y.text[next]); next++ {
 		}
 	}
-	if i == len(y.text) || y.text[i] == '#' || i == line && atMarker(y.text, i) {
-		return -1, -1
+	return line, next, breaks
+}
+
+// spaces is how many of them a line begins with.
+func (y *yamlScanner) spaces(line int) int {
+	return len(y.text[line:]) - len(strings.TrimLeft(y.text[line:], " "))
+}
+
+// continuation goes to the further line in which text without quotes continues that has ended, and gives by how many
+// line breaks; by none if it doesn't.
+func (y *yamlScanner) continuation(end, n int, flow bool) (next, breaks int) {
+	for end < len(y.text) && blank(y.text[end]) {
+		end++
 	}
-	if flow {
-		if c := y.text[i]; flowIndicator(c) || c == ':' && y.flowSeparated(i+1) {
-			return -1, -1
-		}
-		return line, i
+	line, next, breaks := y.lines(end)
+	switch {
+	case breaks == 0 || next == len(y.text) || y.text[next] == '#' || next == line && atMarker(y.text, next),
+		flow && (flowIndicator(y.text[next]) || y.text[next] == ':' && y.flowSeparated(next+1)),
+		!flow && y.spaces(line) <= n:
+		return next, 0
 	}
-	spaces := line
-	for y.text[spaces] == ' ' {
-		spaces++
-	}
-	if spaces-line <= n {
-		return -1, -1
-	}
-	return line, i
+	y.line = line
+	return next, breaks
 }
 
 // quoted reads 'text' or "text". Its further lines stand further in than column
 // n, which finds a forgotten quote where it was forgotten.
 func (y *yamlScanner) quoted(n int) *Node {
-	start, quotes := y.i, y.text[y.i]
-	i := start + 1
-	for {
-		if i >= len(y.text) {
-			y.stop(start, start+1, "", "the quote is never closed")
-		}
-		switch c := y.text[i]; {
-		case c == '\\' && quotes == '"' && i+1 < len(y.text) && !isBreak(y.text[i+1]):
-			i += 2
-			continue
-		case c == quotes && quotes == '\'' && i+1 < len(y.text) && y.text[i+1] == '\'':
-			i += 2
-			continue
-		case isBreak(c):
-			i = y.quotedBreak(start, i, n)
-			continue
-		case c != quotes:
-			i++
-			continue
-		}
-		break
+	start, quotes, style := y.i, y.text[y.i], SingleQuoted
+	if quotes == '"' {
+		style = DoubleQuoted
 	}
-	y.i = i + 1
-	y.checkScalar(start, y.i)
-	return y.decodeQuoted(start)
+	y.begin()
+	for i, run := start+1, start+1; i < len(y.text); {
+		next := i + 1
+		switch c := y.text[i]; {
+		case isBreak(c):
+			y.copy(run, y.trimmed(run, i))
+			breaks := 0
+			next, breaks = y.quotedBreak(start, i, n)
+			y.joinLines(breaks, i, next)
+			run = next
+		case c == '\\' && quotes == '"' && next < len(y.text):
+			y.copy(run, i)
+			if breaks := 0; isBreak(y.text[next]) { // the line continues without a space
+				next, breaks = y.quotedBreak(start, next, n)
+				y.newlines(breaks-1, i, next)
+			} else {
+				next = y.escape(i)
+			}
+			run = next
+		case c == quotes && c == '\'' && strings.HasPrefix(y.text[next:], "'"):
+			y.copy(run, i)
+			next++
+			y.put("'", i, next)
+			run = next
+		case c == quotes:
+			y.i = next
+			y.checkScalar(start, next)
+			node := y.newNode(String, style, start, next)
+			node.Text = y.decoded(start+1, run, i)
+			return node
+		}
+		i = next
+	}
+	y.stop(start, start+1, "", "the quote is never closed")
+	return nil
 }
 
 // quotedBreak goes over the line break at i and the empty lines behind it.
-func (y *yamlScanner) quotedBreak(start, i, n int) int {
-	for i < len(y.text) && isBreak(y.text[i]) {
-		y.line = afterBreak(y.text, i)
-		for i = y.line; i < len(y.text) && blank(y.text[i]); i++ {
-		}
+func (y *yamlScanner) quotedBreak(start, i, n int) (next, breaks int) {
+	y.line, next, breaks = y.lines(i)
+	if next == len(y.text) {
+		return next, breaks
 	}
-	if i == len(y.text) {
-		return i
+	if spaces := y.spaces(y.line); next > y.line+spaces && spaces <= n {
+		y.tabAt(y.line + spaces)
 	}
-	spaces := y.line
-	for y.text[spaces] == ' ' {
-		spaces++
-	}
-	if i > spaces && spaces-y.line <= n {
-		y.tabAt(spaces)
-	}
-	if i == y.line && atMarker(y.text, i) || i-y.line <= n {
+	if next == y.line && atMarker(y.text, next) || next-y.line <= n {
 		y.stop(start, start+1, "close it, or indent the lines on which it goes on",
 			"the quote isn't closed where its lines end")
 	}
-	return i
-}
-
-func (y *yamlScanner) decodeQuoted(start int) *Node {
-	style := SingleQuoted
-	if y.text[start] == '"' {
-		style = DoubleQuoted
-	}
-	n := y.newNode(String, style, start, y.i)
-	inner := y.text[start+1 : y.i-1]
-	if !strings.ContainsAny(inner, "\\'\r\n") {
-		n.Text = inner
-		return n
-	}
-	d := decoder{src: y.text, out: y.scratch[:0]}
-	if style == SingleQuoted {
-		d.single(start, y.i)
-	} else if bad := d.double(start, y.i); bad != nil {
-		y.stop(bad.start, bad.end, bad.help, "%s", bad.message)
-	}
-	n.Text, y.scratch = string(d.out), d.out
-	return n
+	return next, breaks
 }
 
 // blockScalar reads | or > below a parent at column n.
@@ -227,11 +197,8 @@ func (y *yamlScanner) blockScalar(n int) draft {
 	if y.text[start] == '>' {
 		style = Folded
 	}
-	d := decoder{src: y.text, out: y.scratch[:0]}
-	end, line, bad := d.block(start, n)
-	if bad != nil {
-		y.stop(bad.start, bad.end, bad.help, "%s", bad.message)
-	}
+	y.begin()
+	end, line := y.block(start, n)
 	y.checkScalar(start, end)
 	if line >= 0 {
 		header := y.lineEnd(start)
@@ -243,7 +210,7 @@ func (y *yamlScanner) blockScalar(n int) draft {
 	}
 	y.i = end
 	node := y.newNode(String, style, start, end)
-	node.Text, y.scratch = string(d.out), d.out
+	node.Text = string(y.out)
 	node.parent = int32(n)
 	return draft{node, false}
 }

@@ -1,6 +1,10 @@
 package source
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+	"strings"
+)
 
 // Within is the place of the bytes [from, to) of a scalar's value (Text): in
 // plain, quoted, folded and literal scalars, behind escapes and line breaks. A
@@ -9,38 +13,37 @@ import "strconv"
 // under an alias and in lists and mappings, the place is that of the node.
 func (n *Node) Within(from, to int) Span {
 	full := n.Span()
-	if n == nil || n.File == nil || n.Alias || n.Kind >= Array {
+	if n == nil || n.File == nil || n.Alias || n.Kind >= Array || n.Style == Plain && n.Kind != String ||
+		n.Text == "" {
 		return full
 	}
 	from = max(0, min(from, len(n.Text)))
 	to = max(from, min(to, len(n.Text)))
-	text := string(n.File.Text[n.Start:n.End])
-	d := decoder{src: text, mapping: true, strictJSON: n.File.Format >= JSON, nul: n.File.Format == JSONData}
-	switch n.Style {
-	case Plain:
-		if n.Kind != String {
-			return full
+	var b *builder
+	read(n.File, Limits{Scalar: math.MaxInt}, func(made *builder) *Node {
+		b = made
+		b.text, b.mapping = string(n.File.Text[n.Start:n.End]), true
+		y := yamlScanner{builder: b}
+		switch {
+		case n.File.Format >= JSON:
+			return (&jsonReader{builder: b}).str()
+		case n.Style == Plain:
+			b.text += "\x00" // so that a colon at its end ends no key
+			defer func() { b.out = b.out[:max(1, len(b.out))-1] }()
+			return y.plain(-1, false, false)
+		case n.Style == Literal || n.Style == Folded:
+			b.block(0, int(n.parent))
+			return nil
 		}
-		d.plain(0, len(text))
-	case SingleQuoted:
-		d.single(0, len(text))
-	case DoubleQuoted:
-		if d.double(0, len(text)) != nil {
-			return full
-		}
-	default:
-		d.block(0, int(n.parent))
-	}
+		return y.quoted(-1)
+	})
 	// The line breaks that end a block scalar lie behind its last line.
-	length := len(d.out)
-	if length > len(n.Text) || string(d.out) != n.Text[:length] {
+	length := len(b.out)
+	if length == 0 || !strings.HasPrefix(n.Text, string(b.out)) {
 		return full
 	}
-	if len(n.Text) == 0 || length == 0 {
-		return full
-	}
-	start, end := d.place(min(from, length), min(to, length))
-	return Span{n.File, n.Start + min(start, len(text)), n.Start + min(end, len(text))}
+	start, end := b.place(min(from, length), min(to, length))
+	return Span{n.File, n.Start + start, n.Start + end}
 }
 
 // Value is the node as plain Go: nil, bool, float64, string, []any or

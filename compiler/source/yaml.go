@@ -257,7 +257,7 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 		return node
 	}
 	line := y.line
-	d := y.atom(n, false)
+	d := y.atom(n, false, false)
 	if !y.colon() {
 		return y.asValue(d, y.join(above, here))
 	}
@@ -423,7 +423,7 @@ func (y *yamlReader) blockKey() *Node {
 		node := y.flowCollection(p)
 		y.stop(node.Start, node.End, keyIsText, "expected a key, found %s", node.Kind)
 	}
-	d := y.atom(0, true)
+	d := y.atom(0, true, false)
 	if y.line != line {
 		y.stop(d.node.Start, d.node.End, "", "a key of several lines")
 	}
