@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"fmt"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"maps"
 	"slices"
@@ -14,17 +15,17 @@ func Combine(method plan.Method, under, over any) (any, error) {
 		return over, nil
 	case plan.Merge:
 		if _, isObject := under.(map[string]any); under != nil && !isObject {
-			return nil, fmt.Errorf("merge into %s", KindOf(under))
+			return nil, fmt.Errorf("merge into %s", expression.KindOf(under))
 		}
 		return Merged(under, over), nil
 	case plan.Assign:
 		base, isObject := under.(map[string]any)
 		patch, isPatch := over.(map[string]any)
 		if under != nil && !isObject {
-			return nil, fmt.Errorf("assign to %s", KindOf(under))
+			return nil, fmt.Errorf("assign to %s", expression.KindOf(under))
 		}
 		if !isPatch {
-			return nil, fmt.Errorf("assign of %s", KindOf(over))
+			return nil, fmt.Errorf("assign of %s", expression.KindOf(over))
 		}
 		out := make(map[string]any, len(base)+len(patch))
 		maps.Copy(out, base)
@@ -33,14 +34,14 @@ func Combine(method plan.Method, under, over any) (any, error) {
 	case plan.Push, plan.Concat:
 		base, isList := under.([]any)
 		if under != nil && !isList {
-			return nil, fmt.Errorf("%s to %s", method, KindOf(under))
+			return nil, fmt.Errorf("%s to %s", method, expression.KindOf(under))
 		}
 		if method == plan.Push {
 			return append(slices.Clip(base), over), nil
 		}
 		more, isMore := over.([]any)
 		if !isMore {
-			return nil, fmt.Errorf("concat of %s", KindOf(over))
+			return nil, fmt.Errorf("concat of %s", expression.KindOf(over))
 		}
 		return append(append(make([]any, 0, len(base)+len(more)), base...), more...), nil // a list, though an empty one
 	}
@@ -60,21 +61,4 @@ func Merged(under, over any) any {
 		out[key] = Merged(out[key], patch[key])
 	}
 	return out
-}
-
-// KindOf is what kind of value one is, for a message.
-func KindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case float64:
-		return "a number"
-	case string:
-		return "a string"
-	case []any:
-		return "a list"
-	}
-	return "an object"
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/reference"
@@ -212,7 +213,7 @@ func roomFor(value any, path []reference.Segment) error {
 		_, isObject := value.(map[string]any)
 		fits := value == nil || isObject && !s.IsIndex || isList && s.IsIndex
 		if !fits || s.IsIndex && s.Index > len(list) {
-			return fmt.Errorf("%s has no place for it", KindOf(value))
+			return fmt.Errorf("%s has no place for it", expression.KindOf(value))
 		}
 		value, _ = pathtree.Step(value, s)
 	}

@@ -1,19 +1,13 @@
 package catalogue
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
-
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"strconv"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -22,15 +16,10 @@ import (
 // YAML writes a JSON value as YAML below some comments, the keys of mappings sorted: the
 // same value gives the same bytes. It was read back: what the text says is the value.
 func YAML(comments string, value any) ([]byte, error) {
-	var out bytes.Buffer
+	var out strings.Builder
 	out.WriteString(comments)
-	tree, err := yaml.NewEncoder(&out, yaml.Indent(2)).EncodeToNode(plain(value))
-	if err != nil {
-		return nil, fmt.Errorf("it can't be written as YAML: %w", err)
-	}
-	ast.Walk(spelling{}, tree)
-	fmt.Fprintln(&out, tree)
-	text := out.Bytes()
+	write(&out, value, "\n")
+	text := []byte(out.String() + "\n")
 	root, problems := source.Parse(source.NewFile("written.yaml", text), source.DefaultLimits())
 	for _, p := range problems {
 		if !p.Warning {
@@ -51,79 +40,78 @@ func AddTo(file *source.File, key, text string) ([]byte, error) {
 	if !ok || slices.ContainsFunc(problems, func(p source.Problem) bool { return !p.Warning }) {
 		return nil, fmt.Errorf("it isn't a mapping that can be read")
 	}
-	where, items := "$."+key, []any{}
-	add := any([]any{text})
-	if list := root.Get(key); list == nil {
-		where, add = "$", map[string]any{key: add}
-	} else {
+	old, list, items := string(file.Text), root.Get(key), []any{}
+	at, added := len(strings.TrimSuffix(old, "\n")), "\n"+key+":\n- "+spelled(text)
+	if list != nil {
 		for _, item := range list.Several() {
 			items = append(items, item.Value())
+		}
+		last := list.Several()[max(0, len(list.Items)-1):]
+		switch {
+		case len(last) == 0: // []
+			at, added = list.Start+1, spelled(text)
+		case old[list.Start] == '[':
+			at, added = last[0].End, ", "+spelled(text)
+		default:
+			line, _, _ := strings.Cut(old[last[0].End:], "\n")
+			at = last[0].End + len(line)
+			added = "\n" + old[strings.LastIndexByte(old[:list.Start], '\n')+1:list.Start] + "- " + spelled(text)
 		}
 	}
 	if slices.Contains(items, any(text)) {
 		return nil, nil
 	}
 	value[key] = append(items, text)
-	added, err := YAML("", add)
-	tree, wrong := parser.ParseBytes(file.Text, parser.ParseComments)
-	if err = cmp.Or(err, wrong); err != nil {
-		return nil, err
-	}
-	if at, err := yaml.PathString(where); err == nil && at.MergeFromReader(tree, bytes.NewReader(added)) == nil {
-		edited := source.NewFile(file.Name, []byte(tree.String()))
-		after, _ := source.Parse(edited, source.DefaultLimits())
-		if after != nil && schema.Equal(after.Value(), value) {
-			return edited.Text, nil
-		}
+	edited := []byte(old[:at] + added + old[at:])
+	after, _ := source.Parse(source.NewFile(file.Name, edited), source.DefaultLimits())
+	if after != nil && schema.Equal(after.Value(), value) {
+		return edited, nil
 	}
 	return YAML("", value)
 }
 
-// plain is a JSON value in the form in which every encoder writes the same bytes.
-func plain(v any) any {
-	switch v := v.(type) {
+// write writes a JSON value. A further line of it begins with a line feed and its indentation.
+func write(out *strings.Builder, value any, line string) {
+	between := ""
+	switch v := value.(type) {
 	case map[string]any:
-		out := yaml.MapSlice{}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			out = append(out, yaml.MapItem{Key: hidden(key), Value: plain(v[key])})
+			out.WriteString(between + spelled(key) + ":")
+			between = line
+			further := " "
+			if below, _ := v[key].(map[string]any); len(below) > 0 {
+				further = line + "  "
+			} else if below, _ := v[key].([]any); len(below) > 0 {
+				further = line
+			}
+			out.WriteString(further)
+			write(out, v[key], further)
 		}
-		return out
 	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = plain(v[i])
-		}
-		return out
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int64(v)
+		for _, item := range v {
+			out.WriteString(between + "- ")
+			between = line
+			write(out, item, line+"  ")
 		}
 	case string:
-		return hidden(v)
+		between = spelled(v)
+		out.WriteString(between)
 	}
-	return v
+	if between == "" {
+		text, _ := json.Marshal(value) // a scalar, or nothing in it
+		out.Write(text)
+	}
 }
-
-// hidden hides a text from goccy's own judgement of what needs quotes, which lets texts
-// pass that read as something else; see spelling.
-func hidden(text string) string { return "x" + hex.EncodeToString([]byte(text)) }
-
-// spelling gives the texts of a tree back, in quotes unless they read as themselves to everybody.
-type spelling struct{}
 
 var (
 	bare  = regexp.MustCompile(`^[A-Za-z$][A-Za-z0-9_./$-]*(:[A-Za-z0-9_./$-]+)*( [A-Za-z0-9_./$-]+)*$`)
 	taken = regexp.MustCompile(`^(?i:null|true|false|yes|no|on|off|y|n)$`)
 )
 
-func (s spelling) Visit(n ast.Node) ast.Visitor {
-	if text, ok := n.(*ast.StringNode); ok {
-		if was, err := hex.DecodeString(text.Value[1:]); err == nil {
-			text.Value, text.Token.Type = string(was), token.DoubleQuoteType
-			if bare.Match(was) && !taken.Match(was) {
-				text.Token.Type = token.StringType
-			}
-		}
+// spelled is a text in quotes, unless it reads as itself to everybody.
+func spelled(text string) string {
+	if bare.MatchString(text) && !taken.MatchString(text) {
+		return text
 	}
-	return s
+	return strconv.Quote(text)
 }

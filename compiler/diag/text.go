@@ -223,7 +223,7 @@ func (p *printer) underline(l label, shown window, severity Severity) {
 	}
 	p.bar(indent + paint(p.Style, marks))
 	start = min(start, max(p.room()/2, p.room()-Columns(words)))
-	for _, row := range wrap(words, p.room()-start) {
+	for _, row := range Wrap(words, p.room()-start, "") {
 		p.bar(strings.Repeat(" ", start) + paint(p.Style, row))
 	}
 }
@@ -244,28 +244,6 @@ func (p *printer) evidence(witness any) {
 	for line := range strings.SplitSeq(string(text), "\n") {
 		p.line("%s%s", margin, Escape(line))
 	}
-}
-
-// wrap breaks words into rows of at most so many columns, a word that is
-// longer by itself aside.
-func wrap(s string, width int) []string {
-	var rows []string
-	row := ""
-	for _, word := range strings.Fields(s) {
-		switch {
-		case row == "":
-			row = word
-		case Columns(row)+1+Columns(word) <= width:
-			row += " " + word
-		default:
-			rows = append(rows, row)
-			row = word
-		}
-	}
-	if row != "" {
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 // A window is the part of a line that is shown.

@@ -156,8 +156,6 @@ func (n *Node) mayFail() bool {
 	return n.fn.partial
 }
 
-func mayBeZero(n *Node) bool { return n.Args[1].Op != OpLiteral || n.Args[1].Value == 0.0 }
-
 // unlessShort reports whether a range isn't of so few integers that it is made anywhere.
 func unlessShort(n *Node) bool {
 	const few = 1000
@@ -181,7 +179,7 @@ func (c *checker) check(n *Node) *Type {
 	}
 	switch n.Op {
 	case OpLiteral:
-		return &Type{Kinds: kindOf(n.Value)}
+		return &Type{Kinds: KindOf(n.Value)}
 	case OpRef:
 		t := c.ref(n.Index)
 		if n.Soft {
@@ -336,18 +334,6 @@ func helpField(name string, fields map[string]*Type) string {
 		return "the object has none"
 	}
 	return "its fields are " + wording.Names(names, 8)
-}
-
-func listOfResults(_ *checker, _ *Node, arguments []*Type) *Type {
-	return &Type{Kinds: Array, Elem: arguments[1]}
-}
-
-func objectOfLists(_ *checker, _ *Node, arguments []*Type) *Type {
-	return &Type{Kinds: Object, Open: true, Rest: arguments[0].without(Null)}
-}
-
-func objectOfPairs(_ *checker, _ *Node, arguments []*Type) *Type {
-	return &Type{Kinds: Object, Open: true, Rest: arguments[0].elem().elem()}
 }
 
 func resultOfMember(c *checker, n *Node, types []*Type) (out *Type) {

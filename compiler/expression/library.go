@@ -95,7 +95,7 @@ func costOfJoin(c invocation) {
 	for i, v := range c.list(0) {
 		s, ok := v.(string)
 		if !ok {
-			panic(c.fail(0, "\"join\" wants a list of strings, and item "+itoa(i)+" is "+kindOf(v).String(),
+			panic(c.fail(0, "\"join\" wants a list of strings, and item "+itoa(i)+" is "+KindOf(v).String(),
 				"map the items first: … | map(string(#)) | join(\", \")"))
 		}
 		bytes += len(s) + glue + listItem
@@ -136,8 +136,8 @@ func costOfFlatten(c invocation) {
 
 func costOfNumbers(c invocation) {
 	c.each(func(argument int, v any, _ int) {
-		if kindOf(v) != Number {
-			panic(c.fail(argument, quote(c.n.Name)+" wants numbers, and got "+kindOf(v).String(), ""))
+		if KindOf(v) != Number {
+			panic(c.fail(argument, quote(c.n.Name)+" wants numbers, and got "+KindOf(v).String(), ""))
 		}
 	})
 }
@@ -170,7 +170,7 @@ func typeName(c invocation) any {
 		Null: "nil", Bool: "bool", Number: "float", String: "string", Array: "array", Object: "map",
 		date: "date", duration: "duration",
 	}
-	return names[kindOf(v)]
+	return names[KindOf(v)]
 }
 
 func toInteger(c invocation) any {
@@ -300,7 +300,7 @@ func get(c invocation) any {
 		if key, ok := c.args[1].(string); ok {
 			return v[key]
 		}
-		panic(abandoned{unwanted(c.n.Args[1], "the index of an object", "", String, kindOf(c.args[1]))})
+		panic(abandoned{unwanted(c.n.Args[1], "the index of an object", "", String, KindOf(c.args[1]))})
 	case []any:
 		i, ok := integer(c.args[1])
 		if !ok {
@@ -348,7 +348,7 @@ func fromPairs(c invocation) any {
 		}
 		key, ok := keyText(pair[0])
 		if !ok {
-			panic(c.fail(0, "the key of pair "+itoa(i)+" is "+kindOf(pair[0]).String(), "a key is a string"))
+			panic(c.fail(0, "the key of pair "+itoa(i)+" is "+KindOf(pair[0]).String(), "a key is a string"))
 		}
 		out[key] = pair[1]
 	}

@@ -14,8 +14,8 @@ func (c invocation) turn(i int) any {
 		return m.operand(n, 1)
 	}
 	c.work(1) // sum and count of the items themselves
-	if kinds := n.fn.param(1).kinds; kindOf(item)&kinds == 0 {
-		panic(abandoned{unwanted(n, n.fn.words(), " of each item", kinds, kindOf(item))})
+	if kinds := n.fn.param(1).kinds; KindOf(item)&kinds == 0 {
+		panic(abandoned{unwanted(n, n.fn.words(), " of each item", kinds, KindOf(item))})
 	}
 	return item
 }
@@ -140,7 +140,7 @@ func (c invocation) sorted(keys []any, argument int) any {
 		c.work(2)
 		order, ok := c.m.compare(c.n, a.key, b.key)
 		if !ok {
-			panic(c.fail(argument-1, kindOf(a.key).String()+" can't be compared with "+kindOf(b.key).String(), ""))
+			panic(c.fail(argument-1, KindOf(a.key).String()+" can't be compared with "+KindOf(b.key).String(), ""))
 		}
 		return sign * order
 	})

@@ -416,7 +416,7 @@ func near(a, b any) bool {
 
 // typeOf is the narrowest type of a value.
 func typeOf(v any) *Type {
-	t := &Type{Kinds: kindOf(v)}
+	t := &Type{Kinds: KindOf(v)}
 	switch v := v.(type) {
 	case []any:
 		for i, item := range v {

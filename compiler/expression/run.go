@@ -86,7 +86,7 @@ func (m *evaluation) operand(n *Node, i int) any {
 	if len(n.fn.forms) > 1 {
 		return v
 	}
-	p, got := n.fn.param(i), kindOf(v)
+	p, got := n.fn.param(i), KindOf(v)
 	if got&p.kinds == 0 && !(v == nil && n.Soft && i == 0) {
 		panic(abandoned{n.mismatch(i, p.kinds, got, nil)})
 	}
@@ -104,7 +104,7 @@ func (m *evaluation) operand(n *Node, i int) any {
 // apply is what a node results in, of its operands' values.
 func (m *evaluation) apply(n *Node, args []any) any {
 	if len(n.fn.forms) > 1 {
-		kinds := []KindSet{kindOf(args[0]), kindOf(args[1])} // what has several forms has two operands
+		kinds := []KindSet{KindOf(args[0]), KindOf(args[1])} // what has several forms has two operands
 		if _, problem := n.accept(kinds); problem != nil {
 			panic(abandoned{problem})
 		}
@@ -219,7 +219,7 @@ func (m *evaluation) object(n *Node) any {
 		k := m.run(n.Args[i])
 		key, ok := k.(string)
 		if !ok {
-			panic(abandoned{unwanted(n.Args[i], aKey, "", String, kindOf(k))})
+			panic(abandoned{unwanted(n.Args[i], aKey, "", String, KindOf(k))})
 		}
 		out[key] = m.run(n.Args[i+1])
 	}
@@ -236,7 +236,7 @@ func (m *evaluation) member(n *Node) any {
 	if name, named := n.key(); named {
 		object, ok := base.(map[string]any)
 		if !ok {
-			panic(abandoned{n.noKey(name, kindOf(base))})
+			panic(abandoned{n.noKey(name, KindOf(base))})
 		}
 		return object[name]
 	}

@@ -60,7 +60,8 @@ var operatorTable = []function{
 		"(duration, duration) duration", run: subtract},
 	{op: OpMultiply, signature: "*(number, number) number; (duration, number) duration; (number, duration) duration",
 		run: multiply},
-	{op: OpDivide, signature: "/(number, number) number", fails: mayBeZero, run: divide},
+	{op: OpDivide, signature: "/(number, number) number", run: divide,
+		fails: func(n *Node) bool { return n.Args[1].Op != OpLiteral || n.Args[1].Value == 0.0 }},
 	{op: OpModulo, signature: "%(number, number) number", partial: true, run: modulo},
 	{op: OpPower, signature: "**(number, number) number", partial: true, run: power},
 }
@@ -127,8 +128,10 @@ var functionTable = []function{
 		run: ofFields(func(_ string, value any) any { return value })},
 	{signature: "toPairs(object) list", grow: 3 * listItem,
 		run: ofFields(func(key string, value any) any { return []any{key, value} })},
-	{signature: "fromPairs(pairs list) object", partial: true, grow: objectField, results: objectOfPairs,
-		run: fromPairs},
+	{signature: "fromPairs(pairs list) object", partial: true, grow: objectField, run: fromPairs,
+		results: func(_ *checker, _ *Node, types []*Type) *Type {
+			return &Type{Kinds: Object, Open: true, Rest: types[0].elem().elem()}
+		}},
 	{signature: "reverse(list) same", grow: listItem, items: asMany},
 	{signature: "uniq(list) same", grow: 2 * objectField, items: distinct, run: uniq},
 	{signature: "concat(list...) list", items: allOperands, cost: costOfConcat},
@@ -146,10 +149,14 @@ var functionTable = []function{
 	{signature: "findLast(list, #boolean) item", run: find(slices.Backward, true, itemAt)},
 	{signature: "findLastIndex(list, #boolean) null|number", run: find(slices.Backward, true, indexOrNull)},
 	{signature: "filter(list, #boolean) same", items: atMost, run: filter},
-	{signature: "map(list, #any) list", grow: listItem, items: asMany, results: listOfResults,
-		run: func(c invocation) any { return c.turns() }},
+	{signature: "map(list, #any) list", grow: listItem, items: asMany,
+		results: func(_ *checker, _ *Node, types []*Type) *Type { return &Type{Kinds: Array, Elem: types[1]} },
+		run:     func(c invocation) any { return c.turns() }},
 	{signature: "sum(list, #number?) number", run: sum},
-	{signature: "groupBy(list, #string|number|boolean) object", results: objectOfLists, run: groupBy},
+	{signature: "groupBy(list, #string|number|boolean) object", run: groupBy,
+		results: func(_ *checker, _ *Node, types []*Type) *Type {
+			return &Type{Kinds: Object, Open: true, Rest: types[0].without(Null)}
+		}},
 	{signature: "sortBy(list, #number|string|date|duration, order string?) same", partial: true, grow: 3 * listItem,
 		items: asMany, run: sortBy},
 	{signature: "reduce(list, #any, start any?) any", run: reduce,

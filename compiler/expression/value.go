@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// kindOf is the kind of one value.
-func kindOf(v any) KindSet {
+// KindOf is the kind of one value.
+func KindOf(v any) KindSet {
 	switch v.(type) {
 	case nil:
 		return Null
@@ -39,7 +39,7 @@ func describe(v any) string {
 	if n, ok := v.(float64); ok {
 		return numberText(n)
 	}
-	return kindOf(v).String()
+	return KindOf(v).String()
 }
 
 // integer is a value as a whole number, if it is one that a float64 holds exactly.

@@ -97,7 +97,7 @@ func within(under any, segment expression.Segment) (any, error) {
 		}
 		return nil, nil
 	}
-	return nil, fmt.Errorf("a path below %s", compiler.KindOf(under))
+	return nil, fmt.Errorf("a path below %s", expression.KindOf(under))
 }
 
 // put gives the container at a path with the message applied below it, and whether it is the fold's own.
