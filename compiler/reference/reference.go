@@ -295,25 +295,15 @@ func indexSegment(text string, from, end int) (Segment, int, *Error) {
 
 // readQuoted reads the string in quotes at text[at] with JSON's and Go's
 // escapes, so that it is the inverse of strconv.Quote.
-func readQuoted(text string, at int) (string, int, *Error) {
-	quote := text[at]
-	plain := true
-	for i := at + 1; i < len(text); i++ {
-		switch text[i] {
-		case quote:
-			if plain {
-				return text[at+1 : i], i + 1, nil
-			}
-			s, err := unescape(text, at+1, i)
-			return s, i + 1, err
-		case '\\':
-			plain = false
-			i++
-		case '\n':
-			i = len(text)
-		}
+func readQuoted(text string, at int) (key string, end int, err *Error) {
+	quote := text[at : at+1]
+	if end, err = TextEnd(text, at); err != nil {
+		return "", 0, Fault(at, at+1, "the quoted key is never closed", "write ["+quote+"key"+quote+"]")
 	}
-	return "", 0, Fault(at, at+1, "the quoted key is never closed", "write ["+string(quote)+"key"+string(quote)+"]")
+	if key = text[at+1 : end-1]; strings.Contains(key, "\\") {
+		key, err = unescape(text, at+1, end-1)
+	}
+	return key, end, err
 }
 
 // doubleQuoted escapes for Go's double quotes what is in single ones, or escaped as only JSON does it.

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -186,120 +187,82 @@ func (b *builder) hex(from, digits int) (rune, bool) {
 	return rune(r), err == nil && from+digits <= len(b.text)
 }
 
+// blockHeader is the first line of a block scalar: how its last line breaks count, and how far it is indented, in
+// either order, and blanks and a comment.
+var blockHeader = regexp.MustCompile(`^[|>](?:([+-])([1-9])|([1-9]?)([+-]?))((?:[ \t]+(?:#[^\r\n]*)?)?)`)
+
 // block decodes a literal (|) or folded (>) scalar that begins at start, below
 // a parent that is indented by parent columns (-1 at the top). It gives the end
 // of its last line of text, without the line break, and the start of that line.
 func (b *builder) block(start, parent int) (end, line int) {
-	folded := b.text[start] == '>'
-	i, explicit, chomp := start+1, 0, byte(0)
-	for ; i < len(b.text); i++ {
-		if c := b.text[i]; '1' <= c && c <= '9' && explicit == 0 {
-			explicit = int(c - '0')
-		} else if (c == '+' || c == '-') && chomp == 0 {
-			chomp = c
-		} else {
-			break
-		}
+	header := blockHeader.FindStringSubmatch(b.text[start:])
+	i := start + len(header[0])
+	end, line = i-len(header[5]), -1
+	if i == len(b.text) {
+		return end, line
 	}
-	end = i
-	rest := i
-	for rest < len(b.text) && blank(b.text[rest]) {
-		rest++
+	if !isBreak(b.text[i]) {
+		b.stop(i, i+1, "the text begins on the next line; quote text that begins with | or >",
+			"expected the end of the line after %s", quote(b.text[start:end]))
 	}
-	if rest < len(b.text) && b.text[rest] == '#' && rest > i {
-		for rest < len(b.text) && !isBreak(b.text[rest]) {
-			rest++
-		}
+	i = afterBreak(b.text, i)
+	indent := -1 // as the first line of text is indented
+	if explicit, _ := strconv.Atoi(header[2] + header[3]); explicit > 0 {
+		indent = max(parent, 0) + explicit
 	}
-	if rest < len(b.text) && !isBreak(b.text[rest]) {
-		b.stop(rest, rest+1, "the text begins on the next line; quote text that begins with | or >",
-			"expected the end of the line after %s", quote(b.text[start:i]))
-	}
-	if rest == len(b.text) {
-		return end, -1
-	}
-	i = afterBreak(b.text, rest)
-	return b.blockLines(i, end, b.blockIndent(i, parent, explicit), folded, chomp)
-}
-
-// blockIndent finds how far the text of a block scalar is indented.
-func (b *builder) blockIndent(i, parent, explicit int) int {
-	if explicit > 0 {
-		return max(parent, 0) + explicit
-	}
-	deepest, deepestAt := 0, i
-	for i < len(b.text) {
-		line := i
-		for i < len(b.text) && b.text[i] == ' ' {
-			i++
-		}
-		spaces := i - line
-		if i < len(b.text) && !isBreak(b.text[i]) {
-			if spaces <= parent { // the parent's next line: there is no text
-				return max(deepest, parent+1)
-			}
-			if deepest > spaces {
-				b.stop(deepestAt, deepestAt+deepest, "remove its spaces, or say how far the text is indented: |2",
-					"an empty line with more spaces than the first line of text below it")
-			}
-			return spaces
-		}
-		if spaces > deepest {
-			deepest, deepestAt = spaces, line
-		}
-		if i < len(b.text) {
-			i = afterBreak(b.text, i)
-		}
-	}
-	return max(deepest, parent+1)
-}
-
-func (b *builder) blockLines(i, headerEnd, indent int, folded bool, chomp byte) (end, line int) {
-	end, line = headerEnd, -1
-	empty := 0 // empty lines since the last line of text
-	any, open, spaced := false, false, false
+	deepest, deepestAt := 0, i // of the empty lines before it
+	empty := 0                 // lines since the last line of text
+	open, spaced := false, false
 	for i < len(b.text) {
 		from := i
-		for i < len(b.text) && i-from < indent && b.text[i] == ' ' {
+		for i < len(b.text) && i-from != indent && b.text[i] == ' ' {
 			i++
 		}
+		spaces := i - from
 		if i == len(b.text) {
 			break
 		}
 		if isBreak(b.text[i]) {
-			empty++
+			if empty++; spaces > deepest {
+				deepest, deepestAt = spaces, from
+			}
 			i = afterBreak(b.text, i)
 			continue
 		}
-		if i-from < indent || indent == 0 && atMarker(b.text, i) {
-			break
+		if indent < 0 && spaces > parent {
+			if indent = spaces; deepest > spaces {
+				b.stop(deepestAt, deepestAt+deepest, "remove its spaces, or say how far the text is indented: |2",
+					"an empty line with more spaces than the first line of text below it")
+			}
 		}
-		stop := i
-		for stop < len(b.text) && !isBreak(b.text[stop]) {
-			stop++
+		if indent < 0 || spaces < indent || indent == 0 && atMarker(b.text, i) {
+			break
 		}
 		indented := blank(b.text[i])
 		switch {
-		case !any:
+		case line < 0:
 			b.newlines(empty, end, i)
-		case !folded || spaced || indented:
+		case b.text[start] == '|' || spaced || indented:
 			b.newlines(empty+1, end, i)
 		default:
 			b.joinLines(empty+1, end, i)
 		}
-		b.copy(i, stop)
-		any, spaced, empty, end, line = true, indented, 0, stop, from
-		if open = stop < len(b.text); open {
-			stop = afterBreak(b.text, stop)
+		end, line = i, from
+		for end < len(b.text) && !isBreak(b.text[end]) {
+			end++
 		}
-		i = stop
+		b.copy(i, end)
+		spaced, empty, i = indented, 0, end
+		if open = end < len(b.text); open {
+			i = afterBreak(b.text, end)
+		}
 	}
-	switch {
-	case chomp == '+' && open:
+	switch chomp := header[1] + header[4]; {
+	case chomp == "+" && open:
 		b.newlines(empty+1, end, i)
-	case chomp == '+':
+	case chomp == "+":
 		b.newlines(empty, end, i)
-	case chomp == 0 && open:
+	case chomp == "" && open:
 		b.newlines(1, end, i)
 	}
 	return end, line
