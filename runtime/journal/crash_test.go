@@ -146,7 +146,7 @@ func TestRefused(t *testing.T) {
 // A chain whose hashes are right, but which no writer has written.
 func TestForged(t *testing.T) {
 	forge := func(opening, body string) []byte {
-		c := newChain()
+		var c chain
 		c.next = 0
 		text := c.write(nil, []byte(`,"synced":0,"time":"2026-11-21T09:30:12.000Z","body":`), []byte(`{}`))
 		return c.write(text, []byte(opening), []byte(body))

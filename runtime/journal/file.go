@@ -29,8 +29,6 @@ type File interface {
 
 type disk struct{ *os.File }
 
-func (d disk) Sync() error { return datasync(d.File) }
-
 func (d disk) Size() (int64, error) {
 	info, err := d.Stat()
 	if err != nil {

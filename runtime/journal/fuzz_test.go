@@ -29,7 +29,7 @@ func FuzzContinue(f *testing.F) {
 // resealed gives the lines of a text that look like records the hashes of a chain, so
 // that what they say otherwise comes to matter.
 func resealed(text []byte) []byte {
-	c := newChain()
+	var c chain
 	var b []byte
 	for line := range bytes.Lines(text) {
 		if r, ok := parse(bytes.TrimSuffix(line, []byte("\n"))); ok {

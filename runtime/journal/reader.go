@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -131,7 +132,7 @@ type walker struct {
 }
 
 func newWalker(src io.ReaderAt, size int64) *walker {
-	w := &walker{chain: newChain(), lines: bufio.NewScanner(io.NewSectionReader(src, 0, size))}
+	w := &walker{lines: bufio.NewScanner(io.NewSectionReader(src, 0, size))}
 	w.lines.Buffer(make([]byte, 0, 64<<10), maxLine+2)
 	w.lines.Split(func(data []byte, atEnd bool) (int, []byte, error) {
 		n := bytes.IndexByte(data, '\n') + 1
@@ -262,6 +263,8 @@ func (w *walker) judge(why, name string, size int64, known claim) (*Torn, error)
 	return torn, nil
 }
 
+var anyVersion = regexp.MustCompile("^" + magic + `([1-9]\d{0,14}),`)
+
 // headerProblem reports why a first line can't be the rest of a header of this version.
 func headerProblem(line []byte, ended bool, name string) error {
 	text := bytes.TrimRight(line[:min(len(line), len(magic))], "\x00")
@@ -269,9 +272,9 @@ func headerProblem(line []byte, ended bool, name string) error {
 		return &Fault{name, 1, "this isn't the journal of a run: that begins with " + magic + "1,",
 			"name the file of a run"}
 	}
-	if version, _, ok := cutNumber(line[min(len(line), len(magic)):], ","); ok && version != 1 {
-		return &Fault{name, 1,
-			fmt.Sprintf("the journal is of version %d of the format, and this obelus reads version 1", version),
+	if version := anyVersion.FindSubmatch(line); version != nil && string(version[1]) != "1" {
+		return &Fault{name, 1, fmt.Sprintf("the journal is of version %s of the format, and this obelus reads version 1",
+			version[1]),
 			"take the obelus that wrote it, or a newer one"}
 	}
 	return nil

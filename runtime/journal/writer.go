@@ -74,7 +74,7 @@ func Begin(f File, anchor Anchor, header any) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the header of the journal can't be written as JSON: %w", err)
 	}
-	w := &Writer{file: f, anchor: anchor, chain: newChain()}
+	w := &Writer{file: f, anchor: anchor}
 	if err := w.Append(body); err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (w *Writer) Append(body []byte) error {
 		return errors.New("a record of a journal is a JSON object in one line, and this is none")
 	}
 	if len(w.pending) == 0 {
-		w.opening = w.chain.opening(w.opening[:0], time.Now())
+		w.opening = w.chain.opening(time.Now())
 	}
 	if w.pending = w.chain.write(w.pending, w.opening, body); len(w.pending) > maxPending {
 		return w.Sync()
