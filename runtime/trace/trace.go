@@ -51,7 +51,14 @@ type Attribute struct {
 	Value any
 }
 
-func (s *Span) add(key string, value any) { s.Attributes = append(s.Attributes, Attribute{key, value}) }
+// add takes attributes up, each a key and its value, but for those that are "" or false.
+func (s *Span) add(attributes ...any) {
+	for ; len(attributes) > 0; attributes = attributes[2:] {
+		if value := attributes[1]; value != "" && value != false {
+			s.Attributes = append(s.Attributes, Attribute{attributes[0].(string), value})
+		}
+	}
+}
 
 func (s *Span) fail(failure *runtime.Failure) {
 	if failure != nil {
@@ -97,12 +104,16 @@ func New(ctx context.Context, o Observer, r Run) *Tracer {
 	}
 	t := &Tracer{observer: o, ctx: ctx, began: r.Began, used: r.Used, ticks: map[int]*Span{},
 		calls: map[string]calls{}}
-	t.run = t.begin(&Span{Name: "run", Began: r.Began,
-		Attributes: []Attribute{{"obelus.run", r.ID}, {"obelus.plan", r.Plan}, {"obelus.resumed", r.Resumed}}})
+	t.run = &Span{Name: "run", Began: r.Began,
+		Attributes: []Attribute{{"obelus.run", r.ID}, {"obelus.plan", r.Plan}, {"obelus.resumed", r.Resumed}}}
+	o.Begin(ctx, t.run)
 	return t
 }
 
-func (t *Tracer) begin(s *Span) *Span {
+// begin begins a span as a part of another.
+func (t *Tracer) begin(s *Span, above *Span, now time.Time, attributes ...any) *Span {
+	s.Above, s.Began = above, now
+	s.add(attributes...)
 	t.observer.Begin(t.ctx, s)
 	return s
 }
@@ -120,34 +131,26 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 	now := t.began.Add(at)
 	switch c.Kind {
 	case runtime.Plan:
-		t.ticks[c.Tick] = t.begin(&Span{Name: "tick", Above: t.run, Began: now,
-			Attributes: []Attribute{{"obelus.tick", c.Tick}}})
+		t.ticks[c.Tick] = t.begin(&Span{Name: "tick"}, t.run, now, "obelus.tick", c.Tick)
 	case runtime.EndTick:
 		t.endTick(now, c)
 	case runtime.Ask:
-		one := t.call(now, c)
-		t.pass(one, now, nil)
-		one.part = t.begin(&Span{Name: "question", Above: one.span, Began: now})
+		one := t.call(now, c, nil)
+		one.part = t.begin(&Span{Name: "question"}, one.span, now)
 	case runtime.Enter:
-		one := t.call(now, c)
-		t.pass(one, now, nil)
-		if c.Of.Each != nil {
+		if one := t.call(now, c, nil); c.Of.Each != nil {
 			one.span.add("obelus.items", c.Count)
 		}
 	case runtime.Start:
-		one := t.call(now, c)
-		t.pass(one, now, nil)
-		a := c.Plan.Activities[c.Of.Activity]
+		one, a := t.call(now, c, nil), c.Plan.Activities[c.Of.Activity]
 		if a != nil && a.Kind == "expr" {
 			return // it is over at once, and hands nothing on
 		}
-		one.part = t.begin(&Span{Name: "try", Above: one.span, Began: now, Client: a == nil || a.Kind == "http" ||
-			a.Kind == "mcp", Attributes: []Attribute{{"obelus.attempt", c.Attempt}}})
+		one.part = t.begin(&Span{Name: "try", Client: a == nil || a.Kind == "http" || a.Kind == "mcp"}, one.span, now,
+			"obelus.attempt", c.Attempt)
 	case runtime.Tried:
-		one := t.call(now, c)
-		t.pass(one, now, c.Failure)
-		if c.After > 0 {
-			one.part = t.begin(&Span{Name: "pause", Above: one.span, Began: now})
+		if one := t.call(now, c, c.Failure); c.After > 0 {
+			one.part = t.begin(&Span{Name: "pause"}, one.span, now)
 		}
 	case runtime.Settle:
 		t.settle(now, c)
@@ -159,36 +162,32 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 }
 
 // call is what is known of a command's call: a part of the call in whose stead it is carried out, of the tick, or of
-// the run.
-func (t *Tracer) call(now time.Time, c runtime.Command) *call {
+// the run. The part of it that went on has ended, an attempt perhaps with a failure.
+func (t *Tracer) call(now time.Time, c runtime.Command, failure *runtime.Failure) *call {
 	own, at := t.calls[c.Instance], position{c.Tick, c.Frame, c.Call}
 	if own == nil {
 		own = calls{}
 		t.calls[c.Instance] = own
 	}
-	one := own[at]
-	if one != nil && !one.settled {
+	if one := own[at]; one != nil && !one.settled {
+		t.pass(one, now, failure)
 		return one
 	}
-	s := &Span{Name: "call " + c.Of.ToolName, Above: t.run, Links: own.read(c), Began: now}
-	if above := own[position{c.Tick, c.Parent, c.ParentCall}]; above != nil {
-		s.Above = above.span
+	span, above := &Span{Name: "call " + c.Of.ToolName, Links: own.read(c)}, t.run
+	if under := own[position{c.Tick, c.Parent, c.ParentCall}]; under != nil {
+		above = under.span
 	} else if tick := t.ticks[c.Tick]; tick != nil {
-		s.Above = tick
+		above = tick
 	}
-	s.Attributes = []Attribute{{"obelus.call", runtime.Path(c.Under, c.Of.Name)}, {"obelus.tool", c.Of.ToolName}}
+	span.add("obelus.call", runtime.Path(c.Under, c.Of.Name), "obelus.tool", c.Of.ToolName)
 	if a := c.Plan.Activities[c.Of.Activity]; a != nil {
-		s.add("obelus.activity", a.Kind)
+		span.add("obelus.activity", a.Kind)
 	}
 	if c.Tick > 0 {
-		s.add("obelus.tick", c.Tick)
+		span.add("obelus.tick", c.Tick)
 	}
-	if c.Instance != "" {
-		s.add("obelus.instance", c.Instance)
-	}
-	one = &call{span: t.begin(s)}
-	own[at] = one
-	return one
+	own[at] = &call{span: t.begin(span, above, now, "obelus.instance", c.Instance)}
+	return own[at]
 }
 
 // read are the calls whose results a command's call may read and that have been reported.
@@ -217,20 +216,12 @@ func (t *Tracer) pass(one *call, now time.Time, failure *runtime.Failure) {
 }
 
 func (t *Tracer) settle(now time.Time, c runtime.Command) {
-	one, s := t.call(now, c), c.Settlement
-	t.pass(one, now, s.Failure)
-	status := s.Status.String()
+	s := c.Settlement
+	one, status := t.call(now, c, s.Failure), s.Status.String()
 	if s.Left {
 		status = "left"
 	}
-	one.span.add("obelus.status", status)
-	one.span.add("obelus.tries", s.Attempts)
-	if s.Reason != "" {
-		one.span.add("obelus.reason", s.Reason)
-	}
-	if s.Routed {
-		one.span.add("obelus.routed", true)
-	}
+	one.span.add("obelus.status", status, "obelus.tries", s.Attempts, "obelus.reason", s.Reason, "obelus.routed", s.Routed)
 	if d := s.Decision; d != nil {
 		one.span.add("obelus.verdict", string(d.Verdict))
 	}
@@ -280,15 +271,10 @@ func (t *Tracer) close(now time.Time) {
 
 func (t *Tracer) finish(now time.Time, o *runtime.Outcome) {
 	t.close(now)
-	t.run.Attributes = append(t.run.Attributes, Attribute{"obelus.status", string(o.Status)},
-		Attribute{"obelus.done", o.Counts.Done},
-		Attribute{"obelus.failed", o.Counts.Failed}, Attribute{"obelus.skipped", o.Counts.Skipped})
-	if o.Reason != "" {
-		t.run.add("obelus.reason", string(o.Reason))
-	}
+	t.run.add("obelus.status", string(o.Status), "obelus.done", o.Counts.Done, "obelus.failed", o.Counts.Failed,
+		"obelus.skipped", o.Counts.Skipped, "obelus.reason", string(o.Reason))
 	if o.Usage.InputTokens+o.Usage.OutputTokens > 0 {
-		t.run.add("gen_ai.usage.input_tokens", o.Usage.InputTokens)
-		t.run.add("gen_ai.usage.output_tokens", o.Usage.OutputTokens)
+		t.run.add("gen_ai.usage.input_tokens", o.Usage.InputTokens, "gen_ai.usage.output_tokens", o.Usage.OutputTokens)
 	}
 	if o.Status == runtime.RunFailed {
 		t.run.Failed, t.run.Message = true, string(o.Reason)
