@@ -437,8 +437,8 @@ func TestEachOfSoMany(t *testing.T) {
 			switch {
 			case c.Kind == runtime.Start || c.Kind == runtime.Write && c.Call == 1:
 				t.Errorf("%s: something was begun or written", want)
-			case c.Kind == runtime.Settle && c.Call == 1 && c.Settlement.Failure.Error() != want:
-				t.Errorf("it says %q, want %q", c.Settlement.Failure.Error(), want)
+			case c.Kind == runtime.Settle && c.Call == 1 && codeAndMessage(c.Settlement.Failure) != want:
+				t.Errorf("it says %q, want %q", codeAndMessage(c.Settlement.Failure), want)
 			}
 		}
 		if !m.Over() {
@@ -483,3 +483,5 @@ func TestEachCountsInLimits(t *testing.T) {
 		t.Errorf("started %v, and it ended with %q", started, reasons)
 	}
 }
+
+func codeAndMessage(f *runtime.Failure) string { return f.Code + ": " + f.Message }

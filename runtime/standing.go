@@ -9,7 +9,7 @@ func standingOf(call *plan.Call, instance string, s *Settlement) request.Standin
 	one := request.Standing{Call: call.Node, Name: call.Name, Instance: instance, Status: s.Status.String(),
 		Reason: s.Reason, Decision: s.Decision.Report()}
 	if s.Failure != nil {
-		one.Reason = s.Failure.Error()
+		one.Reason = s.Failure.Code + ": " + s.Failure.Message
 	}
 	return one
 }

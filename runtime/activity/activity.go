@@ -27,6 +27,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime"
 )
 
 // A Request is one try of one call.
@@ -76,16 +77,18 @@ const (
 	CodeCancelled = "cancelled"      // the run was stopped, or the set closed
 )
 
-// A Failure is a runtime error: what a failure route is given.
-type Failure struct {
-	Code    string // one of the Code constants, or the worker's own
-	Message string
-	Details any // a JSON value; nil when there are none
-	// After is how long the failed party asks to wait before another try; 0 is nothing.
-	After time.Duration
-}
+// A Failure is a runtime error: what a failure route is given. Its code is one of the Code constants, or the worker's
+// own.
+type Failure = runtime.Failure
 
-func (f *Failure) Error() string { return f.Message }
+// End has the event of an ended attempt hold what the attempt came to.
+func (r Result) End(e *runtime.Event, err error) {
+	e.Value, e.Route, e.Steps, e.Made = r.Value, r.Route, r.Steps, r.Made
+	if err != nil {
+		e.Value, e.Failure = nil, &Failure{Code: CodeError, Message: err.Error()}
+		errors.As(err, &e.Failure)
+	}
+}
 
 var none = Result{Route: -1}
 

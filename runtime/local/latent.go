@@ -47,7 +47,7 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 		return e
 	}
 	result, err := activity.Take(root.Value(), call, "")
-	take(&e, result, err)
+	result.End(&e, err)
 	return e
 }
 

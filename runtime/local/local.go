@@ -398,20 +398,10 @@ func (w *world) start(c runtime.Command) {
 		name = activity.Of(c.Delegate, name)
 	}
 	cancel := w.options.Activities.Start(w.ctx, name, request, func(result activity.Result, err error) {
-		take(&e, result, err)
+		result.End(&e, err)
 		w.send(e)
 	})
 	w.began(c, cancel)
-}
-
-func take(e *runtime.Event, result activity.Result, err error) {
-	e.Value, e.Route, e.Steps, e.Made = result.Value, result.Route, result.Steps, result.Made
-	if err != nil {
-		e.Value, e.Failure = nil, &runtime.Failure{Code: activity.CodeError, Message: err.Error()}
-	}
-	if f := (*activity.Failure)(nil); errors.As(err, &f) {
-		e.Failure = &runtime.Failure{Code: f.Code, Message: f.Message, Details: f.Details, After: f.After}
-	}
 }
 
 func (w *world) plan(c runtime.Command) {

@@ -347,7 +347,7 @@ func (s *scenario) observe(at time.Duration, c runtime.Command) {
 	case runtime.Settle:
 		why := c.Settlement.Reason
 		if c.Settlement.Failure != nil {
-			why = c.Settlement.Failure.Error()
+			why = c.Settlement.Failure.Code + ": " + c.Settlement.Failure.Message
 			if c.Settlement.Routed {
 				why += " (handled)"
 			}

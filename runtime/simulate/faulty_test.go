@@ -534,7 +534,7 @@ func (k *sketch) judged() (*plan.Plan, analyzer.Judgement, string) {
 func fails(s *simulate.Scenario) string {
 	for _, c := range s.Calls {
 		if c.Status == runtime.Failed && !strings.HasSuffix(c.Failure.Message, "a failure drawn at the tool's rate") && c.Call.Delegate == "" {
-			return c.Call.Name + ": " + c.Failure.Error()
+			return c.Call.Name + ": " + c.Failure.Code + ": " + c.Failure.Message
 		}
 	}
 	failed := slices.ContainsFunc(s.Calls, func(c simulate.CallReport) bool { return c.Status == runtime.Failed }) // for which there may be nothing to give

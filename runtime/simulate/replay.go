@@ -72,7 +72,7 @@ func (w *world) replay(c runtime.Command, e *runtime.Event) (after time.Duration
 		named := map[string]any{"_outputPath": end.Path, "_output": end.Output}
 		result, err := activity.Take(named, activity.Request{Call: c.Of.Name, Paths: compiler.Offered(w.plan, c.Of)},
 			c.Of.Activity)
-		take(e, result, err)
+		result.End(e, err)
 	}
 	return max(0, after)
 }

@@ -358,7 +358,7 @@ func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) 
 		w.weigh(e.Value)
 		result, err = activity.Take(e.Value, request, call.Activity)
 	}
-	take(e, result, err)
+	result.End(e, err)
 }
 
 // evaluated is the activity whose expression gives a call's result; nil where the tool's examples do, or its schema.
@@ -368,14 +368,6 @@ func evaluated(p *plan.Plan, call *plan.Call) *plan.Activity {
 		return nil
 	}
 	return a
-}
-
-func take(e *runtime.Event, result activity.Result, err error) {
-	e.Value, e.Route, e.Steps, e.Made = result.Value, result.Route, result.Steps, result.Made
-	if failure := new(activity.Failure); errors.As(err, &failure) {
-		e.Value, e.Failure = nil,
-			&runtime.Failure{Code: failure.Code, Message: failure.Message, Details: failure.Details}
-	}
 }
 
 // giveUp ends a try at once that is given up: here every activity obeys.

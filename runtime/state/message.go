@@ -4,7 +4,6 @@
 package state
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -39,7 +38,7 @@ type Failure struct {
 	After time.Duration `json:"after,omitzero"`
 }
 
-func (f *Failure) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message) }
+func (f *Failure) Error() string { return f.Message }
 
 // Record is what a failure route receives.
 func (f *Failure) Record() map[string]any {
