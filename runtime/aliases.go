@@ -21,8 +21,9 @@ type (
 	// Confirm says which calls a person is asked about, and Policy is one of three ways to.
 	Confirm = review.Confirm
 	Policy  = guard.Policy
-	// A Site is where a command's call stands.
+	// A Site is where a command's call stands, and a Try an attempt of it.
 	Site = review.Site
+	Try  = guard.Try
 )
 
 // The policies and the verdicts of EXECUTION.md#reviewers.
@@ -43,5 +44,5 @@ func Path(under, call string) string { return review.Path(under, call) }
 
 // Answer is the event that answers a question.
 func Answer(q *Question, d *Decision) Event {
-	return Event{Kind: Decided, Tick: q.At.Tick, Frame: q.At.Frame, Call: q.At.Call, Attempt: q.At.Attempt, Decision: d}
+	return Event{Kind: Decided, Try: q.At, Decision: d}
 }

@@ -210,14 +210,14 @@ func (w *recordingWorld) play(m *runtime.Machine, solution string) {
 		c := waiting[0]
 		waiting = waiting[1:]
 		var e *runtime.Event
-		switch about := (runtime.Event{Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt}); c.Kind {
+		switch about := (runtime.Event{Try: c.Try}); c.Kind {
 		case runtime.Plan:
 			if c.Tick > 1 {
 				waiting = append(waiting, m.Step(runtime.Event{Kind: runtime.Stopped, Text: "enough"})...)
 				continue
 			}
-			waiting = append(waiting, m.Step(runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: solution})...)
-			e = &runtime.Event{Kind: runtime.Closed, Tick: c.Tick}
+			waiting = append(waiting, m.Step(runtime.Event{Kind: runtime.Streamed, Try: runtime.Try{Tick: c.Tick}, Text: solution})...)
+			e = &runtime.Event{Kind: runtime.Closed, Try: runtime.Try{Tick: c.Tick}}
 		case runtime.Ask:
 			w.questions++
 			w.asked[c.Call], w.answered[c.Call] = c.Question, w.answer()

@@ -91,7 +91,7 @@ func runNoOp(b *testing.B, v *analyzer.Verified) {
 	}
 	take(m.Step(runtime.Event{Kind: runtime.RunBegan}))
 	for at := 0; at < len(started); at++ {
-		take(m.Step(runtime.Event{Kind: runtime.Ended, Call: started[at].call, Attempt: started[at].attempt, Value: 1.0, Route: -1}))
+		take(m.Step(runtime.Event{Kind: runtime.Ended, Try: runtime.Try{Call: started[at].call, Attempt: started[at].attempt}, Value: 1.0, Route: -1}))
 	}
 	if !m.Over() {
 		b.Fatal("the run didn't end")

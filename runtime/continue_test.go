@@ -27,7 +27,7 @@ func played(v *analyzer.Verified, o runtime.Options, failing ...string) (said []
 			}
 			switch c.Kind {
 			case runtime.Start:
-				e := runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1, Value: c.Of.Name}
+				e := runtime.Event{Kind: runtime.Ended, Try: c.Try, Route: -1, Value: c.Of.Name}
 				if slices.Contains(failing, name) {
 					e.Value, e.Failure = nil, &runtime.Failure{Code: "error", Message: "it was told to"}
 				}
@@ -146,7 +146,7 @@ output: †state.out
 			{ID: "state", State: map[string]any{"text": 1.0}},
 			{ID: "place", State: map[string]any{"txt": "x"}},
 		}},
-		{Kind: runtime.Ended, Frame: 0, Call: 0, Attempt: 1, Route: -1, Value: 5.0},
+		{Kind: runtime.Ended, Try: runtime.Try{Attempt: 1}, Route: -1, Value: 5.0},
 	} {
 		for _, c := range m.Step(e) {
 			switch c.Kind {

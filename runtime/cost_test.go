@@ -95,7 +95,7 @@ func meetingCost(t *testing.T, of meeting, n int) uint64 {
 		at, last := r.IntN(len(started)), len(started)-1
 		c := started[at]
 		started[at], started = started[last], started[:last]
-		e := runtime.Event{Kind: runtime.Ended, Call: c.Call, Attempt: c.Attempt, Value: any(1.0), Route: -1}
+		e := runtime.Event{Kind: runtime.Ended, Try: runtime.Try{Call: c.Call, Attempt: c.Attempt}, Value: any(1.0), Route: -1}
 		if of.fail && c.Of.FailureRoute() >= 0 {
 			e.Value, e.Failure = nil, &runtime.Failure{Code: "declined"}
 		}

@@ -75,7 +75,7 @@ func (w *workflow) Do(commands []runtime.Command) error {
 		case c.Kind == runtime.Start:
 			w.Coming = append(w.Coming, performed(w.plan, c, w.act))
 		case c.Kind == runtime.SetTimer:
-			w.Coming = append(w.Coming, runtime.Event{Kind: runtime.Fired, Call: c.Call, Attempt: c.Attempt})
+			w.Coming = append(w.Coming, runtime.Event{Kind: runtime.Fired, Try: runtime.Try{Call: c.Call, Attempt: c.Attempt}})
 		}
 	}
 	return nil

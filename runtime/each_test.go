@@ -194,7 +194,7 @@ func (f fan) play(t *testing.T, v *analyzer.Verified, r *rand.Rand, o runtime.Op
 			}
 		}
 		for _, c := range commands {
-			e := runtime.Event{Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
+			e := runtime.Event{Try: c.Try, Route: -1}
 			switch c.Kind {
 			case runtime.Start:
 				name := c.Instance + " " + above(c) + " " + c.Of.Name
@@ -433,7 +433,7 @@ func TestEachOfSoMany(t *testing.T) {
 		}
 		m := runtime.New(v, runtime.Options{})
 		m.Step(runtime.Event{Kind: runtime.RunBegan})
-		for _, c := range m.Step(runtime.Event{Kind: runtime.Ended, Attempt: 1, Route: -1, Value: items}) {
+		for _, c := range m.Step(runtime.Event{Kind: runtime.Ended, Try: runtime.Try{Attempt: 1}, Route: -1, Value: items}) {
 			switch {
 			case c.Kind == runtime.Start || c.Kind == runtime.Write && c.Call == 1:
 				t.Errorf("%s: something was begun or written", want)
@@ -471,7 +471,7 @@ func TestEachCountsInLimits(t *testing.T) {
 			case runtime.Start:
 				started[c.Of.Name]++
 				value, _ := f.act(c, true)
-				events = append(events, runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1, Value: value})
+				events = append(events, runtime.Event{Kind: runtime.Ended, Try: c.Try, Route: -1, Value: value})
 			case runtime.Finish:
 				if reasons = append(reasons, c.Outcome.Reason); c.Outcome.Status == runtime.RunStopped {
 					events = append(events, runtime.Event{Kind: runtime.Resumed})

@@ -24,12 +24,9 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 	// At is the time since the run began, pauses between a kill and its resumption left out. It never goes back.
 	At time.Duration `json:"at"`
-	// Tick, Call and Attempt identify the try of a call that an event is about; Tick is 0 without a planner. What the
-	// machine has given up is ignored. A timer of the whole run comes back as [Run].
-	Tick    int `json:"tick,omitzero"`
-	Frame   int `json:"frame,omitzero"` // see [Command.Frame]
-	Call    int `json:"call,omitzero"`
-	Attempt int `json:"attempt,omitzero"`
+	// The try of a call that an event is about. What the machine has given up is ignored. A timer of the whole run
+	// comes back as [Run].
+	Try
 	// Value is the result of a try that ended well.
 	Value any `json:"value,omitempty"`
 	// Route is the alternative that the activity named, or -1.
@@ -129,13 +126,10 @@ func (k *EventKind) UnmarshalText(text []byte) error {
 
 // A Command is something that the machine wants done, or lets be known. Its subject and content depend on its kind.
 type Command struct {
-	Kind CommandKind
-	// Tick, Frame, Call and Attempt identify the try of a call that it is about, and Of is that call. Frames number the
-	// states on which a plan is at work at the same time: 0 is the run's own, and each instance and each delegate at
-	// work has a number that no other ever has.
-	Tick, Frame, Call, Attempt int
-	Of                         *plan.Call
-	*Site                      // never nil
+	Kind  CommandKind
+	Try              // of a call that it is about
+	Of    *plan.Call // that call
+	*Site            // never nil
 	// Plan is the one that the call is in; nil in what is about no call.
 	Plan *plan.Plan
 
@@ -174,7 +168,7 @@ var noSite = &Site{Parent: -1}
 
 // Event is one of a kind about the try that a command is about; of an ended one the alternative is still open.
 func (c *Command) Event(kind EventKind) Event {
-	e := Event{Kind: kind, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt}
+	e := Event{Kind: kind, Try: c.Try}
 	if kind == Ended {
 		e.Route = -1
 	}

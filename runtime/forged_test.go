@@ -138,7 +138,7 @@ func followsForged(t *testing.T, v *analyzer.Verified, o runtime.Options, journa
 			t.Fatalf("%v, going on from %s", err, journal)
 		}
 		for _, c := range commands {
-			about := runtime.Event{Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt}
+			about := runtime.Event{Try: c.Try}
 			switch c.Kind {
 			case runtime.Start:
 				if tool := c.Of.Tool; tool == nil || tool.Parameters != nil && tool.Parameters.Validate(c.Params) != nil {
@@ -146,7 +146,7 @@ func followsForged(t *testing.T, v *analyzer.Verified, o runtime.Options, journa
 				}
 				about.Kind, about.Route, about.Value = runtime.Ended, -1, map[string]any{}
 			case runtime.SetTimer:
-				if c.Call != runtime.Run && m.Status(c.Frame, c.Call) == runtime.Running {
+				if c.Call != runtime.Run && m.Status(c.Try) == runtime.Running {
 					continue
 				}
 				about.Kind = runtime.Fired
@@ -157,7 +157,7 @@ func followsForged(t *testing.T, v *analyzer.Verified, o runtime.Options, journa
 					about.Text = ""
 				}
 				coming = append(coming, about)
-				about = runtime.Event{Kind: runtime.Closed, Tick: c.Tick}
+				about = runtime.Event{Kind: runtime.Closed, Try: runtime.Try{Tick: c.Tick}}
 			case runtime.Ask:
 				about.Kind, about.Decision = runtime.Decided, &runtime.Decision{Verdict: runtime.Reject}
 				if c.Question.InFlight {

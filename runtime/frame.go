@@ -134,8 +134,7 @@ func (s *schedule) call(i int32) *plan.Call {
 // emit appends a command about a call, and gives it to the caller to be filled in.
 func (f *frame) emit(i int32, kind CommandKind) *Command {
 	c := f.machine.emit(kind)
-	c.Frame, c.Site, c.Plan = f.number, &f.site, f.Plan
-	c.Call, c.Attempt, c.Of = int(i), int(f.calls[i].attempt), f.call(i)
+	c.Try, c.Site, c.Plan, c.Of = f.tryOf(i), &f.site, f.Plan, f.call(i)
 	return c
 }
 

@@ -110,7 +110,7 @@ func (h *holder) take(commands []Command) {
 			if _, twice := h.atWork[key]; twice {
 				h.t.Fatalf("seed %d: %s is tried again beside its own try", h.seed, c.Of.Name)
 			}
-			e := Event{Kind: Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
+			e := Event{Kind: Ended, Try: c.Try, Route: -1}
 			if h.chance.IntN(4) == 0 {
 				e.Failure = &Failure{Code: "error", Message: "no"}
 			}
@@ -120,7 +120,7 @@ func (h *holder) take(commands []Command) {
 				h.t.Fatalf("seed %d: %d are at work, and %d may be", h.seed, len(h.atWork), h.parallel)
 			}
 		case SetTimer:
-			h.coming = append(h.coming, Event{Kind: Fired, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
+			h.coming = append(h.coming, Event{Kind: Fired, Try: c.Try})
 		case Cancel:
 			if _, working := h.atWork[key]; !working {
 				h.t.Fatalf("seed %d: %s is given up and isn't at work", h.seed, c.Of.Name)
@@ -162,13 +162,13 @@ func TestOverdueTryBringsNothing(t *testing.T) {
 	m := New(v, Options{})
 	m.Step(Event{Kind: RunBegan})
 	var kinds []string
-	for _, c := range m.Step(Event{Kind: Fired, Attempt: 1}) {
+	for _, c := range m.Step(Event{Kind: Fired, Try: Try{Attempt: 1}}) {
 		kinds = append(kinds, fmt.Sprint(c.Kind == Cancel))
 	}
 	if got := strings.Join(kinds, " "); got != "true" {
 		t.Errorf("at the time-out: %s", got)
 	}
-	for _, c := range m.Step(Event{Kind: Ended, Attempt: 1, Value: "late", Route: -1}) {
+	for _, c := range m.Step(Event{Kind: Ended, Try: Try{Attempt: 1}, Value: "late", Route: -1}) {
 		if c.Kind == Finish {
 			state := c.Outcome.State.(map[string]any)
 			if fault, _ := state["e"].(map[string]any); fault["code"] != "timeout" || state["p"] != nil {

@@ -58,7 +58,7 @@ func TestCycleInOneInstanceOfTooMany(t *testing.T) {
 		for _, c := range m.Step(e) {
 			switch c.Kind {
 			case runtime.Start:
-				events = append(events, runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1, Value: 1.0})
+				events = append(events, runtime.Event{Kind: runtime.Ended, Try: c.Try, Route: -1, Value: 1.0})
 			case runtime.Finish:
 				outcome = c.Outcome
 			}

@@ -114,8 +114,8 @@ func (l *loop) nextTick() {
 	l.setting = settingFor(l.Machine, func(*frame, *Message) bool { return true })
 	if given := l.solution; given != "" {
 		l.solution = ""
-		l.streamed(Event{Tick: l.tick, Text: given})
-		l.closed(Event{Tick: l.tick})
+		l.streamed(Event{Try: Try{Tick: l.tick}, Text: given})
+		l.closed(Event{Try: Try{Tick: l.tick}})
 		return
 	}
 	l.asked = composeRequest(l.Machine)

@@ -50,7 +50,7 @@ func streamIn(t testing.TB, v *analyzer.Verified, solution string, ending bool) 
 		for _, c := range m.Step(e) {
 			switch {
 			case c.Kind == runtime.Start && ending:
-				coming = append(coming, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Value: 1.0, Route: -1})
+				coming = append(coming, runtime.Event{Kind: runtime.Ended, Try: runtime.Try{Tick: c.Tick, Call: c.Call, Attempt: c.Attempt}, Value: 1.0, Route: -1})
 			case c.Kind == runtime.Finish:
 				done = c.Outcome.Counts.Done
 			}
@@ -66,12 +66,12 @@ func streamIn(t testing.TB, v *analyzer.Verified, solution string, ending bool) 
 	step(runtime.Event{Kind: runtime.RunBegan})
 	for rest := solution; rest != ""; {
 		size := min(len(rest), 16)
-		step(runtime.Event{Kind: runtime.Streamed, Tick: 1, Text: rest[:size]})
+		step(runtime.Event{Kind: runtime.Streamed, Try: runtime.Try{Tick: 1}, Text: rest[:size]})
 		rest = rest[size:]
 		end(3)
 	}
 	if ending {
-		step(runtime.Event{Kind: runtime.Closed, Tick: 1})
+		step(runtime.Event{Kind: runtime.Closed, Try: runtime.Try{Tick: 1}})
 		end(0)
 	}
 	return done

@@ -27,7 +27,7 @@ func TestRepeatedCostIsLinear(t *testing.T) {
 				for _, c := range m.Step(e) {
 					switch c.Kind {
 					case runtime.Start:
-						coming = append(coming, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Route: -1, Value: 1.0})
+						coming = append(coming, runtime.Event{Kind: runtime.Ended, Try: runtime.Try{Tick: c.Tick, Call: c.Call, Attempt: c.Attempt}, Route: -1, Value: 1.0})
 					case runtime.Repeat:
 						repeated++
 					}
@@ -37,10 +37,10 @@ func TestRepeatedCostIsLinear(t *testing.T) {
 			for tick := 1; tick <= 2; tick++ {
 				goruntime.ReadMemStats(&before)
 				for at := 0; at < len(solution); at += 100 {
-					step(runtime.Event{Kind: runtime.Streamed, Tick: tick, Text: solution[at:min(at+100, len(solution))]})
+					step(runtime.Event{Kind: runtime.Streamed, Try: runtime.Try{Tick: tick}, Text: solution[at:min(at+100, len(solution))]})
 				}
 				goruntime.ReadMemStats(&after)
-				for step(runtime.Event{Kind: runtime.Closed, Tick: tick}); len(coming) > 0; {
+				for step(runtime.Event{Kind: runtime.Closed, Try: runtime.Try{Tick: tick}}); len(coming) > 0; {
 					e := coming[0]
 					coming = coming[1:]
 					step(e)

@@ -70,12 +70,12 @@ func TestGentleStopLeavesRetries(t *testing.T) {
 	m := runtime.New(v, runtime.Options{})
 	m.Step(runtime.Event{Kind: runtime.RunBegan})
 	m.Step(runtime.Event{Kind: runtime.Stopped, Gently: true, Text: "limits.calls"})
-	m.Step(runtime.Event{Kind: runtime.Ended, Attempt: 1, Failure: &runtime.Failure{Code: "error", Message: "broken"}})
+	m.Step(runtime.Event{Kind: runtime.Ended, Try: runtime.Try{Attempt: 1}, Failure: &runtime.Failure{Code: "error", Message: "broken"}})
 	if !m.Stopped() {
 		t.Fatal("the run doesn't stop when nothing is at work")
 	}
 	m.Step(runtime.Event{Kind: runtime.Resumed})
-	if status := m.Status(0, 0); status != runtime.Pausing {
+	if status := m.Status(runtime.Try{}); status != runtime.Pausing {
 		t.Errorf("the call is %s, and not about to be tried again", status)
 	}
 }
@@ -154,12 +154,12 @@ calls:
 	m := runtime.New(v, runtime.Options{})
 	m.Step(runtime.Event{Kind: runtime.RunBegan})
 	m.Step(runtime.Event{Kind: runtime.Stopped, Text: "limits.time"})
-	m.Step(runtime.Event{Kind: runtime.Ended, Call: 0, Attempt: 1, Route: -1, Value: 1.0})
+	m.Step(runtime.Event{Kind: runtime.Ended, Try: runtime.Try{Call: 0, Attempt: 1}, Route: -1, Value: 1.0})
 	if !m.Stopped() {
 		t.Fatal("the run goes on by itself")
 	}
 	m.Step(runtime.Event{Kind: runtime.Resumed, Resumption: &runtime.Resumption{InFlight: "retry"}})
-	if first, second := m.Status(0, 0), m.Status(0, 1); first != runtime.Done || second != runtime.Running {
+	if first, second := m.Status(runtime.Try{}), m.Status(runtime.Try{Call: 1}); first != runtime.Done || second != runtime.Running {
 		t.Errorf("the calls are %s and %s", first, second)
 	}
 }

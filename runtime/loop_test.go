@@ -102,14 +102,14 @@ func (r *simulator) goOn() *runtime.Outcome {
 			c := r.asked[pick-len(r.coming)]
 			r.asked = slices.Delete(r.asked, pick-len(r.coming), pick-len(r.coming)+1)
 			d := r.decide(c.Question)
-			r.step(runtime.Event{Kind: runtime.Decided, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Decision: &d})
+			r.step(runtime.Event{Kind: runtime.Decided, Try: c.Try, Decision: &d})
 		case len(r.pieces) > 0:
 			text := r.pieces[0]
 			r.pieces = r.pieces[1:]
-			r.step(runtime.Event{Kind: runtime.Streamed, Tick: r.machine.Tick(), Text: text})
+			r.step(runtime.Event{Kind: runtime.Streamed, Try: runtime.Try{Tick: r.machine.Tick()}, Text: text})
 		default:
 			r.pieces = nil
-			r.step(runtime.Event{Kind: runtime.Closed, Tick: r.machine.Tick(), Usage: &runtime.Usage{OutputTokens: 3}})
+			r.step(runtime.Event{Kind: runtime.Closed, Try: runtime.Try{Tick: r.machine.Tick()}, Usage: &runtime.Usage{OutputTokens: 3}})
 		}
 	}
 	return r.out
@@ -176,7 +176,7 @@ func (r *simulator) carryOut(c runtime.Command) {
 		}
 		r.begun[key] = c.Of.Name + " " + inJSON(c.Params)
 		value, path, failed := r.act(whose(c)+c.Of.Name, r.tries[fmt.Sprint(c.Frame, ":", c.Tick, ":", c.Call)]+1, c.Params)
-		e := runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Value: value, Route: -1}
+		e := runtime.Event{Kind: runtime.Ended, Try: c.Try, Value: value, Route: -1}
 		if failed != nil {
 			e.Value, e.Failure = nil, &runtime.Failure{Code: failed.Code, Message: failed.Message, Details: failed.Details}
 		} else if path != "" {
@@ -184,10 +184,10 @@ func (r *simulator) carryOut(c runtime.Command) {
 		}
 		r.coming = append(r.coming, e)
 	case runtime.SetTimer:
-		if c.Call != runtime.Run && r.machine.Status(c.Frame, c.Call) == runtime.Running {
+		if c.Call != runtime.Run && r.machine.Status(c.Try) == runtime.Running {
 			break // activities end in time
 		}
-		r.coming = append(r.coming, runtime.Event{Kind: runtime.Fired, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
+		r.coming = append(r.coming, runtime.Event{Kind: runtime.Fired, Try: c.Try})
 	case runtime.Join:
 		n := min(c.Count, len(r.joining), 1+r.order.IntN(4))
 		r.coming = append(r.coming, runtime.Event{Kind: runtime.Joined, Instances: r.joining[:n], Last: n == len(r.joining)})

@@ -169,16 +169,16 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 // Tick is the current tick, from 1; 0 without a planner.
 func (m *Machine) Tick() int { return m.tick }
 
-// Status is the status of a call of the current tick in a frame: see
-// [Command.Frame]. In a frame that is over every call has settled.
-func (m *Machine) Status(frame, call int) Status {
-	if frame >= len(m.frames) || m.frames[frame] == nil {
+// Status is the status of a call of the current tick. In a frame that is over every call has settled.
+func (m *Machine) Status(t Try) Status {
+	if t.Frame >= len(m.frames) || m.frames[t.Frame] == nil {
 		return Done
 	}
-	if one := &m.frames[frame].calls[call]; one.asks() {
+	one := &m.frames[t.Frame].calls[t.Call]
+	if one.asks() {
 		return Asking
 	}
-	return m.frames[frame].calls[call].status
+	return one.status
 }
 
 // Budget is what the patterns and expressions of the run have taken, and may still take.
@@ -308,7 +308,7 @@ func (m *Machine) frame(e Event) *frame {
 
 // emit appends a command, and gives it to the caller to be filled in. The next emit makes it invalid.
 func (m *Machine) emit(kind CommandKind) *Command {
-	m.commands = append(m.commands, Command{Kind: kind, Tick: m.tick, Site: noSite})
+	m.commands = append(m.commands, Command{Kind: kind, Try: Try{Tick: m.tick}, Site: noSite})
 	return &m.commands[len(m.commands)-1]
 }
 

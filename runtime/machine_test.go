@@ -31,7 +31,7 @@ func drive(t testing.TB, v *analyzer.Verified, act behaviour, order *rand.Rand) 
 			case runtime.Start:
 				coming = append(coming, performed(p, c, act))
 			case runtime.SetTimer:
-				coming = append(coming, runtime.Event{Kind: runtime.Fired, Call: c.Call, Attempt: c.Attempt})
+				coming = append(coming, runtime.Event{Kind: runtime.Fired, Try: runtime.Try{Call: c.Call, Attempt: c.Attempt}})
 			case runtime.Settle:
 				note(t, &out, p.Calls[c.Call].Name, c.Settlement)
 			case runtime.Finish:
@@ -55,7 +55,7 @@ func drive(t testing.TB, v *analyzer.Verified, act behaviour, order *rand.Rand) 
 func performed(p *plan.Plan, c runtime.Command, act behaviour) runtime.Event {
 	call := p.Calls[c.Call]
 	value, path, failed := act(call.Name, c.Attempt, c.Params)
-	e := runtime.Event{Kind: runtime.Ended, Call: c.Call, Attempt: c.Attempt, Value: value, Route: -1}
+	e := runtime.Event{Kind: runtime.Ended, Try: runtime.Try{Call: c.Call, Attempt: c.Attempt}, Value: value, Route: -1}
 	if failed != nil {
 		e.Failure = &runtime.Failure{Code: failed.Code, Message: failed.Message, Details: failed.Details}
 		return e

@@ -57,7 +57,7 @@ func TestNestedDelegatesAreOpenedAsThereIsWork(t *testing.T) {
 		for step(runtime.Event{Kind: runtime.RunBegan}); len(due) > 0 && !machine.Over(); {
 			c := due[0]
 			due = due[1:]
-			step(runtime.Event{Kind: runtime.Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1})
+			step(runtime.Event{Kind: runtime.Ended, Try: c.Try, Route: -1})
 		}
 		if all := 1<<(deep+1) - 2 + 1<<deep; limit == 0 && started != all || limit > 0 && started != limit {
 			t.Errorf("limit %d: %d calls have started", limit, started)

@@ -288,7 +288,7 @@ func (w *orderWorld) step(e Event) {
 		if w.saw != nil {
 			w.saw(&c)
 		}
-		event := Event{Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
+		event := Event{Try: c.Try, Route: -1}
 		switch c.Kind {
 		case Start:
 			event.Kind = Ended

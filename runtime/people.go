@@ -37,8 +37,8 @@ func keptFor(f *frame, i int32) KeptAnswer {
 	return KeptAnswer{Call: Path(f.site.Under, f.call(i).Name), Instance: f.site.Instance}
 }
 
-func (f *frame) tryOf(i int32) review.Try {
-	return review.Try{Tick: f.machine.tick, Frame: f.number, Call: int(i), Attempt: int(f.calls[i].attempt)}
+func (f *frame) tryOf(i int32) Try {
+	return Try{Tick: f.machine.tick, Frame: f.number, Call: int(i), Attempt: int(f.calls[i].attempt)}
 }
 
 // needsReviewer reports whether the plan has a person asked about a call. A model can't do without by leaving the key
@@ -182,6 +182,6 @@ func unanswered(f *frame, i int32) {
 		verdict = Reject
 	}
 	f.emit(i, Cancel)
-	takeDecision(f, Event{Call: int(i), Attempt: int(f.calls[i].attempt), Decision: &Decision{Verdict: verdict,
+	takeDecision(f, Event{Try: f.tryOf(i), Decision: &Decision{Verdict: verdict,
 		By: review.ByTimeout, Reason: fmt.Sprintf("nobody answered within %v", f.machine.options.Confirm.Timeout)}})
 }

@@ -141,7 +141,7 @@ func TestPermitStopsTheRun(t *testing.T) {
 		}
 		h.breaks = func(text string) []string {
 			if name == "cost" {
-				h.coming = append(h.coming, runtime.Event{Kind: runtime.Closed, Tick: h.machine.Tick(), Usage: &runtime.Usage{Cost: 1}})
+				h.coming = append(h.coming, runtime.Event{Kind: runtime.Closed, Try: runtime.Try{Tick: h.machine.Tick()}, Usage: &runtime.Usage{Cost: 1}})
 			}
 			return []string{text}
 		}

@@ -45,7 +45,7 @@ func failureOf(v guard.Verdict) *Failure {
 func guardedCall(f *frame, i int32) *guard.Call {
 	c, state, call := &f.machine.guarded, &f.calls[i], f.call(i)
 	*c = guard.Call{
-		ID: guard.ID{Tick: f.machine.tick, Frame: f.number, Call: int(i)}, Instance: f.site.Instance,
+		Try: f.tryOf(i).OfCall(), Instance: f.site.Instance,
 		Plan: f.Plan, Of: call, Params: state.params, IsFurther: state.attempt > 0,
 		IsReplacement: f.replacement(i) != nil,
 		IsDecided:     state.approved || call.Each != nil || call.Latent() && call.Produced != nil,

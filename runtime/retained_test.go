@@ -56,14 +56,14 @@ func TestInstancesThatLeftAreForgotten(t *testing.T) {
 				e.Last = joined == instances
 				events = append(events, e)
 			case Start:
-				e := Event{Kind: Ended, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1, Value: c.Params["n"]}
+				e := Event{Kind: Ended, Try: c.Try, Route: -1, Value: c.Params["n"]}
 				if n, _ := e.Value.(float64); c.Of.Name == "two" && int(n)%7 == 0 {
 					e.Value, e.Failure = nil, &Failure{Code: "error", Message: "broken"}
 				}
 				events = append(events, e)
 			case SetTimer:
-				if m.Status(c.Frame, c.Call) == Pausing {
-					events = append(events, Event{Kind: Fired, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt})
+				if m.Status(c.Try) == Pausing {
+					events = append(events, Event{Kind: Fired, Try: c.Try})
 				}
 			case Leave:
 				most = max(most, m.instances.working)

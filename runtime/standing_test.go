@@ -27,7 +27,7 @@ func TestWhatWroteNothingIsTold(t *testing.T) {
 				switch c.Kind {
 				case runtime.Start:
 					made[c.Params["order"].(string)]++
-					pending = append(pending, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Call: c.Call, Attempt: c.Attempt, Route: -1, Value: strings.Repeat("paid ", 1000)})
+					pending = append(pending, runtime.Event{Kind: runtime.Ended, Try: runtime.Try{Tick: c.Tick, Call: c.Call, Attempt: c.Attempt}, Route: -1, Value: strings.Repeat("paid ", 1000)})
 				case runtime.Plan:
 					context := string(c.Request.ContextJSON())
 					longest = max(longest, len(context))
@@ -36,7 +36,7 @@ func TestWhatWroteNothingIsTold(t *testing.T) {
 						const call = `{"_tool": "refund", "order": "o%d"}`
 						solution = fmt.Sprintf(`{"calls": [`+call+`, `+call+`, `+call+`], "output": null}`, next, next+1, next+2)
 					}
-					pending = append(pending, runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: solution}, runtime.Event{Kind: runtime.Closed, Tick: c.Tick})
+					pending = append(pending, runtime.Event{Kind: runtime.Streamed, Try: runtime.Try{Tick: c.Tick}, Text: solution}, runtime.Event{Kind: runtime.Closed, Try: runtime.Try{Tick: c.Tick}})
 				case runtime.Finish:
 					if c.Outcome.Status != runtime.RunDone {
 						t.Errorf("%s: %s %s", document, c.Outcome.Status, c.Outcome.Reason)

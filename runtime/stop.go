@@ -144,7 +144,7 @@ func resumeRun(m *Machine, e Event) {
 	switch {
 	case !m.planning():
 	case m.loop.stream.Err() != nil:
-		m.loop.closed(Event{Kind: Closed, Tick: m.tick})
+		m.loop.closed(Event{Kind: Closed, Try: Try{Tick: m.tick}})
 	default:
 		m.loop.askPlanner(m.loop.stream.Text())
 	}

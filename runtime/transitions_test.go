@@ -18,7 +18,7 @@ type story struct {
 
 func (s *story) tell(kind runtime.EventKind, call string, more func(*runtime.Event)) {
 	c := s.last[call]
-	e := runtime.Event{Kind: kind, Tick: c.Tick, Frame: c.Frame, Call: c.Call, Attempt: c.Attempt, Route: -1}
+	e := runtime.Event{Kind: kind, Try: c.Try, Route: -1}
 	if more != nil {
 		more(&e)
 	}

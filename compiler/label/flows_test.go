@@ -262,8 +262,7 @@ func (w world) from(v *analyzer.Verified, input, state map[string]any) (map[stri
 			if route >= len(compiler.RepeatedCall(c.Of).Output) {
 				route = -1
 			}
-			events = append(events, runtime.Event{Kind: runtime.Ended, Tick: c.Tick, Frame: c.Frame, Call: c.Call,
-				Attempt: c.Attempt, Value: value, Route: route, Failure: failure})
+			events = append(events, runtime.Event{Kind: runtime.Ended, Try: c.Try, Value: value, Route: route, Failure: failure})
 		}
 	}
 	full, _ := m.Stands().State.(map[string]any)

@@ -21,7 +21,7 @@ type Guard interface {
 
 // A Call is an attempt that is about to start, or that has ended.
 type Call struct {
-	ID
+	Try           // the same for all attempts
 	Instance      string
 	Plan          *plan.Plan
 	Of            *plan.Call // what runs, be it another call than the plan's
@@ -31,8 +31,21 @@ type Call struct {
 	IsDecided     bool // nobody is asked to confirm it
 }
 
-// An ID is the position of a call in a run.
-type ID struct{ Tick, Frame, Call int }
+// A Try is an attempt of a call, as events identify it. Its tick is 0 without a planner. Frames number the states on
+// which a plan is at work at the same time: 0 is the run's own, and each instance and each delegate at work has a
+// number that no other ever has.
+type Try struct {
+	Tick    int `json:"tick,omitzero"`
+	Frame   int `json:"frame,omitzero"`
+	Call    int `json:"call,omitzero"`
+	Attempt int `json:"attempt,omitzero"`
+}
+
+// OfCall is the same for all attempts of a call.
+func (t Try) OfCall() Try {
+	t.Attempt = 0
+	return t
+}
 
 // A Verdict allows a call, asks a person about it, lets it fail, or stops the run.
 type Verdict struct {

@@ -16,8 +16,8 @@ type Permit struct {
 	used    map[string][]int             // by instance, and entry
 	entries map[[2]int]map[string]string // by tick and frame: what their calls equal, see [permit.Entries]
 	ended   map[string][]ending          // by instance: the calls of the run itself
-	charged map[ID]int                   // the entries that attempts at work use
-	next    ID                           // the call that starts next
+	charged map[Try]int                  // the entries that attempts at work use
+	next    Try                          // the call that starts next
 	closest int                          // the entry that it equals, or is the closest to; or -1
 	calls   int
 	cost    float64 // of calls
@@ -35,7 +35,7 @@ type ending struct {
 func PermitOf(p *permit.Permit, look func(*Call) *Details) *Permit {
 	return &Permit{
 		Permit: p, look: look, used: map[string][]int{}, entries: map[[2]int]map[string]string{},
-		ended: map[string][]ending{}, charged: map[ID]int{},
+		ended: map[string][]ending{}, charged: map[Try]int{},
 	}
 }
 
@@ -80,7 +80,7 @@ func (g *Permit) Starts(of *Call) Verdict {
 	if entry >= 0 && !slices.ContainsFunc(left, differs) && g.Calls[entry].Allow == nil {
 		known[c.Subject.Call.Name] = "call " + g.Calls[entry].Call
 	}
-	g.next, g.closest = c.ID, entry
+	g.next, g.closest = c.Try, entry
 	exceeds := func(budget string, is float64) {
 		if most, bounded := g.Budget[budget]; bounded && is > most {
 			row := permit.Row{What: permit.Spent, Of: budget, Is: permit.Number(is)}
@@ -138,12 +138,12 @@ func (g *Permit) Settled(of *Call, stage Stage) {
 	case stage == Started:
 		g.started(g.look(of))
 	case stage == Interrupted: // an attempt that may be repeated gives back what it used
-		if entry, charged := g.charged[of.ID]; charged {
+		if entry, charged := g.charged[of.Try]; charged {
 			g.uses(of.Instance)[entry]--
 		}
 	}
 	if stage > Continued {
-		delete(g.charged, of.ID)
+		delete(g.charged, of.Try)
 	}
 	if stage >= Ended {
 		if c := g.look(of); c.IsOwn {
@@ -156,13 +156,13 @@ func (g *Permit) Settled(of *Call, stage Stage) {
 // started takes an attempt that starts off what is left. One that a reviewer has approved uses the entry that it is the
 // closest to, if that has uses left.
 func (g *Permit) started(c *Details) {
-	if c.ID != g.next { // its items start, one by one
+	if c.Try != g.next { // its items start, one by one
 		return
 	}
-	delete(g.charged, c.ID)
+	delete(g.charged, c.Try)
 	if uses, at := g.uses(c.Instance), g.closest; at >= 0 && uses[at] < g.Calls[at].Times {
 		uses[at]++
-		g.charged[c.ID] = at
+		g.charged[c.Try] = at
 	}
 	if !c.IsFurther {
 		g.calls++

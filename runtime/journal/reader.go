@@ -273,8 +273,8 @@ func headerProblem(line []byte, ended bool, name string) error {
 			"name the file of a run"}
 	}
 	if version := anyVersion.FindSubmatch(line); version != nil && string(version[1]) != "1" {
-		return &Fault{name, 1, fmt.Sprintf("the journal is of version %s of the format, and this obelus reads version 1",
-			version[1]),
+		return &Fault{name, 1,
+			fmt.Sprintf("the journal is of version %s of the format, and this obelus reads version 1", version[1]),
 			"take the obelus that wrote it, or a newer one"}
 	}
 	return nil

@@ -126,18 +126,15 @@ type world struct {
 	batch   []runtime.Event    // that have happened and weren't given to the machine yet
 	events  chan runtime.Event // that happen
 	gone    chan struct{}      // closed when nobody hears of them any more
-	tries   map[try]context.CancelFunc
-	busy    int              // goroutines that haven't reported back
-	budget  *activity.Budget // of expressions; nil for no bound
-	timers  map[timed]*timer
+	// what is at work: tries of calls, questions or, with [runtime.Run] as the call, an answer of the planner
+	tries  map[runtime.Try]context.CancelFunc
+	busy   int              // goroutines that haven't reported back
+	budget *activity.Budget // of expressions; nil for no bound
+	timers map[runtime.Try]*timer
 
 	interrupt <-chan struct{}   // closed when the run is to stop; nil when it was told so
 	held      []runtime.Command // what follows from events that aren't on disk yet
 }
-
-// A try is one try of a call's activity, one question about it or, with
-// [runtime.Run] as the call, one answer of the planner.
-type try struct{ tick, frame, call, attempt int }
 
 const batch = 256
 
@@ -154,8 +151,8 @@ func drive(ctx context.Context, m *runtime.Machine, first runtime.Event, o Optio
 		batch:   []runtime.Event{first},
 		events:  make(chan runtime.Event, 64),
 		gone:    make(chan struct{}),
-		tries:   map[try]context.CancelFunc{},
-		timers:  map[timed]*timer{},
+		tries:   map[runtime.Try]context.CancelFunc{},
+		timers:  map[runtime.Try]*timer{},
 
 		interrupt: ctx.Done(),
 	}
@@ -290,13 +287,13 @@ func unwritable(err error) error {
 
 // back notes that a goroutine has reported for the last time.
 func (w *world) back(e *runtime.Event) {
-	key := try{e.Tick, e.Frame, e.Call, e.Attempt}
+	key := e.Try
 	switch e.Kind {
 	case runtime.Ended:
-		w.stopTimer(timed{e.Tick, e.Frame, e.Call})
+		w.stopTimer(e.OfCall())
 	case runtime.Decided:
 	case runtime.Closed:
-		key.call = runtime.Run
+		key.Call = runtime.Run
 	case runtime.Joined:
 		w.busy--
 		return
@@ -341,7 +338,7 @@ func (w *world) carryOut(commands []runtime.Command) {
 		}
 		switch c.Kind {
 		case runtime.Settle:
-			w.stopTimer(timed{c.Tick, c.Frame, c.Call})
+			w.stopTimer(c.OfCall())
 		case runtime.Start:
 			w.start(c)
 		case runtime.Plan:
@@ -351,7 +348,7 @@ func (w *world) carryOut(commands []runtime.Command) {
 		case runtime.Join:
 			w.join(c.Count)
 		case runtime.Cancel:
-			if cancel := w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}]; cancel != nil {
+			if cancel := w.tries[c.Try]; cancel != nil {
 				cancel()
 			}
 		case runtime.SetTimer:
@@ -369,7 +366,7 @@ func (w *world) send(e runtime.Event) {
 
 // began notes something that a command has asked for, and how to cancel it.
 func (w *world) began(c runtime.Command, cancel context.CancelFunc) {
-	w.tries[try{c.Tick, c.Frame, c.Call, c.Attempt}] = cancel
+	w.tries[c.Try] = cancel
 	w.busy++
 }
 
@@ -407,13 +404,13 @@ func (w *world) start(c runtime.Command) {
 func (w *world) plan(c runtime.Command) {
 	own := w.begin(c)
 	go func() {
-		closed := runtime.Event{Kind: runtime.Closed, Tick: c.Tick, Usage: &runtime.Usage{}}
+		closed := runtime.Event{Kind: runtime.Closed, Try: runtime.Try{Tick: c.Tick}, Usage: &runtime.Usage{}}
 		var rest string
 		usage, err := w.options.Planner.Answer(own, c.Request, func(text string) {
 			text, rest = characters(rest + text)
 			for own.Err() == nil && text != "" { // once it is given up, nobody hears it
 				piece, _ := characters(text[:min(len(text), maxPiece)])
-				w.send(runtime.Event{Kind: runtime.Streamed, Tick: c.Tick, Text: piece})
+				w.send(runtime.Event{Kind: runtime.Streamed, Try: runtime.Try{Tick: c.Tick}, Text: piece})
 				text = text[len(piece):]
 			}
 		})

@@ -44,7 +44,7 @@ func (w *world) stuck() runtime.Reason {
 		return ""
 	}
 	for key := range w.timers {
-		if key.call != runtime.Run && w.machine.Status(key.frame, key.call) != runtime.Running {
+		if key.Call != runtime.Run && w.machine.Status(key) != runtime.Running {
 			return ""
 		}
 	}

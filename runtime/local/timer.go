@@ -14,11 +14,9 @@ type timer struct {
 	question *runtime.Question // whose answer is awaited; nil for none
 }
 
-type timed struct{ tick, frame, call int }
-
 // setTimer sets a timer. Until its event is recorded that says when it was due, which tells timers of one try apart.
 func (w *world) setTimer(c runtime.Command) {
-	key := timed{c.Tick, c.Frame, c.Call}
+	key := c.OfCall()
 	w.stopTimer(key)
 	t := &timer{event: c.Event(runtime.Fired), question: c.Question}
 	t.event.At = time.Since(w.started) + c.After
@@ -26,7 +24,7 @@ func (w *world) setTimer(c runtime.Command) {
 	w.timers[key] = t
 }
 
-func (w *world) stopTimer(key timed) {
+func (w *world) stopTimer(key runtime.Try) {
 	if t := w.timers[key]; t != nil {
 		t.clock.Stop()
 		delete(w.timers, key)
@@ -37,7 +35,7 @@ func (w *world) stopTimer(key timed) {
 // something that is over is nobody's business any more, and no journal's. One for an answer runs again until the
 // question has been shown for its whole time.
 func (w *world) ranOut(e runtime.Event) bool {
-	key := timed{e.Tick, e.Frame, e.Call}
+	key := e.OfCall()
 	t := w.timers[key]
 	if t == nil || t.event.Attempt != e.Attempt || t.event.At != e.At {
 		return false
@@ -56,7 +54,7 @@ func (w *world) ranOut(e runtime.Event) bool {
 	if e.Call == runtime.Run {
 		return true
 	}
-	status := w.machine.Status(e.Frame, e.Call)
+	status := w.machine.Status(e.Try)
 	return e.Tick == w.machine.Tick() &&
 		(status == runtime.Running || status == runtime.Pausing || status == runtime.Asking)
 }

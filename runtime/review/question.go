@@ -15,6 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
@@ -84,7 +85,7 @@ type Occasion struct {
 
 // A Subject is what a question is about.
 type Subject struct {
-	At   Try
+	At   guard.Try
 	Plan *plan.Plan
 	Of   *plan.Call // of that plan; nil where nothing is known of it
 }
@@ -96,9 +97,6 @@ func (s *Subject) Definition() *plan.Tool {
 	}
 	return s.Of.Tool
 }
-
-// A Try is an attempt of a call, as events identify it.
-type Try struct{ Tick, Frame, Call, Attempt int }
 
 // Identify gives a question its name: a digest of the try of a call that it is about, and of what would run. Where that
 // is defined doesn't count: it is identified by the paths of the process that asks.

@@ -18,7 +18,7 @@ func TestWaitsHaveTheirTime(t *testing.T) {
 		e := session.NewEvents(&lines, "")
 		time.Sleep(time.Second)
 		e.Waits("for memory")
-		e.Observe(5*time.Second, runtime.Command{Kind: runtime.Plan, Tick: 1})
+		e.Observe(5*time.Second, runtime.Command{Kind: runtime.Plan, Try: runtime.Try{Tick: 1}})
 		for range 2 {
 			time.Sleep(3 * time.Second)
 			e.Waits("502")

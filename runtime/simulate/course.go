@@ -200,7 +200,7 @@ func (x *Explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (
 			}
 		}
 	}
-	chance := w.chance(runtime.Command{Of: call, Attempt: 1, Site: &runtime.Site{}}, -1)
+	chance := w.chance(runtime.Command{Of: call, Try: runtime.Try{Attempt: 1}, Site: &runtime.Site{}}, -1)
 	if !ok && e.schema != nil {
 		left := min(schema.SampleSteps, x.making)
 		before := left

@@ -41,13 +41,13 @@ func (w *world) enter(c runtime.Command) {
 	}
 	w.out.Steps += stepsOfCall * (1 + within)
 	w.weigh(c.Params)
-	if report := w.report(c.Frame, c.Call); !report.Started {
+	if report := w.report(c.Try); !report.Started {
 		report.Started, report.From = true, w.now
 	}
 }
 
-func (w *world) report(frame, call int) *CallReport {
-	return &w.out.Calls[w.frames[frame].calls[call]]
+func (w *world) report(t runtime.Try) *CallReport {
+	return &w.out.Calls[w.frames[t.Frame].calls[t.Call]]
 }
 
 // arrange puts the reports in plan order, instance by instance, the calls of a delegate behind the call that they are

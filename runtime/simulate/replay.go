@@ -41,8 +41,8 @@ func Replay(r *analyzer.Simulation, s analyzer.Schedule, o Options) (*Scenario, 
 		switch {
 		case at < 0:
 			return nil, fmt.Errorf("event %d of the schedule: the plan has no call %q", n+1, end.Call)
-		case w.ended[n] || w.report(0, at).To <= time.Duration(n)*replayStep &&
-			(w.plan.Calls[at].Produced != nil || w.machine.Status(0, at) == runtime.Skipped):
+		case w.ended[n] || w.report(runtime.Try{Call: at}).To <= time.Duration(n)*replayStep &&
+			(w.plan.Calls[at].Produced != nil || w.machine.Status(runtime.Try{Call: at}) == runtime.Skipped):
 		default:
 			return nil, fmt.Errorf("event %d of the schedule: the call %q isn't at work then", n+1, end.Call)
 		}

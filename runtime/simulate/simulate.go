@@ -120,13 +120,13 @@ func (w *world) Next() (runtime.Event, error) {
 		}
 		next := heap.Pop(&w.due, happening.before)
 		e := next.event
-		if e.Call >= 0 && w.machine.Status(e.Frame, e.Call).Settled() {
+		if e.Call >= 0 && w.machine.Status(e.Try).Settled() {
 			continue // a timer nobody waits for any more doesn't make the simulation longer
 		}
 		w.now, e.At = next.at, next.at
-		if e.Kind == runtime.Ended && e.Attempt == w.report(e.Frame, e.Call).Attempts &&
-			w.machine.Status(e.Frame, e.Call) == runtime.Running {
-			w.stopped(e.Frame, e.Call)
+		if e.Kind == runtime.Ended && e.Attempt == w.report(e.Try).Attempts &&
+			w.machine.Status(e.Try) == runtime.Running {
+			w.stopped(e.Try)
 		}
 		return e, nil
 	}
@@ -271,8 +271,8 @@ func (w *world) Do(commands []runtime.Command) error {
 		case runtime.Cancel:
 			w.giveUp(c)
 		case runtime.SetTimer:
-			if c.Call != runtime.Run && w.machine.Status(c.Frame, c.Call) != runtime.Running {
-				w.report(c.Frame, c.Call).pause = c.After
+			if c.Call != runtime.Run && w.machine.Status(c.Try) != runtime.Running {
+				w.report(c.Try).pause = c.After
 			}
 			w.later(c.After, c.Event(runtime.Fired))
 		case runtime.Finish:
@@ -284,7 +284,7 @@ func (w *world) Do(commands []runtime.Command) error {
 
 // start makes up how a try goes, and when it will have gone.
 func (w *world) start(c runtime.Command) {
-	call, report := c.Of, w.report(c.Frame, c.Call)
+	call, report := c.Of, w.report(c.Try)
 	w.out.Steps += stepsOfCall
 	w.weigh(c.Params)
 	if !report.Started {
@@ -373,22 +373,22 @@ func evaluated(p *plan.Plan, call *plan.Call) *plan.Activity {
 // giveUp ends a try at once that is given up: here every activity obeys.
 func (w *world) giveUp(c runtime.Command) {
 	switch {
-	case c.Call == runtime.Run || w.machine.Status(c.Frame, c.Call) != runtime.Running:
+	case c.Call == runtime.Run || w.machine.Status(c.Try) != runtime.Running:
 	case w.machine.Over():
-		w.stopped(c.Frame, c.Call)
+		w.stopped(c.Try)
 	default:
 		w.later(0, c.Event(runtime.Ended))
 	}
 }
 
-func (w *world) stopped(frame, call int) {
+func (w *world) stopped(t runtime.Try) {
 	w.running--
-	report := w.report(frame, call)
+	report := w.report(t)
 	report.Busy += w.now - report.since
 }
 
 func (w *world) settled(c runtime.Command) {
-	report := w.report(c.Frame, c.Call)
+	report := w.report(c.Try)
 	report.Status, report.Reason, report.To = c.Settlement.Status, c.Settlement.Reason, w.now
 	report.Failure, report.Routed, report.Output = c.Settlement.Failure, c.Settlement.Routed, c.Settlement.Output
 	if !report.Started {

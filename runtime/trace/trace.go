@@ -87,9 +87,7 @@ type Tracer struct {
 	calls    map[string]calls // of instances that haven't left; "" is a run without
 }
 
-type calls map[position]*call
-
-type position struct{ tick, frame, call int }
+type calls map[runtime.Try]*call
 
 type call struct {
 	span    *Span
@@ -164,7 +162,7 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 // call is what is known of a command's call: a part of the call in whose stead it is carried out, of the tick, or of
 // the run. The part of it that went on has ended, an attempt perhaps with a failure.
 func (t *Tracer) call(now time.Time, c runtime.Command, failure *runtime.Failure) *call {
-	own, at := t.calls[c.Instance], position{c.Tick, c.Frame, c.Call}
+	own, at := t.calls[c.Instance], c.OfCall()
 	if own == nil {
 		own = calls{}
 		t.calls[c.Instance] = own
@@ -174,7 +172,7 @@ func (t *Tracer) call(now time.Time, c runtime.Command, failure *runtime.Failure
 		return one
 	}
 	span, above := &Span{Name: "call " + c.Of.ToolName, Links: own.read(c)}, t.run
-	if under := own[position{c.Tick, c.Parent, c.ParentCall}]; under != nil {
+	if under := own[runtime.Try{Tick: c.Tick, Frame: c.Parent, Call: c.ParentCall}]; under != nil {
 		above = under.span
 	} else if tick := t.ticks[c.Tick]; tick != nil {
 		above = tick
@@ -194,7 +192,7 @@ func (t *Tracer) call(now time.Time, c runtime.Command, failure *runtime.Failure
 func (own calls) read(c runtime.Command) (links []*Span) {
 	for _, r := range c.Of.Reads {
 		for _, w := range c.Plan.Reads[r].Writers {
-			writer := own[position{c.Tick, c.Frame, int(w)}]
+			writer := own[runtime.Try{Tick: c.Tick, Frame: c.Frame, Call: int(w)}]
 			if writer != nil && writer.settled && !slices.Contains(links, writer.span) {
 				links = append(links, writer.span)
 			}
@@ -221,7 +219,8 @@ func (t *Tracer) settle(now time.Time, c runtime.Command) {
 	if s.Left {
 		status = "left"
 	}
-	one.span.add("obelus.status", status, "obelus.tries", s.Attempts, "obelus.reason", s.Reason, "obelus.routed", s.Routed)
+	one.span.add("obelus.status", status, "obelus.tries", s.Attempts, "obelus.reason", s.Reason, "obelus.routed",
+		s.Routed)
 	if d := s.Decision; d != nil {
 		one.span.add("obelus.verdict", string(d.Verdict))
 	}

@@ -170,7 +170,7 @@ run/call part part#7/call double part#7/double#1 status=done tries=1
 func TestBrokenRunsHaveEnded(t *testing.T) {
 	kept := &recording{}
 	tracer := trace.New(t.Context(), kept, trace.Run{Began: time.Unix(100, 0)})
-	tracer.Observe(time.Second, runtime.Command{Kind: runtime.Plan, Tick: 1})
+	tracer.Observe(time.Second, runtime.Command{Kind: runtime.Plan, Try: runtime.Try{Tick: 1}})
 	tracer.Break(errors.New("the disk is full"))
 	if got := strings.Join(kept.lines(t), "\n"); got != "run error \"the disk is full\"\nrun/tick" {
 		t.Error(got)

@@ -30,7 +30,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	if strings.Contains(asked, "running") {
 		t.Errorf("what comes and goes is still there:\n%s", asked)
 	}
-	show.Observe(time.Second, runtime.Command{Kind: runtime.Settle, Call: 0, Of: plan.Calls[0], Site: &runtime.Site{}, Plan: plan, Settlement: &runtime.Settlement{Status: runtime.Done, Output: "here it is"}})
+	show.Observe(time.Second, runtime.Command{Kind: runtime.Settle, Try: runtime.Try{Call: 0}, Of: plan.Calls[0], Site: &runtime.Site{}, Plan: plan, Settlement: &runtime.Settlement{Status: runtime.Done, Output: "here it is"}})
 	for range 5 {
 		time.Sleep(60 * time.Millisecond) // the drawing has had its chance to disturb
 		if now := p.Settled(); now != asked {
