@@ -96,10 +96,9 @@ func named(q *runtime.Question) string {
 
 // showQuestions shows questions, briefly or in full.
 func (c *cli) showQuestions(list []*runtime.Question, format string, inFull bool) {
-	render := terminal.NewRenderer(c.out, 0)
-	text := render.Question
+	text := terminal.Question
 	if inFull {
-		text = render.Full
+		text = terminal.Full
 	}
 	if len(list) == 0 && format != "json" {
 		c.out.Print("the run asks nothing\n")
@@ -108,7 +107,7 @@ func (c *cli) showQuestions(list []*runtime.Question, format string, inFull bool
 		if format == "json" {
 			c.out.JSON(q)
 		} else {
-			c.out.Print("%s", text(q))
+			c.out.Print("%s", text(q, terminal.StyleFor(c.out), terminal.Columns(c.out)))
 		}
 	}
 }

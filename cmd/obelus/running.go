@@ -95,7 +95,6 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	var asking *terminal.Dialogue
 	if !o.Web && terminal.CanAsk(c.in, c.err) {
 		asking = terminal.NewDialogue(c.in, c.err, c.out, o.name)
-		defer asking.Close()
 		if s.ID() != "" && s.Options.Planned {
 			asking.Graph = drawing(c, s)
 		}
@@ -116,15 +115,15 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	}
 	s.Options.Observer = show
 	result, err := s.Run(ctx)
+	if asking != nil {
+		asking.Wait()
+	}
 	if result == nil {
 		show.Abandon()
 		return err
 	}
-	if asking != nil {
-		asking.Close()
-		if asking.Stopped() {
-			result.Asked = nil // there was somebody to ask
-		}
+	if asking != nil && asking.Stopped() {
+		result.Asked = nil // there was somebody to ask
 	}
 	return c.conclude(result, show, s)
 }

@@ -27,10 +27,9 @@ import (
 type Live struct {
 	Observer
 	Door
-	who       string // who answers here
-	server    *http.Server
-	run       *session.Session
-	questions *terminal.Renderer
+	who    string // who answers here
+	server *http.Server
+	run    *session.Session
 
 	mu           sync.Mutex
 	page         string // of the plans that stand still; its events come by stream
@@ -66,7 +65,6 @@ func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 		Observer: next, Door: Door{Host: listener.Addr().String(), Token: rand.Text()}, who: who, run: s,
 		course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{}),
 	}
-	l.questions = terminal.NewRenderer(io.Discard, 1000) // the page breaks lines
 	if err := l.draw(); err != nil {
 		return nil, err
 	}
@@ -144,9 +142,9 @@ func (l *Live) stream(w http.ResponseWriter, r *http.Request) {
 
 func (l *Live) shown(q *posed) page.Question {
 	asked := *q.Question
-	asked.Problem = "" // which has a place of its own
+	asked.Problem = "" // which has a place of its own, and the page breaks lines
 	s := page.Question{
-		ID: q.ID, Number: q.number, Key: q.Path(), Text: l.questions.Question(&asked),
+		ID: q.ID, Number: q.number, Key: q.Path(), Text: terminal.Question(&asked, false, 1000),
 		Problem: q.Problem, Effects: q.Effects, Again: q.InFlight,
 	}
 	if q.InFlight || len(q.Outside) > 0 {

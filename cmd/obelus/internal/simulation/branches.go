@@ -54,7 +54,7 @@ func (s *Simulation) explore() (isFine bool, err error) {
 
 // writeBranches writes the usual scenario, one for each problem, and the summary.
 func (s *Simulation) writeBranches(found *simulate.Exploration) {
-	s.show(found.Usual)
+	s.JSON(scenarioEventOf(found.Usual, s.Made))
 	branches := &branchSummary{
 		Choices: len(found.Choices), Played: found.Played, Most: found.Most, Complete: found.Complete,
 		LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}, Open: found.ValuesLeft,

@@ -39,17 +39,6 @@ func (s *Simulation) Run() (isFine bool, err error) {
 	return s.play()
 }
 
-// scenario simulates the plan for the nth time.
-func (s *Simulation) scenario(n int) *simulate.Scenario {
-	options := s.Options
-	if s.Seeds > 0 {
-		options.Seed += uint64(n)
-	} else {
-		options.Schedule += n
-	}
-	return simulate.Run(s.Simulated, options)
-}
-
 // A comparison is what several simulations show together.
 type comparison struct {
 	first        *simulate.Scenario
@@ -72,7 +61,13 @@ func (s *Simulation) play() (isFine bool, err error) {
 			all.left = total - all.played
 			break
 		}
-		one := s.scenario(all.played)
+		options := s.Options
+		if s.Seeds > 0 {
+			options.Seed += uint64(all.played)
+		} else {
+			options.Schedule += all.played
+		}
+		one := simulate.Run(s.Simulated, options)
 		if all.first == nil {
 			all.first = one
 			if err := s.hasFailing(one); err != nil {
@@ -83,8 +78,10 @@ func (s *Simulation) play() (isFine bool, err error) {
 		}
 		steps += one.Steps
 		all.ends[one.Outcome.Status]++
-		if one == all.first || s.Format == "json" {
-			s.show(one)
+		if s.Format == "json" {
+			s.JSON(scenarioEventOf(one, s.Made))
+		} else if one == all.first {
+			s.report(one)
 		}
 	}
 	s.conclude(&all)
@@ -102,12 +99,4 @@ func endOf(one *simulate.Scenario) string {
 		calls[i] = one.Calls[i].Status
 	}
 	return terminal.JSON([]any{one.Outcome.Status, one.Outcome.State, one.Outcome.Output, instances, calls}, "")
-}
-
-func (s *Simulation) show(one *simulate.Scenario) {
-	if s.Format == "json" {
-		s.JSON(scenarioEventOf(one, s.Made))
-		return
-	}
-	s.report(one)
 }

@@ -45,14 +45,12 @@ func CanAsk(stdin, stderr any) bool {
 // A Dialogue asks a person on a terminal about calls. It is safe for concurrent use: one question
 // is open at a time, and the others wait in a queue.
 type Dialogue struct {
-	*Renderer
 	in, out *os.File
+	style   Style
 	screen  *Screen // is held while a question is open; may be nil
 	person  string  // the name of the person in decisions
 	Graph   string  // the command that draws the plan so far, run elsewhere; "" for none
 
-	closed  context.Context
-	close   context.CancelFunc
 	stopped atomic.Bool
 
 	mu   sync.Mutex
@@ -61,12 +59,9 @@ type Dialogue struct {
 
 // NewDialogue asks on a terminal for which [CanAsk] is true.
 func NewDialogue(stdin io.Reader, stderr io.Writer, screen *Screen, person string) *Dialogue {
-	closed, cancel := context.WithCancel(context.Background())
 	out, _ := fileOf(stderr)
-	d := &Dialogue{
-		Renderer: NewRenderer(stderr, 0), in: stdin.(*os.File), out: out, screen: screen, person: person,
-		closed: closed, close: cancel, last: make(chan struct{}),
-	}
+	d := &Dialogue{in: stdin.(*os.File), out: out, style: StyleFor(stderr), screen: screen, person: person,
+		last: make(chan struct{})}
 	close(d.last)
 	return d
 }
@@ -86,9 +81,6 @@ func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question) (answer func() 
 				close(over)
 			}()
 		}()
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(d.closed, cancel)()
 		select {
 		case <-turn:
 		case <-ctx.Done():
@@ -115,7 +107,7 @@ func (d *Dialogue) open(ctx context.Context, q *runtime.Question, shown func()) 
 	if err != nil {
 		return runtime.Decision{}, err
 	}
-	d.print("\n" + d.Question(q))
+	d.print("\n" + Question(q, d.style, Columns(d.out)))
 	shown()
 	for {
 		var decision runtime.Decision
@@ -161,7 +153,7 @@ func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision ru
 	}
 	switch {
 	case letter == "?":
-		d.print("\n" + d.Full(q))
+		d.print("\n" + Full(q, d.style, Columns(d.out)))
 		if d.Graph != "" {
 			d.hint("the plan so far: " + d.Graph)
 		}
@@ -213,7 +205,7 @@ func (d *Dialogue) object(ctx context.Context, what string, example map[string]a
 		hint += "; v opens $EDITOR"
 	}
 	d.hint(hint)
-	p := &block{width: d.width()}
+	p := &block{width: Columns(d.out)}
 	p.quote(2, visibly(example, ""))
 	d.print(p.String())
 	line, err := d.line(ctx, what+":")
@@ -265,9 +257,8 @@ func (d *Dialogue) edit(ctx context.Context, editor string, object map[string]an
 // Stopped reports whether the person has stopped the run.
 func (d *Dialogue) Stopped() bool { return d.stopped.Load() }
 
-// Close withdraws the open question, if any. Nothing is asked after it.
-func (d *Dialogue) Close() {
-	d.close()
+// Wait waits until no question is open or waits for its turn.
+func (d *Dialogue) Wait() {
 	d.mu.Lock()
 	last := d.last
 	d.mu.Unlock()
@@ -280,28 +271,16 @@ func (d *Dialogue) print(text string) {
 
 // say prints a line with a mark.
 func (d *Dialogue) say(mark, text string) {
-	p := &block{width: d.width()}
+	p := &block{width: Columns(d.out)}
 	p.text(4, unpainted, text)
 	d.print("  " + mark + strings.TrimPrefix(p.String(), "   "))
 }
 
 // hint prints what may be entered.
 func (d *Dialogue) hint(text string) {
-	p := &block{width: d.width()}
+	p := &block{width: Columns(d.out)}
 	p.text(2, d.style.Faint, text)
 	d.print(p.String())
-}
-
-// columnsOf is how many columns a line of text may have on a stream.
-func columnsOf(stream any) int {
-	columns := 0
-	if fd, ok := Of(stream); ok {
-		columns, _, _ = term.GetSize(fd) // 0 if the size is unknown
-	}
-	if columns <= 0 {
-		columns = 80
-	}
-	return max(12, min(100, columns)-1)
 }
 
 const (

@@ -128,7 +128,7 @@ func TestParametersInEditor(t *testing.T) {
 	if text := p.Settled(); !strings.Contains(text, "! $EDITOR: exit status 1") || strings.Count(text, "  ! ") != 2 {
 		t.Errorf("the screen is\n%s", text)
 	}
-	d.Close()
+	d.Wait()
 }
 
 // Who has stopped the run isn't asked what else may run.

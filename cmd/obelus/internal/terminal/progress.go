@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
-	"golang.org/x/term"
 )
 
 // A Run is what progress shows of a run besides its events.
@@ -84,11 +84,8 @@ func NewRecorded(out *Screen, run Run) *Progress {
 func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 	p := NewRecorded(screen, run)
 	p.started = time.Now()
-	if fd, ok := Of(screen); ok {
-		p.isLive = true
-		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
-			p.width = width
-		}
+	if _, p.isLive = Of(screen); p.isLive {
+		p.width = columns(screen, math.MaxInt, p.width)
 		p.drawing.Go(func() { p.refresh(ctx) })
 	}
 	title, size := run.Plan.Name, wording.Count(len(run.Plan.Calls), "call")
@@ -280,15 +277,10 @@ func (p *Progress) lines(now time.Duration) (lines []string) {
 		if one.asking {
 			asking++
 		} else if running++; running <= shownRunning {
-			again := ""
-			if one.attempt > 1 {
-				again = fmt.Sprintf(", attempt %d", one.attempt)
-			}
-			lines = append(lines, fmt.Sprintf("%s %6s  running%s", Pad(one.name, p.names), Duration(now-one.since),
-				again))
+			lines = append(lines, fmt.Sprintf("%s %6s  running", Pad(one.name, p.names), Duration(now-one.since)))
 		}
 	}
-	text := numbers(number{running, "running"}, number{asking, "asking"}, number{p.settled, "settled"})
+	text := counts("running asking settled", running, asking, p.settled)
 	if p.planning {
 		text = fmt.Sprintf("tick %d, %s", p.tick, text)
 	}
@@ -302,18 +294,12 @@ func (p *Progress) lines(now time.Duration) (lines []string) {
 	return lines
 }
 
-// A number counts what has a name.
-type number struct {
-	n    int
-	name string
-}
-
-// numbers lists the first number and those above 0.
-func numbers(all ...number) string {
+// counts are numbers with their names: the first one, and those above 0.
+func counts(names string, numbers ...int) string {
 	var texts []string
-	for i, one := range all {
-		if i == 0 || one.n > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s", one.n, one.name))
+	for i, name := range strings.Fields(names) {
+		if i == 0 || numbers[i] > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", numbers[i], name))
 		}
 	}
 	return strings.Join(texts, ", ")
@@ -374,49 +360,47 @@ func (p *Progress) End(o *runtime.Outcome) error {
 			p.Print("%s %s\n", p.style.Red("✗"), diag.Escape(e.Message))
 		}
 	}
-	status := string(o.Status)
+	paint := p.style.Green
 	switch o.Status {
 	case runtime.RunFailed:
-		status = p.style.Red(status)
+		paint = p.style.Red
 	case runtime.RunStopped:
-		if status = p.style.Yellow(status); o.Reason != "" {
-			status += " (" + diag.Escape(string(o.Reason)) + ")"
-		}
-	default:
-		status = p.style.Green(status)
+		paint = p.style.Yellow
 	}
-	in := " in "
+	text := paint(string(o.Status))
+	if o.Status == runtime.RunStopped && o.Reason != "" {
+		text += " (" + diag.Escape(string(o.Reason)) + ")"
+	}
+	text += " in "
 	if o.Ticks > 1 {
-		in += fmt.Sprintf("%d ticks, ", o.Ticks)
+		text += fmt.Sprintf("%d ticks, ", o.Ticks)
 	}
-	in += Duration(p.at)
-	if p.run.Simulated {
-		in += " of virtual time"
+	if text += Duration(p.at); p.run.Simulated {
+		text += " of virtual time"
 	}
-	counts := ": "
+	text += Used(o.Usage) + ": "
 	if o.Instances != nil {
 		ends := map[runtime.RunStatus]int{}
 		for _, end := range o.Instances {
 			ends[end.Status]++
 		}
-		counts += wording.Count(len(o.Instances), "instance") + ": " + Ends(ends)
+		text += wording.Count(len(o.Instances), "instance") + ": " + Ends(ends)
 		if p.run.Results != "" {
-			counts += "; results in " + diag.Escape(p.run.Results)
+			text += "; results in " + diag.Escape(p.run.Results)
 		}
-		counts += "; calls: "
+		text += "; calls: "
 	}
-	counts += Tally(o.Counts, o.Status)
-	if p.run.Journal != "" {
-		counts += p.style.Faint("; journal " + diag.Escape(p.run.Journal))
+	if text += Tally(o.Counts, o.Status); p.run.Journal != "" {
+		text += p.style.Faint("; journal " + diag.Escape(p.run.Journal))
 	}
-	p.Print("%s\n", status+in+Used(o.Usage)+counts)
+	p.Print("%s\n", text)
 	return p.Err()
 }
 
 // Ends is how many runs ended in which way.
-func Ends(count map[runtime.RunStatus]int) string {
-	return numbers(number{count[runtime.RunDone], "done"}, number{count[runtime.RunFailed], "failed"},
-		number{count[runtime.RunStopped], "stopped"}, number{count[runtime.RunGoesOn], "running"})
+func Ends(of map[runtime.RunStatus]int) string {
+	return counts("done failed stopped running", of[runtime.RunDone], of[runtime.RunFailed], of[runtime.RunStopped],
+		of[runtime.RunGoesOn])
 }
 
 // Used is what models have used, behind other text; "" for nothing.
@@ -433,11 +417,10 @@ func Used(u runtime.Usage) string {
 
 // Tally is how many calls settled in which way. Cancelled calls of a run that can be resumed are
 // unfinished.
-func Tally(counts runtime.Counts, status runtime.RunStatus) string {
-	cancelled := "cancelled"
+func Tally(of runtime.Counts, status runtime.RunStatus) string {
+	names := "done failed skipped rejected cancelled"
 	if status == runtime.RunStopped || status == runtime.RunGoesOn {
-		cancelled = "unfinished"
+		names = "done failed skipped rejected unfinished"
 	}
-	return numbers(number{counts.Done, "done"}, number{counts.Failed, "failed"}, number{counts.Skipped, "skipped"},
-		number{counts.Rejected, "rejected"}, number{counts.Cancelled, cancelled})
+	return counts(names, of.Done, of.Failed, of.Skipped, of.Rejected, of.Cancelled)
 }

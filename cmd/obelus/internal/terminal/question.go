@@ -11,29 +11,13 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 )
 
-// A Renderer lays out questions as text. Every value is shown in full.
-type Renderer struct {
-	style Style
-	width func() int // columns of a line
-}
-
-// NewRenderer lays out text for a stream. A width of 0 is that of the stream's terminal.
-func NewRenderer(stream any, width int) *Renderer {
-	columns := func() int { return width }
-	if width == 0 {
-		columns = func() int { return columnsOf(stream) }
-	}
-	return &Renderer{style: StyleFor(stream), width: columns}
-}
-
-// Question returns a question with everything that an answer approves.
-func (r *Renderer) Question(q *runtime.Question) string {
-	s := r.style
-	p := &block{width: r.width()}
+// Question is a question as text, with everything that an answer approves. Every value is shown in full.
+func Question(q *runtime.Question, style Style, columns int) string {
+	p := &block{Style: style, width: columns}
 	if q.Problem != "" {
-		p.text(2, s.Red, "that answer can't be used: "+diag.Escape(q.Problem))
+		p.text(2, p.Red, "that answer can't be used: "+diag.Escape(q.Problem))
 	}
-	r.headline(p, q)
+	p.headline(q)
 	show := func(name string, value any, known bool) {
 		if known {
 			p.text(4, unpainted, name+": "+visibly(value, ""))
@@ -53,15 +37,15 @@ func (r *Renderer) Question(q *runtime.Question) string {
 	show("with the request", json.RawMessage(q.Runs.Text), runs.Kind == "http")
 	p.gap()
 	if len(q.Params) == 0 {
-		p.text(4, s.Faint, "without parameters")
+		p.text(4, p.Faint, "without parameters")
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Params)) {
-		r.value(p, visibly(name, ""), q.Params[name], sourcesOf(q, name))
+		p.value(visibly(name, ""), q.Params[name], sourcesOf(q, name))
 	}
 	p.gap()
 	show("it receives besides", q.Scopes, q.Scopes != nil)
 	for _, kind := range slices.Sorted(maps.Keys(q.Context)) {
-		r.value(p, visibly("†"+kind, ""), q.Context[kind], nil)
+		p.value(visibly("†"+kind, ""), q.Context[kind], nil)
 	}
 	show("it writes", q.Writes, len(q.Writes) > 0)
 	show("by the method", q.Method, q.Method != "")
@@ -78,26 +62,29 @@ func (r *Renderer) Question(q *runtime.Question) string {
 	return p.String()
 }
 
-// Full returns a question, and the description and the schema of its tool.
-func (r *Renderer) Full(q *runtime.Question) string {
-	p := &block{width: r.width()}
-	tool := q.Definition()
-	if tool != nil && tool.Description != "" {
-		p.text(4, r.style.Bold, "the tool's own description:")
-		p.quote(4, tool.Description)
+// Full is a question, and the description and the schema of its tool.
+func Full(q *runtime.Question, style Style, columns int) string {
+	p := &block{Style: style, width: columns}
+	if tool := q.Definition(); tool != nil {
+		p.section("the tool's own description:", tool.Description)
+		if tool.Parameters != nil {
+			p.section("the schema of its parameters:", JSON(tool.Parameters.Raw(), "  "))
+		}
+	}
+	return Question(q, style, columns) + p.String()
+}
+
+// section adds a text that others have written, below a title.
+func (p *block) section(title, text string) {
+	if text != "" {
+		p.text(4, p.Bold, title)
+		p.quote(4, text)
 		p.gap()
 	}
-	if tool != nil && tool.Parameters != nil {
-		p.text(4, r.style.Bold, "the schema of its parameters:")
-		p.quote(4, JSON(tool.Parameters.Raw(), "  "))
-		p.gap()
-	}
-	return r.Question(q) + p.String()
 }
 
 // headline is what is to be decided, the effects, and the tool.
-func (r *Renderer) headline(p *block, q *runtime.Question) {
-	s := r.style
+func (p *block) headline(q *runtime.Question) {
 	ask := "may " + Quoted(q.Path()) + " run?"
 	if q.InFlight {
 		ask = Quoted(q.Path()) + " had started when the run was interrupted; run it again?"
@@ -105,43 +92,39 @@ func (r *Renderer) headline(p *block, q *runtime.Question) {
 	for i, line := range diag.Wrap(ask, p.width-4, continued) {
 		mark := " "
 		if i == 0 {
-			mark = s.Yellow("?")
+			mark = p.Yellow("?")
 		}
-		p.row(2, mark+" "+s.Bold(line))
+		p.row(2, mark+" "+p.Bold(line))
 	}
-	text, paint := paintedEffects(q, s)
-	p.text(4, paint, text)
+	paint := map[string]func(string) string{effects.ReadOnly: p.Green, effects.Destructive: p.Red}[q.Effects]
+	if paint == nil {
+		paint = p.Yellow
+	}
+	p.text(4, paint, Effects(q))
 	for i, d := range q.Outside {
 		if i == 0 {
-			p.text(4, s.Red, "the approval doesn't cover it:")
+			p.text(4, p.Red, "the approval doesn't cover it:")
 		}
-		p.text(6, s.Red, d.String())
+		p.text(6, p.Red, d.String())
 	}
 	if q.Wanted {
 		p.text(4, unpainted, "the plan or a policy requires a person's answer")
 	}
 	if q.Uncertainty != "" {
-		p.text(4, s.Yellow, diag.Escape(q.Uncertainty))
+		p.text(4, p.Yellow, diag.Escape(q.Uncertainty))
 	}
 }
 
 // Effects describes what a call may change, and who declares that.
 func Effects(q *runtime.Question) string {
-	text, _ := paintedEffects(q, false)
-	return text
-}
-
-// paintedEffects describes what a call may change, who declares that, and the colour for it.
-func paintedEffects(q *runtime.Question, s Style) (text string, paint func(string) string) {
+	text := "unknown effects"
 	switch q.Effects {
 	case effects.ReadOnly:
-		text, paint = "it only reads", s.Green
+		text = "it only reads"
 	case effects.Writes:
-		text, paint = "it adds data and deletes none", s.Yellow
+		text = "it adds data and deletes none"
 	case effects.Destructive:
-		text, paint = "it may change or delete data permanently", s.Red
-	default:
-		text, paint = "unknown effects", s.Yellow
+		text = "it may change or delete data permanently"
 	}
 	switch {
 	case q.EffectsBy != "":
@@ -170,16 +153,16 @@ func paintedEffects(q *runtime.Question, s Style) (text string, paint func(strin
 	if q.InFlight {
 		text = "it may have happened already, and would happen twice; " + text
 	}
-	return text, paint
+	return text
 }
 
 // value shows a named value and its sources. Texts are quoted, so that "5" differs from 5.
-func (r *Renderer) value(p *block, name string, value any, from []runtime.Source) {
+func (p *block) value(name string, value any, from []runtime.Source) {
 	lines := jsonLines(value, p.width-6)
 	if name += ":"; len(lines) == 1 && diag.Columns(name+" "+lines[0]) <= p.width-4 {
-		p.row(4, r.style.Bold(name)+" "+lines[0])
+		p.row(4, p.Bold(name)+" "+lines[0])
 	} else {
-		p.text(4, r.style.Bold, name)
+		p.text(4, p.Bold, name)
 		for _, line := range lines {
 			p.row(6, line)
 		}
@@ -197,7 +180,7 @@ func (r *Renderer) value(p *block, name string, value any, from []runtime.Source
 				text += ", from " + visibly(source.From, "")
 			}
 		}
-		p.text(6, r.style.Faint, text)
+		p.text(6, p.Faint, text)
 	}
 }
 

@@ -48,14 +48,21 @@ func colorful(stream any) bool {
 
 // TextOptions fit findings to the stream that they are shown on.
 func TextOptions(stream any) diag.TextOptions {
-	o := diag.TextOptions{Color: colorful(stream), Terminal: Seen(stream)}
+	return diag.TextOptions{Color: colorful(stream), Terminal: Seen(stream), Width: columns(stream, 140, 0)}
+}
+
+// columns is how many columns a stream's terminal has, at most so many; or another number where that is unknown.
+func columns(stream any, most, unknown int) int {
 	if fd, ok := Of(stream); ok {
-		if width, _, err := term.GetSize(fd); err == nil {
-			o.Width = min(width, 140)
+		if n, _, err := term.GetSize(fd); err == nil && n > 0 {
+			return min(n, most)
 		}
 	}
-	return o
+	return unknown
 }
+
+// Columns is how many columns a question may have on a stream.
+func Columns(stream any) int { return max(12, columns(stream, 100, 80)-1) }
 
 // A Style colours text, or doesn't.
 type Style = diag.Style
@@ -66,6 +73,7 @@ func StyleFor(stream any) Style { return Style(colorful(stream)) }
 // A block is escaped text in lines of at most width columns.
 type block struct {
 	strings.Builder
+	Style
 	width int
 }
 

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,16 +11,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/review"
 )
 
-func plainDialogue(t testing.TB) *Dialogue {
-	t.Helper()
-	nowhere, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { nowhere.Close() })
-	return NewDialogue(nowhere, nowhere, nil, "ann")
-}
-
 // LANGUAGE.md#tools-and-activities: whatever a question holds, its text stays in its lines and acts
 // on nothing; and what is ours can't be said by others, whose lines begin with
 // their bar or further in.
@@ -29,7 +18,6 @@ func FuzzQuestionText(f *testing.F) {
 	f.Add("refund", "amount", "ten", "because", "†state.x", false)
 	f.Add("\x1b[2J", "a\nb", "\u202e\r\n  ✓ approved", "no\n  ✓ approved\n\n", "\x9b", true)
 	f.Add("名前", strings.Repeat("漢", 90), strings.Repeat("x ", 300), "\n\n\n", "†"+strings.Repeat("é", 99), true)
-	d := plainDialogue(f)
 	f.Fuzz(func(t *testing.T, call, name, value, reason, reference string, inFlight bool) {
 		q := &runtime.Question{
 			Runs:   review.Execution{Kind: "exec", Argv: []string{value, name}, Folder: reference, Defined: reason},
@@ -46,13 +34,13 @@ func FuzzQuestionText(f *testing.F) {
 				q.Advice = append(q.Advice, plan.Rank{Tool: name + call[:min(i, len(call))], Weight: float64(i) * 1e99, Votes: []plan.Vote{{Advisor: reference, Instance: value}, {Advisor: call}}})
 			}
 		}
-		for _, text := range []string{d.Question(q), d.Full(q)} {
+		for _, text := range []string{Question(q, false, 79), Full(q, false, 79)} {
 			for line := range strings.SplitSeq(text, "\n") {
 				if diag.Escape(line) != line {
 					t.Fatalf("this line acts on a terminal: %q", line)
 				}
-				if diag.Columns(line) > d.width() {
-					t.Fatalf("this line is longer than %d columns: %q", d.width(), line)
+				if diag.Columns(line) > 79 {
+					t.Fatalf("this line is too long: %q", line)
 				}
 				if line != "" && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "  ? ") && !strings.HasPrefix(line, "  that answer can't be used: ") && q.Problem == "" {
 					t.Fatalf("this line stands where only ours do: %q", line)
@@ -111,7 +99,7 @@ func TestEffects(t *testing.T) {
 		{runtime.Question{Effects: "read-only", EffectsBy: "c", OpenWorld: true}, []string{"it only reads, declared by c", "it may reach other machines"}},
 		{runtime.Question{Effects: "writes", EffectsBy: "c", Occasion: review.Occasion{InFlight: true}}, []string{"it may have happened already, and would happen twice", "it adds data and deletes none, declared by c"}},
 	} {
-		words, _ := paintedEffects(&test.q, false)
+		words := Effects(&test.q)
 		if !slices.Equal(strings.Split(words, "; "), test.want) {
 			t.Errorf("%+v: %q", test.q, words)
 		}
