@@ -221,7 +221,7 @@ func (s *Set) web() *http.Client {
 
 func (s *Set) program(name string, def *plan.Activity) program {
 	return program{name: name, def: def, env: s.env, environ: s.env.program(def, s.hide), grace: s.options.Grace,
-		hide: s.hide, unchanged: s.options.Unchanged}
+		hide: s.hide, over: s.over, unchanged: s.options.Unchanged}
 }
 
 // Start begins one try of a call and returns. When the try has ended, ended is called, once, in another goroutine. Once

@@ -28,6 +28,7 @@ type program struct {
 	environ []string    // its own
 	grace   time.Duration
 	hide    *redact.Set
+	over    context.Context // done when the set is closed
 	// unchanged is that of [Options], or nil.
 	unchanged func(activity, program string) (digest string, err error)
 }
@@ -47,7 +48,7 @@ var _ = register("exec", kind{missing: missingProgram,
 		if !def.Worker {
 			return &p, nil
 		}
-		w := newWorker(p)
+		w := &worker{program: p}
 		s.workers = append(s.workers, w)
 		return w, nil
 	}})
@@ -64,13 +65,13 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	var output bytes.Buffer
 	full := make(chan struct{})
 	form := r.form(x.def.Stdout)
-	p, err := launch(&start{x, argv, input, func(stdout io.Reader) {
+	p, err := x.launch(argv, input, func(stdout io.Reader) {
 		if form == plan.StreamNone {
 			io.Copy(io.Discard, stdout)
 		} else if n, _ := io.Copy(&output, io.LimitReader(stdout, maxOutput+1)); n > maxOutput {
 			close(full)
 		}
-	}})
+	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return none, interrupted(ctx, x.name)

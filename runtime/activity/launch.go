@@ -10,10 +10,12 @@ import (
 	"sync"
 )
 
-func launch(s *start) (p *process, err error) {
+// launch starts the program. Its input is all that it reads; nil is a pipe, process.stdin. Read is given its stdout, in
+// a goroutine of its own, and may leave some of it.
+func (x *program) launch(argv []string, input []byte, read func(io.Reader)) (p *process, err error) {
 	started := make(chan struct{})
 	launcher() <- func() {
-		p, err = begin(s)
+		p, err = x.begin(argv, input, read)
 		close(started)
 	}
 	<-started
@@ -33,23 +35,16 @@ var launcher = sync.OnceValue(func() chan<- func() {
 	return todo
 })
 
-type start struct {
-	*program
-	argv  []string
-	input []byte          // all that it reads; nil is a pipe, process.stdin
-	read  func(io.Reader) // is given its stdout, in a goroutine of its own, and may leave some of it
-}
-
-func begin(s *start) (p *process, err error) {
-	p = &process{cmd: exec.Command(s.argv[0], s.argv[1:]...), done: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Env = s.def.Dir, slices.Clip(s.environ)
+func (x *program) begin(argv []string, input []byte, read func(io.Reader)) (p *process, err error) {
+	p = &process{cmd: exec.Command(argv[0], argv[1:]...), done: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Env = x.def.Dir, slices.Clip(x.environ)
 	ownGroup(p.cmd)
-	p.stderr.keep = quotedStderr + 64 + 2*s.hide.Longest() // more than is quoted: a quote may begin within a secret
-	if s.unchanged != nil {
-		digest, err := s.unchanged(s.name, p.cmd.Path)
+	p.stderr.keep = quotedStderr + 64 + 2*x.hide.Longest() // more than is quoted: a quote may begin within a secret
+	if x.unchanged != nil {
+		digest, err := x.unchanged(x.name, p.cmd.Path)
 		if err == nil && digest != "" {
 			var opened *os.File
-			if opened, err = fromDescriptor(p.cmd, s.def.Dir, digest); opened != nil {
+			if opened, err = fromDescriptor(p.cmd, x.def.Dir, digest); opened != nil {
 				defer opened.Close()
 			}
 		}
@@ -57,8 +52,8 @@ func begin(s *start) (p *process, err error) {
 			return nil, err
 		}
 	}
-	if s.input != nil {
-		stdin, err := withText(s.input)
+	if input != nil {
+		stdin, err := withText(input)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +78,7 @@ func begin(s *start) (p *process, err error) {
 	}
 
 	var readers sync.WaitGroup
-	readers.Go(func() { s.read(stdout) })
+	readers.Go(func() { read(stdout) })
 	readers.Go(func() { io.Copy(&p.stderr, stderr) })
 	go p.follow(&readers)
 	return p, nil

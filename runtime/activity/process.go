@@ -39,13 +39,7 @@ func (p *process) follow(readers *sync.WaitGroup) {
 		readers.Wait()
 		close(silent)
 	}()
-	patience := time.NewTimer(drain)
-	select {
-	case <-silent:
-	case <-patience.C:
-	}
-	patience.Stop()
-
+	isOver(silent, drain)
 	p.mu.Lock()
 	killGroup(p.cmd.Process)
 	p.reaped = true
@@ -107,11 +101,14 @@ func (p *process) stopped() bool {
 
 // wait waits for the end of a process, and reports whether it came in time: one that the
 // kernel won't let go of holds nobody up.
-func (p *process) wait(most time.Duration) bool {
+func (p *process) wait(most time.Duration) bool { return isOver(p.done, most) }
+
+// isOver waits for what is done no longer than a time, and reports whether it is.
+func isOver(done <-chan struct{}, most time.Duration) bool {
 	limit := time.NewTimer(most)
 	defer limit.Stop()
 	select {
-	case <-p.done:
+	case <-done:
 		return true
 	case <-limit.C:
 		return false

@@ -76,8 +76,8 @@ func FuzzWorker(f *testing.F) {
 			defer null.Close()
 			hide := &redact.Set{}
 			hide.Keep("secret", fuzzedSecret)
-			w := newWorker(program{name: "act", def: &plan.Activity{Argv: texts([]string{"act"}),
-				Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide})
+			w := &worker{program: program{name: "act", def: &plan.Activity{Argv: texts([]string{"act"}),
+				Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide, over: t.Context()}}
 			stage := &stage{w: w, null: null, piece: int(piece), hangs: hangs}
 			for range 1 + calls%5 {
 				stage.call()
@@ -87,7 +87,6 @@ func FuzzWorker(f *testing.F) {
 				<-c.ended
 				c.judge(t)
 			}
-			w.end()
 			synctest.Wait()
 		})
 	})

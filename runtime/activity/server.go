@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -40,8 +39,6 @@ type server struct {
 	turns turns // of calls until they are on their way: they go in the order of the plan
 	mu    sync.Mutex
 	now   *contact
-	over  context.Context // done when the set is closed
-	end   context.CancelFunc
 }
 
 var _ = register("mcp", kind{
@@ -60,9 +57,7 @@ var _ = register("mcp", kind{
 		key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv,
 			def.Env, def.Inherit, def.Dir)
 		if s.servers[key] == nil {
-			one := &server{program: s.program(name, def), of: def.Server, client: client}
-			one.over, one.end = context.WithCancel(context.Background())
-			s.servers[key] = one
+			s.servers[key] = &server{program: s.program(name, def), of: def.Server, client: client}
 		}
 		return &tool{s.servers[key], name, def}, nil
 	},
@@ -134,13 +129,8 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 	if err != nil {
 		return fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", t.activity, err)
 	}
-	select {
-	case <-c.ready:
-	case <-ctx.Done():
-		return none, interrupted(ctx, t.activity)
-	}
-	if c.err != nil {
-		return none, c.err
+	if err := c.wait(ctx, t.activity); err != nil {
+		return none, err
 	}
 	select {
 	case <-before:
@@ -322,7 +312,7 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 	c.lines = mcp.NewLines(maxOutput + envelope)
 	argv, _ := kinds.Arguments(s.def, nil, s.env.get) // it takes no parameters
-	p, err := launch(&start{&s.program, argv, nil, func(stdout io.Reader) { c.lines.Take(stdout) }})
+	p, err := s.program.launch(argv, nil, c.lines.Take)
 	if err != nil {
 		f := cannotStart(s.name, argv[0], err)
 		f.Message = fmt.Sprintf("the MCP server %q can't be started: ", s.of.Name) +
@@ -335,7 +325,6 @@ func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
 }
 
 func (s *server) close() {
-	s.end()
 	s.mu.Lock()
 	c := s.now
 	s.mu.Unlock()
@@ -343,44 +332,38 @@ func (s *server) close() {
 		return
 	}
 	<-c.ready
-	if c.p == nil {
-		s.leave(c)
-		return
-	}
-	c.lines.Close()
-	c.p.stdin.Close()
-	c.p.finish(drain, s.grace)
-}
-
-// leave ends a session with a server at an address, which may not answer any more.
-func (s *server) leave(c *contact) {
-	if c.session == nil {
-		return
-	}
-	left := make(chan struct{})
-	go func() {
-		c.session.Close()
-		close(left)
-	}()
-	patience := time.NewTimer(s.grace)
-	defer patience.Stop()
-	select {
-	case <-left:
-	case <-patience.C:
+	switch {
+	case c.p != nil:
+		c.lines.Close()
+		c.p.stdin.Close()
+		c.p.finish(drain, s.grace)
+	case c.session != nil: // with a server at an address, which may not answer any more
+		left := make(chan struct{})
+		go func() {
+			c.session.Close()
+			close(left)
+		}()
+		isOver(left, s.grace)
 	}
 }
 
+// session is the session for a call that is put now.
 func (s *server) session(ctx context.Context) (*contact, error) {
 	c := s.reach()
+	return c, c.wait(ctx, s.name)
+}
+
+// wait waits until there is a session, for an activity.
+func (c *contact) wait(ctx context.Context, name string) error {
 	select {
 	case <-c.ready:
 	case <-ctx.Done():
-		return nil, interrupted(ctx, s.name)
+		return interrupted(ctx, name)
 	}
 	if c.err != nil {
-		return nil, c.err
+		return c.err
 	}
-	return c, nil
+	return nil
 }
 
 // held is why a call may not be put to a server: its tool isn't what is recorded any more. A run has looked before its

@@ -28,14 +28,6 @@ type worker struct {
 	last  int      // id
 	shift *shift   // the process that takes requests, or is on its way; or nil
 	dying *process // one that has stopped taking them and hasn't ended
-	over  context.Context
-	end   context.CancelFunc // closes it
-}
-
-func newWorker(p program) *worker {
-	w := &worker{program: p}
-	w.over, w.end = context.WithCancel(context.Background())
-	return w
 }
 
 // A shift is one process of a worker and what it was asked.
@@ -141,10 +133,10 @@ func (s *shift) open(dying *process) {
 	ready := make(chan struct{})
 	defer close(ready)
 	argv, _ := kinds.Arguments(w.def, nil, w.env.get) // it takes no parameters
-	p, err := launch(&start{&w.program, argv, nil, func(stdout io.Reader) {
+	p, err := w.launch(argv, nil, func(stdout io.Reader) {
 		<-ready
 		s.read(stdout)
-	}})
+	})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
@@ -399,7 +391,6 @@ func (s *shift) dismiss(pending []*request, code, problem string) {
 
 // close ends the worker for good: by the end of its input if it is idle, else as any process is asked to end.
 func (w *worker) close() {
-	w.end()
 	w.mu.Lock()
 	p, patience := w.dying, time.Duration(0)
 	if s := w.shift; s != nil && s.p != nil {

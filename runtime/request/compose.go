@@ -270,13 +270,6 @@ func besides(own map[string]any, shared any) map[string]any {
 	return rest
 }
 
-func (s Context) schemaOf(n *source.Node) any {
-	if n == nil {
-		return nil
-	}
-	return s.alone(n, nil)
-}
-
 func (s Context) planMessage() Object {
 	calls, standings := make([]any, len(s.Carried)), []any{}
 	for i, one := range s.Carried {
@@ -316,7 +309,7 @@ func (s Context) advisorMessage(advisor *plan.Advisor) Object {
 	}
 	for _, m := range rest(advisor.Node, "id", "role", "said") {
 		if m.Key == "schema" {
-			m.Value = s.schemaOf(advisor.Node.Get("schema"))
+			m.Value = s.alone(advisor.Node.Get("schema"), nil)
 		}
 		out = append(out, m)
 	}

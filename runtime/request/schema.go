@@ -1,6 +1,7 @@
 package request
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,50 +67,22 @@ func (s Context) outputSchema() any {
 		return Object{}
 	}
 	return Object{{"description", "null, or a value that may be written with references, and then has to fit " +
-		JSON(s.schemaOf(n))}}
+		JSON(s.alone(n, nil))}}
 }
 
 var anyText = Object{{"type", "string"}}
 
-var aReference = Object{{"$ref", "#/$defs/reference"}}
+//go:embed calls.json
+var callsText []byte
 
-// sharedSchemas are in many places of the schema of a solution.
-var sharedSchemas = Object{
-	{"reference", Object{{"type", "string"}, {"pattern", "^†|†\\{"},
-		{"description",
-			"an expression over what is there or what a call writes: †state.path; or a text with expressions in it: " +
-				"rows: †{state.path}"}}},
-	{"condition", Object{{"anyOf", []any{Object{{"type", "boolean"}}, aReference}}}},
-	{"each", Object{{"anyOf", []any{aReference, Object{{"type", "array"}}}}}},
-	{"after", Object{{"anyOf", []any{anyText, settledFirst, listOf([]any{anyText, settledFirst})}}}},
-}
+// Schemas of the meta-fields of calls: those to which others refer, those of the order of calls, and those of keys that
+// a model may write where there is a reason to: its tool speaks of it, or the plan that is carried uses it, which a
+// solution must be able to repeat.
+var sharedSchemas, orderKeys, metaKeys = callSchemas("shared"), callSchemas("order"), callSchemas("meta")
 
-// settledFirst names calls that need only have settled before another starts.
-var settledFirst = Object{{"type", "object"}, {"properties", Object{{"settled",
-	Object{{"anyOf", []any{anyText, Object{{"type", "array"}, {"items", anyText}}}}}}}}, {"required", []any{"settled"}}}
-
-var orderKeys = Object{
-	{"_id", anyText},
-	{"_when", Object{{"$ref", "#/$defs/condition"}}},
-	{"_after", Object{{"$ref", "#/$defs/after"}}},
-	{"_each", Object{{"$ref", "#/$defs/each"}}},
-}
-
-// metaKeys are the keys of a call that a model may write where there is a reason
-// to: its tool speaks of it, or the plan that is carried uses it, which a solution
-// must be able to repeat.
-var metaKeys = Object{
-	{"_activity", anyText},
-	{"_delegate", anyText},
-	{"_scopes", Object{{"type", "array"}, {"items", anyText}}},
-	{"_retry", Object{{"anyOf", []any{
-		Object{{"type", "integer"}},
-		Object{{"type", "object"},
-			{"properties", Object{{"attempts", Object{{"type", "integer"}}}, {"backoff", anyText}}}},
-	}}}},
-	{"_timeout", anyText},
-	{"_confirm", Object{{"const", true}}},
-	{"_onItemFailure", Object{{"enum", []any{"fail", "collect"}}}},
+func callSchemas(of string) Object {
+	root, _ := source.Parse(source.NewFile("calls.json", callsText), source.DefaultLimits())
+	return Of(root.Get(of)).(Object)
 }
 
 func (s Context) metaKeysInUse() map[string]bool {
