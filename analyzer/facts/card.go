@@ -193,9 +193,7 @@ func (d *dealer) acts(act string, all []*Call) string {
 	}
 	var under []string
 	for _, c := range all[0].Conditions {
-		if name := d.condition(c); !slices.Contains(under, name) {
-			under = append(under, name)
-		}
+		under = merged(under, d.condition(c))
 	}
 	if under != nil {
 		text += ", only if " + strings.Join(under, " and ")
@@ -224,8 +222,8 @@ func (d *dealer) passes(c *Call) string {
 	var paths []string
 	for v := range c.inputs() {
 		for _, s := range v.Sources {
-			if v != c.When && !slices.Contains(paths, s.Path) {
-				paths = append(paths, s.Path)
+			if v != c.When {
+				paths = merged(paths, s.Path)
 			}
 		}
 	}

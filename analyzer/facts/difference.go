@@ -417,14 +417,6 @@ func (p *pair) matchBy(before, now [][]string, of []int) {
 	}
 }
 
-func byName(f *Facts) map[string]int {
-	at := make(map[string]int, len(f.Calls))
-	for i := range f.Calls {
-		at[f.Calls[i].Name] = i
-	}
-	return at
-}
-
 // inputs are all values that a call reads.
 func (c *Call) inputs() iter.Seq[*Value] {
 	return func(yield func(*Value) bool) {

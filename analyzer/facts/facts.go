@@ -222,21 +222,15 @@ type Options struct {
 // Of collects the facts of a plan. One with errors has those that could be understood.
 func Of(p *plan.Plan, o Options) *Facts {
 	f := newGatherer(p).facts()
-	f.Planned = o.Planned
+	f.Planned, f.Programs, f.Delegates = o.Planned, map[string]string{}, map[string]*Facts{}
 	for _, part := range o.Parts {
 		if part.Kind == canonical.PartProgram {
-			if f.Programs == nil {
-				f.Programs = map[string]string{}
-			}
 			f.Programs[path.Join(path.Dir(part.In), part.Name)] = part.Digest
 		}
 	}
 	all := p.AllDelegates()
-	if len(all) > 0 {
-		f.Delegates = make(map[string]*Facts, len(all))
-		for path, d := range all {
-			f.Delegates[path] = newGatherer(d).facts()
-		}
+	for path, d := range all {
+		f.Delegates[path] = newGatherer(d).facts()
 	}
 	f.reckon(p, all)
 	f.traceModels()

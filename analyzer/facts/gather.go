@@ -231,11 +231,11 @@ const mostInherited = 12
 // failing is what must be so of a call whose failure another waits for.
 const failing = "fails, or writes"
 
-// merged adds conditions to others, and nothing twice.
-func merged(all []Condition, more ...Condition) []Condition {
-	for _, c := range more {
-		if !slices.Contains(all, c) {
-			all = append(all, c)
+// merged adds what isn't there yet.
+func merged[T comparable](all []T, more ...T) []T {
+	for _, one := range more {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
 		}
 	}
 	return all

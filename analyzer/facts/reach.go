@@ -45,28 +45,20 @@ func indexOf(f *Facts) index {
 
 // impacts are what each call may do: one that runs a plan what its calls do.
 func (x index) impacts() []weight {
-	all, within := make([]weight, len(x.calls)), map[string]weight{}
-	var does func(plan string, w weight)
-	does = func(plan string, w weight) {
-		if within[plan]|w != within[plan] {
-			within[plan] |= w
-			for _, runner := range x.runners[plan] {
-				does(x.calls[runner].plan, w)
+	all := make([]weight, len(x.calls))
+	var add func(call int, w weight)
+	add = func(call int, w weight) {
+		if all[call]|w != all[call] {
+			all[call] |= w
+			for _, runner := range x.runners[x.calls[call].plan] {
+				add(runner, w)
 			}
 		}
 	}
 	for at, call := range x.calls {
-		if call.Runs.Plan == "" {
-			all[at] = map[string]weight{destroying: destroys, writing: writes}[call.group()]
-			if call.Leaves() {
-				all[at] |= leaves
-			}
-			does(call.plan, all[at])
-		}
-	}
-	for plan, runners := range x.runners {
-		for _, at := range runners {
-			all[at] = within[plan]
+		add(at, map[string]weight{destroying: destroys, writing: writes}[call.group()])
+		if call.Leaves() {
+			add(at, leaves)
 		}
 	}
 	return all
@@ -96,7 +88,7 @@ func graphOf(f *Facts) *graph {
 	}
 	ends, lists := map[string]int{}, map[writerList]int{}
 	for _, p := range f.plans() {
-		first, at := g.first[p.path], byName(p.facts)
+		first := g.first[p.path]
 		ends[p.path] = node()
 		for i := range p.facts.Calls {
 			for _, s := range p.facts.Calls[i].reads() {
@@ -104,8 +96,8 @@ func graphOf(f *Facts) *graph {
 				if !met || len(s.writers) == 0 {
 					list = node()
 					lists[listOf(s.writers)] = list
-					for _, w := range s.indexes(at) {
-						g.next[first+w] = append(g.next[first+w], list)
+					for _, w := range s.writers {
+						g.next[first+int(w)] = append(g.next[first+int(w)], list)
 					}
 				}
 				g.next[list] = append(g.next[list], first+i)
@@ -120,21 +112,6 @@ func graphOf(f *Facts) *graph {
 	}
 	g.named, g.met = make([]bool, len(g.calls)), make([]int, len(g.next))
 	return g
-}
-
-// indexes are the calls that wrote what is read from a source.
-func (s *Source) indexes(at map[string]int) (all []int) {
-	for _, w := range s.writers {
-		all = append(all, int(w))
-	}
-	if s.writers == nil { // the facts were read from a file
-		for _, name := range s.Calls {
-			if i, known := at[name]; known {
-				all = append(all, i)
-			}
-		}
-	}
-	return all
 }
 
 // follow names in a difference the calls with an impact that receive what some calls give, or what a plan has at a
@@ -344,13 +321,7 @@ func isPath(one string) bool { return strings.HasPrefix(one, "†") && one != An
 
 // united are those of both, in the order in which they come; more than can be followed are [Anything].
 func united(all, more []string) []string {
-	all = slices.Clip(all)
-	for _, one := range more {
-		if !slices.Contains(all, one) {
-			all = append(all, one)
-		}
-	}
-	if len(all) > mostCalls || slices.Contains(all, Anything) {
+	if all = merged(slices.Clip(all), more...); len(all) > mostCalls || slices.Contains(all, Anything) {
 		return []string{Anything}
 	}
 	return all

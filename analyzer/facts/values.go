@@ -102,9 +102,7 @@ func (g *gatherer) from(writers []int32) Source {
 		if i < mostCalls {
 			s.Calls = append(s.Calls, c.Name)
 		}
-		if !slices.Contains(s.Tools, c.ToolName) {
-			s.Tools = append(s.Tools, c.ToolName)
-		}
+		s.Tools = merged(s.Tools, c.ToolName)
 	}
 	slices.Sort(s.Tools)
 	g.sourceOf[list] = s

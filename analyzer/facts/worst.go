@@ -31,39 +31,34 @@ func (l *load) add(o *load, times float64) {
 // reckon works out the worst case of the plan and of those that it runs.
 func (f *Facts) reckon(p *plan.Plan, delegates map[string]*plan.Plan) {
 	known := map[string]*load{}
-	var of func(p *plan.Plan, f *Facts) *load
-	// a delegate within itself, which is an error, uses nothing
-	delegate := func(path string) *load {
-		if known[path] == nil {
-			known[path] = &load{}
-			if delegates[path] != nil {
-				known[path] = of(delegates[path], f.Delegates[path])
-			}
+	var of func(path string, p *plan.Plan, f *Facts) *load
+	of = func(path string, p *plan.Plan, at *Facts) *load {
+		if known[path] != nil || p == nil {
+			return cmp.Or(known[path], &load{})
 		}
-		return known[path]
-	}
-	of = func(p *plan.Plan, f *Facts) *load {
+		known[path] = &load{} // a delegate within itself, which is an error, uses nothing
 		all := &load{attempts: 1}
 		for _, i := range p.Graph.Order() { // none of a cycle, which never runs
-			one, times := &f.Calls[i], 1.0
+			one, times := &at.Calls[i], 1.0
 			if one.Instance == "" {
 				times = float64(max(1, len(p.Instances)))
 			}
 			if one.Each != nil {
 				times *= float64(one.Each.Most)
 			}
-			own := loadOf(p, p.Calls[i], one)
-			if one.Runs.Plan != "" {
-				own.add(delegate(one.Runs.Plan), own.attempts)
+			own, to := loadOf(p, p.Calls[i], one), one.Runs.Plan
+			if to != "" {
+				own.add(of(to, delegates[to], f.Delegates[to]), own.attempts)
 			}
 			all.add(own, times)
 		}
+		known[path], at.Worst = all, worst(p, all, at.Planned, path == "")
 		return all
 	}
 	for path, d := range delegates {
-		f.Delegates[path].Worst = worst(d, delegate(path), f.Delegates[path].Planned, false)
+		of(path, d, f.Delegates[path])
 	}
-	f.Worst = worst(p, of(p, f), f.Planned, true)
+	of("", p, f)
 }
 
 // loadOf is what a call uses, once or for one item, without the plan that it runs.

@@ -232,26 +232,17 @@ func (f *Facts) Domain(r *plan.Read) (d branch.Domain) {
 	}
 	declared := f.StateAt(r.Path).Schema
 	for _, o := range compiler.Origins(f.Plan, r) {
-		s, described, looked := declared, o.Call.Tool != nil && o.Call.Tool.Output != nil, false
-		if !o.Failure && o.Path.ID == r.Path && (o.Call.Method == plan.Push || o.Call.Method == plan.Concat) {
-			s = f.Meet(AList, declared)
-		}
-		if described && o.Call.Method == plan.Set && !o.Below { // which may be sent to a failure route, too
-			if at := f.At(o.Call.Tool.Output, o.Rest); at.Possible {
-				s, looked = f.Meet(at.Schema, declared), true
+		appends := o.Path.ID == r.Path && (o.Call.Method == plan.Push || o.Call.Method == plan.Concat)
+		switch given := f.results(nil, r, o); {
+		case !o.Failure && appends:
+			add(f.Meet(AList, declared), true)
+		case o.Below || !o.Failure && o.Call.Method != plan.Set || len(given) == 0:
+			add(declared, declared != nil)
+		default:
+			for _, v := range given {
+				add(v.Schema, v.Schema != nil)
 			}
 		}
-		record, _ := pathtree.Walk(FailureSample, o.Rest)
-		_, isText := record.(string)
-		if isText = isText && o.Failure; isText {
-			text := f.Meet(schema.OfKinds(schema.String), declared)
-			if !looked {
-				s = text
-			} else if s != nil {
-				s = schema.AnyOf(s, text)
-			}
-		}
-		add(s, s != nil && (described || !isText))
 	}
 	if len(all) == 1 {
 		d.Schema = f.NotNull(all[0])

@@ -20,9 +20,8 @@ func help(j *judgement) string {
 // flowMismatches reports flows whose values never fit the parameter.
 func flowMismatches(p *Pass) {
 	for _, j := range analysis.Judgements(p) {
-		if j.Relation != schema.Never {
-			continue
+		if j.Relation == schema.Never {
+			analysis.Misfit(p, p.Rule, &j, j.To.Where()).Advise("%s", help(&j))
 		}
-		analysis.Misfit(p, p.Rule, &j, j.To.Name()+" of "+j.To.Taker.Taker).Advise("%s", help(&j))
 	}
 }

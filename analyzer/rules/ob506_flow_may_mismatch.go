@@ -17,15 +17,14 @@ func flowMayMismatches(p *Pass) {
 		case schema.MayNotFit:
 			ReportMayMismatch(p, &j)
 		case schema.Unknown:
-			analysis.CutShort(p, j.Place(), "whether %s fits %s of %s isn't fully analysed: %s", j.Called(),
-				j.To.Name(), j.To.Taker.Taker, j.CutShort).About(j.To.Call.Label())
+			analysis.Undecided(p, &j)
 		}
 	}
 }
 
 // ReportMayMismatch reports a value that may come and isn't accepted.
 func ReportMayMismatch(p *Pass, j *judgement) {
-	analysis.Misfit(p, MayMismatchRule, j, j.To.Name()+" of "+j.To.Taker.Taker).
+	analysis.Misfit(p, MayMismatchRule, j, j.To.Where()).
 		Advise(
 			"narrow the source's schema, widen the parameter's, or convert the value (int(…), filter(…), \"… || 0\")")
 }

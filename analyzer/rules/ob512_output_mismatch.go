@@ -18,12 +18,11 @@ func outputMismatches(p *Pass) {
 	for _, j := range judgeOutput(p) {
 		switch j.Relation {
 		case schema.Never:
-			analysis.Misfit(p, p.Rule, &j, partOf(j.To.Part)).Advise("correct the output or \"outputSchema\"")
+			analysis.Misfit(p, p.Rule, &j, j.To.Where()).Advise("correct the output or \"outputSchema\"")
 		case schema.MayNotFit:
 			ReportOutput(p, &j)
 		case schema.Unknown:
-			analysis.CutShort(p, j.Place(), "whether %s fits %s isn't fully analysed: %s", j.Called(),
-				partOf(j.To.Part), j.CutShort)
+			analysis.Undecided(p, &j)
 		}
 	}
 }
@@ -48,7 +47,7 @@ func outputForgotten(p *Pass) {
 
 // ReportOutput reports a value that may come and that "outputSchema" refuses.
 func ReportOutput(p *Pass, j *judgement) {
-	analysis.Misfit(p, p.Rule, j, partOf(j.To.Part)).Advise("narrow the source's schema, or widen \"outputSchema\"")
+	analysis.Misfit(p, p.Rule, j, j.To.Where()).Advise("narrow the source's schema, or widen \"outputSchema\"")
 }
 
 // judgeOutput judges the flows into the plan's output.
@@ -82,12 +81,4 @@ func outputLiterals(p *Pass, s *schema.Schema) {
 	}
 	l := analysis.Literals{Refused: wrong}
 	l.Judge(p.Plan.Output, nil, s, "")
-}
-
-// partOf is what to call the part of the output that is judged.
-func partOf(part string) string {
-	if part == "" {
-		return "\"outputSchema\""
-	}
-	return quote(strings.TrimPrefix(part, ".")) + " of \"outputSchema\""
 }

@@ -33,6 +33,17 @@ type Target struct {
 // Name is what to call a target: "box".x.
 func (t *Target) Name() string { return Quote(t.Key) + t.Part }
 
+// Where is the target in words: a parameter of what takes it, or a part of the plan's output.
+func (t *Target) Where() string {
+	switch {
+	case t.Call != nil:
+		return t.Name() + " of " + t.Taker.Taker
+	case t.Part == "":
+		return "\"outputSchema\""
+	}
+	return Quote(strings.TrimPrefix(t.Part, ".")) + " of \"outputSchema\""
+}
+
 // wanted are the places where the plan says what a target wants.
 func wanted(p *Pass, t *Target) []Remark {
 	if t.Call == nil {
@@ -223,6 +234,12 @@ var NotAnalysed = &diag.Rule{Code: "OB902", Name: "not-fully-analysed", Default:
 // CutShort says that a judgement was cut short.
 func CutShort(p *Pass, at source.Span, format string, args ...any) *diag.Diagnostic {
 	return p.Found.Report(NotAnalysed, at, format, args...).Advise("use simpler schemas, or fewer alternatives in them")
+}
+
+// Undecided says that whether values fit isn't fully analysed.
+func Undecided(p *Pass, j *Judgement) {
+	CutShort(p, j.Place(), "whether %s fits %s isn't fully analysed: %s", j.Called(), j.To.Where(), j.CutShort).
+		About(j.To.Call.Label())
 }
 
 // An openQuestion is a question about branches without an answer.

@@ -117,7 +117,7 @@ func New(p *plan.Plan, facts Facts) *Conditions {
 }
 
 // Spent is roughly the work that was done, in calls that were looked at.
-func (e *Conditions) Spent() int { return e.Gates()/8 + e.work/20 + e.ProofSteps()/20 }
+func (e *Conditions) Spent() int { return e.Circuit.Spent() + e.work/20 }
 
 // Runs is whether a call's activity is started.
 func (e *Conditions) Runs(call *plan.Call) logic.Literal { return e.runs[call.Index] }

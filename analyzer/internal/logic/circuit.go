@@ -80,9 +80,6 @@ func (c *Circuit) Exhausted() bool { return c.exhausted }
 // have to hold is more than is looked at.
 func (c *Circuit) Exhaust() { c.exhausted = true }
 
-// Gates is how many gates the circuit has.
-func (c *Circuit) Gates() int { return len(c.gates) }
-
 // holds reports whether a literal holds where all variables have their defaults.
 func (c *Circuit) holds(l Literal) bool { return c.byDefault[l.gate()] != (l&1 == 1) }
 

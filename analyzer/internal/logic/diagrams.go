@@ -42,12 +42,13 @@ const (
 	cacheLength = 1 << 17
 )
 
-// ProofSteps is how many steps proofs have taken.
-func (c *Circuit) ProofSteps() int {
-	if c.diagrams == nil {
-		return 0
+// Spent is roughly the work that gates and proofs have taken, in calls that are looked at.
+func (c *Circuit) Spent() int {
+	spent := len(c.gates) / 8
+	if c.diagrams != nil {
+		spent += (proofSteps - c.diagrams.steps) / 20
 	}
-	return proofSteps - c.diagrams.steps
+	return spent
 }
 
 // prove decides whether a goal holds in some assignment.
