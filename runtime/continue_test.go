@@ -169,7 +169,7 @@ place skipped
 place failed null [{"call":"","code":"bad-instance","message":"the state of the instance doesn't fit its schema at txt: there is no place for it","instance":"place"}]
 good started
 good done
-good done 5 null
+good done 5 []
 failed 4 {1 0 3 0 0}`
 	if got := strings.Join(said, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

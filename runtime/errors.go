@@ -35,9 +35,6 @@ func (f *frame) recordError(e CallError, place int32, failure *Failure) {
 }
 
 func sortedErrors(errors []runError) []CallError {
-	if len(errors) == 0 {
-		return nil
-	}
 	sorted := slices.Clone(errors)
 	slices.SortStableFunc(sorted, func(a, b runError) int {
 		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.place, b.place), cmp.Compare(a.order, b.order))

@@ -22,14 +22,14 @@ type Instance struct {
 	Data  map[string]any `json:"data,omitempty"` // by kind
 }
 
-// An InstanceEnd is how a run went for one instance. The values are nobody's to change.
+// An InstanceEnd is how a run went for one instance, in JSON a line of results. The values are nobody's to change.
 type InstanceEnd struct {
-	ID     string
-	Status RunStatus
-	Input  map[string]any // its own
-	State  any
-	Output any
-	Errors []CallError
+	ID     string         `json:"id"`
+	Status RunStatus      `json:"status"`
+	Input  map[string]any `json:"input,omitempty"` // its own
+	State  any            `json:"state"`
+	Output any            `json:"output"`
+	Errors []CallError    `json:"errors"`
 }
 
 // An instancePool is the instances of a run. Only so many are at work at once: what waits is no more than its values,
@@ -229,6 +229,6 @@ func laid(shared, own map[string]any) map[string]any {
 }
 
 func instanceEnd(f *frame, status RunStatus, output any) InstanceEnd {
-	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.instance.Input, State: f.Log.Value("state"),
+	return InstanceEnd{ID: f.site.Instance, Status: status, Input: f.instance.Input, State: lastState(f),
 		Output: output, Errors: sortedErrors(f.errors)}
 }

@@ -106,7 +106,7 @@ func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
 		o.Ticks = m.tick
 	}
 	if m.instances == nil {
-		o.State = m.frames[0].Log.Value("state")
+		o.State = lastState(m.frames[0])
 		return o
 	}
 	o.Instances = append(make([]InstanceEnd, 0, len(m.instances.ends)), m.instances.ends...)
@@ -117,6 +117,9 @@ func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
 	}
 	return o
 }
+
+// lastState is an object even when nothing was written.
+func lastState(f *frame) any { return cmp.Or(f.Log.Value("state"), any(map[string]any{})) }
 
 func (m *Machine) finish(o *Outcome) {
 	m.over = true

@@ -89,7 +89,7 @@ func decisions(r *pages.Recorded) (lines []string) {
 }
 
 func showState(c *cli, o *runtime.Outcome, format string) {
-	state := session.LastState(o.State)
+	state := o.State
 	if all := session.ResultsOf(o); all != nil {
 		states := map[string]any{}
 		for id, one := range all {

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
@@ -47,6 +48,17 @@ type Request struct {
 	Context map[string]any
 	// Budget is what an expression shares with the others of its run; nil is without bound.
 	Budget *Budget
+}
+
+// RequestOf is the try of a call that a command starts.
+func RequestOf(c runtime.Command, budget *Budget) Request {
+	r := Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params, Context: c.Context,
+		Paths: compiler.Offered(c.Plan, c.Of), Budget: budget}
+	if c.Of.Tool != nil {
+		r.Output = c.Of.Tool.Output
+	}
+	r.Unread = r.Output == nil && len(compiler.RepeatedCall(c.Of).Output) == 0
+	return r
 }
 
 // Of is the name under which an activity of a plan is opened and run: that of a delegate has its plan's path before its

@@ -378,13 +378,7 @@ func (w *world) begin(c runtime.Command) context.Context {
 
 func (w *world) start(c runtime.Command) {
 	e := c.Event(runtime.Ended)
-	request := activity.Request{Tool: c.Of.ToolName, Call: c.Of.Name, Attempt: c.Attempt, Params: c.Params,
-		Paths: compiler.Offered(c.Plan, c.Of),
-		Unread: len(compiler.RepeatedCall(c.Of).Output) == 0 &&
-			(c.Of.Tool == nil || c.Of.Tool.Output == nil), Context: c.Context, Budget: w.budget}
-	if c.Of.Tool != nil {
-		request.Output = c.Of.Tool.Output
-	}
+	request := activity.RequestOf(c, w.budget)
 	if c.Request != nil {
 		own := w.begin(c)
 		go func() { w.send(w.produce(own, c.Request, request, e)) }()

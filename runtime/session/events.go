@@ -200,7 +200,7 @@ func (e *Events) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Ask:
 		e.write(askEvent{"ask", nameOf(c), c.Tick, c.Question, ms})
 	case runtime.Leave:
-		e.write(instanceEvent{"instance", c.Left.ID, c.Left.Status, c.Left.Output, diag.Listed(c.Left.Errors), ms})
+		e.write(instanceEvent{"instance", c.Left.ID, c.Left.Status, c.Left.Output, c.Left.Errors, ms})
 	}
 }
 
@@ -212,10 +212,9 @@ func (e *Events) about(at time.Duration, c runtime.Command) callEvent {
 // End writes the last line. The error is the first that writing met.
 func (e *Events) End(o *runtime.Outcome) error {
 	event := endEvent{Event: "end", Status: o.Status, Reason: diag.OrNull(o.Reason), Calls: o.Counts,
-		Errors: diag.Listed(o.Errors), Ticks: o.Ticks, Usage: o.Usage, Why: o.Why, Journal: diag.OrNull(e.journal)}
+		Errors: o.Errors, Ticks: o.Ticks, Usage: o.Usage, Why: o.Why, Journal: diag.OrNull(e.journal)}
 	if o.Instances == nil {
-		state := LastState(o.State)
-		event.Output, event.State = &o.Output, &state
+		event.Output, event.State = &o.Output, &o.State
 	} else {
 		event.Instances = ResultsOf(o)
 	}
@@ -232,15 +231,7 @@ func ResultsOf(o *runtime.Outcome) map[string]InstanceResult {
 	}
 	all := make(map[string]InstanceResult, len(o.Instances))
 	for _, end := range o.Instances {
-		all[end.ID] = InstanceResult{end.Status, LastState(end.State), end.Output}
+		all[end.ID] = InstanceResult{end.Status, end.State, end.Output}
 	}
 	return all
-}
-
-// LastState is a last state: an object even when nothing was written.
-func LastState(state any) any {
-	if state == nil {
-		return map[string]any{}
-	}
-	return state
 }

@@ -16,16 +16,6 @@ type results struct {
 	err  error // the first that writing met
 }
 
-// A resultLine is how a run went for one instance.
-type resultLine struct {
-	ID     string              `json:"id"`
-	Status runtime.RunStatus   `json:"status"`
-	Input  map[string]any      `json:"input,omitempty"` // its own
-	State  any                 `json:"state"`
-	Output any                 `json:"output"`
-	Errors []runtime.CallError `json:"errors"`
-}
-
 // resultsProblem is what keeps a file from being written to.
 func resultsProblem(format string, args ...any) *diag.UserError {
 	return diag.NewError(ErrUnrunnable, "--out: "+format, args...)
@@ -62,8 +52,7 @@ func (s *Session) openResults() (*results, error) {
 // add writes the line of an instance.
 func (r *results) add(end *runtime.InstanceEnd) {
 	if r.err == nil {
-		r.err = diag.JSONLine(r.file,
-			resultLine{end.ID, end.Status, end.Input, LastState(end.State), end.Output, diag.Listed(end.Errors)})
+		r.err = diag.JSONLine(r.file, end)
 	}
 }
 

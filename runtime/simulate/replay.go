@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -70,8 +69,7 @@ func (w *world) replay(c runtime.Command, e *runtime.Event) (after time.Duration
 		e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "the schedule lets it fail"}
 	} else if end.Path != "" {
 		named := map[string]any{"_outputPath": end.Path, "_output": end.Output}
-		result, err := activity.Take(named, activity.Request{Call: c.Of.Name, Paths: compiler.Offered(w.plan, c.Of)},
-			c.Of.Activity)
+		result, err := activity.Take(named, activity.RequestOf(c, w.budget), c.Of.Activity)
 		result.End(e, err)
 	}
 	return max(0, after)

@@ -343,9 +343,7 @@ func (w *world) decide(c runtime.Command) {
 
 // perform makes up what a try gives back, by the very rules by which a run takes it.
 func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) {
-	call := c.Of
-	request := activity.Request{Tool: call.ToolName, Call: call.Name, Attempt: c.Attempt, Params: c.Params,
-		Paths: compiler.Offered(c.Plan, call), Budget: w.budget}
+	call, request := c.Of, activity.RequestOf(c, w.budget)
 	var result activity.Result
 	var err error
 	if a := evaluated(c.Plan, call); a != nil {

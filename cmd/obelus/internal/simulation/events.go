@@ -85,12 +85,11 @@ func scenarioEventOf(s *simulate.Scenario, generated simulate.MadeUp) scenarioEv
 		LowerBound: session.InMilliseconds(s.LowerBound), Work: session.InMilliseconds(s.Work),
 		Parallel: s.Peak, Cost: s.Cost,
 		Calls:     make([]scenarioCall, len(s.Calls)),
-		Instances: session.ResultsOf(s.Outcome), Errors: diag.Listed(s.Outcome.Errors),
+		Instances: session.ResultsOf(s.Outcome), Errors: s.Outcome.Errors,
 		Generated: diag.Listed(generated.Input), InventedState: generated.State, LeftOut: s.Left,
 	}
 	if e.Instances == nil {
-		state := session.LastState(s.Outcome.State)
-		e.Output, e.State = &s.Outcome.Output, &state
+		e.Output, e.State = &s.Outcome.Output, &s.Outcome.State
 	}
 	for i, call := range s.Calls {
 		e.Calls[i] = scenarioCall{
