@@ -41,9 +41,8 @@ func (t *Tool) SetDigest() {
 
 // A Record is what the tools of an MCP server were when they were imported.
 type Record struct {
-	Tools       []Tool
-	Only, Names []string // the patterns of the import, as its flags have them
-	Node        *source.Node
+	Tools []Tool
+	Node  *source.Node
 }
 
 // Tool is a recorded tool, or nil.
@@ -63,15 +62,8 @@ const ImportAgain = "import the server's tools again: obelus tools import FILE -
 // ReadRecord reads what a server's definition records of its tools.
 func ReadRecord(server string, n *source.Node, d *decode.Reader) *Record {
 	r, what := &Record{Node: n}, fmt.Sprintf("the record of the server %q", server)
-	texts := func(into *[]string) func(source.Field) {
-		return func(f source.Field) {
-			for _, item := range f.Value.Several() {
-				*into = append(*into, item.AsText())
-			}
-		}
-	}
 	d.Fields(n, what, map[string]func(source.Field){
-		"only": texts(&r.Only), "names": texts(&r.Names),
+		"only": nil, "names": nil, // the patterns of the import, as its flags have them
 		"tools": func(f source.Field) {
 			if f.Value.Kind != source.Object {
 				d.Expects(f.Value, "\"tools\" of "+what, "a mapping from names to records of tools").Advise(ImportAgain)

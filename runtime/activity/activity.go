@@ -270,17 +270,6 @@ func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Resu
 	return func() { cancel(nil) }
 }
 
-// Run carries one try of a call out as Start does, and waits for its end.
-func (s *Set) Run(ctx context.Context, name string, r Request) (result Result, err error) {
-	over := make(chan struct{})
-	s.Start(ctx, name, r, func(res Result, failure error) {
-		result, err = res, failure
-		close(over)
-	})
-	<-over
-	return result, err
-}
-
 // Close ends what still runs: calls are cancelled, workers are stopped by the end of their input, and what hasn't ended
 // after the grace time is killed. It waits for all of them, and may be called again.
 func (s *Set) Close() error {

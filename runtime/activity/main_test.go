@@ -324,3 +324,14 @@ func given(t *testing.T, try func(time.Duration) error) {
 }
 
 var background = context.Background()
+
+// Run carries one try of a call out as Start does, and waits for its end.
+func (s *Set) Run(ctx context.Context, name string, r Request) (result Result, err error) {
+	over := make(chan struct{})
+	s.Start(ctx, name, r, func(res Result, failure error) {
+		result, err = res, failure
+		close(over)
+	})
+	<-over
+	return result, err
+}

@@ -198,10 +198,10 @@ func (s *shift) read(stdout io.Reader) {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		s.finish(CodeBadOutput, fmt.Sprintf("wrote a line of more than %d MiB and was killed", maxOutput>>20))
+		s.finish(CodeBadOutput, fmt.Sprintf("wrote a line of more than %d MiB and was killed", maxOutput>>20), nil)
 		return
 	}
-	s.finish(CodeError, "")
+	s.finish(CodeError, "", nil)
 }
 
 // answer hands a line to whom it belongs, and reports whether to go on. After a line that
@@ -210,7 +210,7 @@ func (s *shift) answer(line []byte) bool {
 	reply, err := decode(line, maxDepth+1, s.w.hide)
 	if err != nil {
 		s.finish(CodeBadOutput, fmt.Sprintf("must answer with one JSON object a line and was killed: %v%s", err,
-			s.w.excerpt(line)))
+			s.w.excerpt(line)), nil)
 		return false
 	}
 	object, _ := reply.(map[string]any)
@@ -228,7 +228,7 @@ func (s *shift) answer(line []byte) bool {
 		if known {
 			what = fmt.Sprintf(`wrote a line with the "id" %v, which is of no request that waits for an answer,`, id)
 		}
-		s.finish(CodeBadOutput, what+" and was killed"+s.w.excerpt(line))
+		s.finish(CodeBadOutput, what+" and was killed"+s.w.excerpt(line), nil)
 		return false
 	}
 	req := sent[at]
@@ -310,7 +310,9 @@ func (s *shift) watch() {
 		return
 	}
 	limit := s.w.def.Timeout
+	problem := errOverdue{limit}.Error()
 	if first.abandoned {
+		problem = "didn't answer a call that was given up"
 		most := s.w.grace
 		if !slices.ContainsFunc(s.queue, func(req *request) bool { return !req.abandoned }) {
 			most = min(most, drain)
@@ -320,37 +322,23 @@ func (s *shift) watch() {
 		}
 	}
 	if limit > 0 {
-		s.turn = time.AfterFunc(limit, func() { s.overdue(first) })
+		s.turn = time.AfterFunc(limit, func() { s.finish(CodeTimeout, problem, first) })
 	}
 }
 
-// overdue ends the shift if it is still that request's turn.
-func (s *shift) overdue(req *request) {
+// finish ends the shift because of what the process did, because it ended by itself (no problem), or because a request
+// takes too long whose turn it still has to be.
+func (s *shift) finish(code, problem string, overdue *request) {
 	s.w.mu.Lock()
-	if len(s.queue) == 0 || s.queue[0] != req {
+	if s.over || overdue != nil && (len(s.queue) == 0 || s.queue[0] != overdue) {
 		s.w.mu.Unlock()
 		return
 	}
 	pending := s.close()
 	s.w.mu.Unlock()
-	s.p.end(s.w.grace)
-	words := errOverdue{s.w.def.Timeout}.Error()
-	if req.abandoned {
-		words = "didn't answer a call that was given up"
-	}
-	go s.dismiss(pending, CodeTimeout, words)
-}
-
-// finish ends the shift because of what the process did, or because it ended by itself (no problem).
-func (s *shift) finish(code, problem string) {
-	s.w.mu.Lock()
-	if s.over {
-		s.w.mu.Unlock()
-		return
-	}
-	pending := s.close()
-	s.w.mu.Unlock()
-	if problem != "" {
+	if overdue != nil {
+		s.p.end(s.w.grace)
+	} else if problem != "" {
 		s.p.kill()
 	}
 	go s.dismiss(pending, code, problem) // not here: the process isn't over before its reader is

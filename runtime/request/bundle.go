@@ -45,7 +45,7 @@ func (w *bundler) closed(schema any) any {
 
 // schema copies a schema to a place in a document, by its JSON pointer, with the definitions that around lends it.
 func (w *bundler) schema(n, around *source.Node, at string) any {
-	copied := w.value(n, at, 0)
+	copied := w.copied(Of(n), at)
 	out, ok := copied.(Object)
 	if !ok {
 		return copied
@@ -54,11 +54,22 @@ func (w *bundler) schema(n, around *source.Node, at string) any {
 		out = out.With("$schema", Of(lent))
 	}
 	for _, key := range []string{"$defs", "definitions"} {
-		if lent := around.Get(key); lent != nil && n.Get(key) == nil {
-			out = out.With(key, w.named(lent, at, 1))
+		if lent := around.Field(key); lent != nil && n.Get(key) == nil {
+			out = append(out, w.keyword(*lent, at)...)
 		}
 	}
 	return out
+}
+
+func (w *bundler) copied(v any, at string) any {
+	return rewritten(v, 0, func(key string) bool {
+		return strings.HasPrefix(key, "x-") || key == "$comment" || (key == "$schema" || key == "$id") && at != ""
+	}, func(ref string) string { return w.reference(ref, at) })
+}
+
+// keyword is the copy of one keyword; none of one that is left out.
+func (w *bundler) keyword(f source.Field, at string) Object {
+	return w.copied(Object{{f.Key.Text, Of(f.Value)}}, at).(Object)
 }
 
 // byName are the keywords under which there are schemas by name, and literal those under which there are values.
@@ -67,51 +78,39 @@ var (
 	literal = []string{"const", "enum", "default", "examples", "required", "dependentRequired"}
 )
 
-func (w *bundler) value(n *source.Node, at string, depth int) any {
-	switch {
-	case n.Kind == source.Array:
-		list := make([]any, len(n.Items))
-		for i, item := range n.Items {
-			list[i] = w.value(item, at, depth+1)
+// rewritten is a schema at a depth without some keywords and with other references.
+func rewritten(v any, depth int, leaves func(key string) bool, reference func(string) string) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = rewritten(item, depth+1, leaves, reference)
 		}
 		return list
-	case n.Kind != source.Object:
-		return Of(n)
-	case depth > deepest:
-		return Object{}
-	}
-	out := Object{}
-	for _, f := range n.Fields {
-		out = w.keyword(out, f, at, depth)
-	}
-	return out
-}
-
-// keyword appends the copy of one keyword.
-func (w *bundler) keyword(out Object, f source.Field, at string, depth int) Object {
-	switch key, value := f.Key.Text, f.Value; {
-	case strings.HasPrefix(key, "x-"), key == "$comment", (key == "$schema" || key == "$id") && at != "":
+	case Object:
+		out := Object{}
+		for _, m := range v {
+			named, isObject := m.Value.(Object)
+			ref, isText := m.Value.(string)
+			switch {
+			case depth > deepest || leaves(m.Key):
+				continue
+			case m.Key == "$ref" && isText:
+				m.Value = reference(ref)
+			case slices.Contains(byName, m.Key) && isObject:
+				all := make(Object, len(named))
+				for i, one := range named {
+					all[i] = Member{one.Key, rewritten(one.Value, depth+2, leaves, reference)}
+				}
+				m.Value = all
+			case !slices.Contains(literal, m.Key):
+				m.Value = rewritten(m.Value, depth+1, leaves, reference)
+			}
+			out = append(out, m)
+		}
 		return out
-	case key == "$ref" && value.Kind == source.String:
-		return out.With(key, w.reference(value.Text, at))
-	case slices.Contains(literal, key):
-		return out.With(key, Of(value))
-	case slices.Contains(byName, key):
-		return out.With(key, w.named(value, at, depth+1))
-	default:
-		return out.With(key, w.value(value, at, depth+1))
 	}
-}
-
-func (w *bundler) named(n *source.Node, at string, depth int) any {
-	if n.Kind != source.Object {
-		return Of(n)
-	}
-	out := Object{}
-	for _, f := range n.Fields {
-		out = out.With(f.Key.Text, w.value(f.Value, at, depth+1))
-	}
-	return out
+	return v
 }
 
 // reference is a reference of a schema that is copied to a place.
@@ -146,50 +145,28 @@ func (w *bundler) define(name string) (string, bool) {
 	w.names[name] = defined
 	at := len(w.defs)
 	w.defs = append(w.defs, Member{Key: defined})
-	w.defs[at].Value = w.value(n, "/$defs/"+defined, 0) // may define others
+	w.defs[at].Value = w.copied(Of(n), "/$defs/"+defined) // may define others
 	return defined, true
 }
 
 // Below moves a schema to a place in another one, by its JSON pointer: it gives what stays outermost, its definitions,
 // and what is to stand there.
 func Below(schema any, at string) (outer Object, inner any) {
+	nothing := func(string) bool { return false }
+	schema = rewritten(schema, -deepest, nothing, func(ref string) string {
+		if ref == "#" || strings.HasPrefix(ref, "#/") && !strings.HasPrefix(ref, "#/$defs/") &&
+			!strings.HasPrefix(ref, "#/definitions/") {
+			return "#" + at + ref[1:]
+		}
+		return ref
+	})
 	o, ok := schema.(Object)
 	if !ok {
 		return nil, schema
 	}
-	rest := Object{}
-	for _, m := range o {
-		switch m.Key {
-		case "$defs", "definitions", "$schema":
-			outer = append(outer, Member{m.Key, moved(m.Value, at)})
-		default:
-			rest = append(rest, Member{m.Key, moved(m.Value, at)})
-		}
-	}
-	return outer, rest
-}
-
-func moved(v any, at string) any {
-	switch v := v.(type) {
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = moved(item, at)
-		}
-		return list
-	case Object:
-		out := make(Object, len(v))
-		for i, m := range v {
-			ref, is := m.Value.(string)
-			if m.Value = moved(m.Value, at); is && m.Key == "$ref" && (ref == "#" || strings.HasPrefix(ref, "#/")) &&
-				!strings.HasPrefix(ref, "#/$defs/") && !strings.HasPrefix(ref, "#/definitions/") {
-				m.Value = "#" + at + ref[1:]
-			}
-			out[i] = m
-		}
-		return out
-	}
-	return v
+	stays := func(m Member) bool { return slices.Contains([]string{"$defs", "definitions", "$schema"}, m.Key) }
+	outer = slices.DeleteFunc(slices.Clone(o), func(m Member) bool { return !stays(m) })
+	return outer, slices.DeleteFunc(o, stays)
 }
 
 // unescaped is a word of a JSON pointer in a reference.

@@ -194,7 +194,7 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor, at string) Object {
 				"maxProperties", "$ref":
 				// the opinion has members that the schema doesn't speak of
 			default:
-				out = w.keyword(out, f, at, 0)
+				out = append(out, w.keyword(f, at)...)
 			}
 		}
 	}
@@ -230,7 +230,7 @@ func (s Context) toolShown(tool *plan.Tool) Object {
 				out = append(out, Member{key, required})
 			}
 		default:
-			out = w.keyword(out, f, "", 0)
+			out = append(out, w.keyword(f, "")...)
 		}
 	}
 	if !out.Has("properties") {

@@ -91,14 +91,14 @@ func (g *Garbled) Error() string {
 }
 
 func message(line []byte) (jsonrpc.Message, error) {
-	if err := check(line); err != nil {
-		return nil, &Garbled{err, bytes.Clone(line[:min(len(line), quoted)])}
+	err := check(line)
+	if err == nil {
+		var m jsonrpc.Message
+		if m, err = jsonrpc.DecodeMessage(bytes.Clone(line)); err == nil {
+			return m, nil
+		}
 	}
-	m, err := jsonrpc.DecodeMessage(bytes.Clone(line))
-	if err != nil {
-		return nil, &Garbled{err, bytes.Clone(line[:min(len(line), quoted)])}
-	}
-	return m, nil
+	return nil, &Garbled{err, bytes.Clone(line[:min(len(line), quoted)])}
 }
 
 // check finds what is no JSON, before anything looks at what it says.
