@@ -120,7 +120,7 @@ func (g schemaMaker) plan() flowPlan {
 func (f *flowPlan) sampled(r *rand.Rand, n int) []any {
 	var all []any
 	for _, p := range f.producers {
-		p = p.AsDeclared() // what it names is there
+		p = p.AsDeclared(false) // what it names is there
 		for range n {
 			if v, ok := p.Sample(r); ok && !(f.less && v == nil) {
 				all = append(all, v)
@@ -284,7 +284,7 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 			continue
 		}
 		count[said.Rule.Code]++
-		source, value := plan.Calls[0].Tool.Output.AsDeclared(), plan.Calls[1].Params.Fields[0].Value
+		source, value := plan.Calls[0].Tool.Output.AsDeclared(false), plan.Calls[1].Params.Fields[0].Value
 		consumer := plan.Calls[1].Tool.Parameters.At([]schema.Step{schema.Key("v")}).Schema
 		ordinary, err := consumer.Ordinary()
 		if err != nil {

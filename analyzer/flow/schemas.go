@@ -87,12 +87,7 @@ type description struct {
 
 // AsDeclared is a schema as its author means it.
 func (t *Schemas) AsDeclared(s *schema.Schema, external bool) *schema.Schema {
-	return Once(t.declared, description{s, external}, func() *schema.Schema {
-		if external {
-			return s.AsNamed()
-		}
-		return s.AsDeclared()
-	})
+	return Once(t.declared, description{s, external}, func() *schema.Schema { return s.AsDeclared(external) })
 }
 
 // Meet is the schema of what two schemas accept; nil accepts everything.
@@ -185,7 +180,7 @@ func (t *Schemas) Contains(producer, consumer *schema.Schema) schema.Verdict {
 	}
 	const least = 200 // what the rest of an answer costs
 	if t.Steps < least {
-		return schema.Verdict{Keyword: "budget", Reason: "the plan asks for more work than its budget allows"}
+		return schema.Verdict{Keyword: "budget"}
 	}
 	v = schema.Contains(producer, consumer, schema.Budget{})
 	t.Steps -= v.Steps + least
@@ -207,7 +202,7 @@ func (t *Schemas) Fits(producer, consumer *schema.Schema, external bool) schema.
 		}
 	}
 	if v.Relation == schema.MayNotFit && IsUndescribed(producer, consumer, v.Witness) {
-		return schema.Verdict{Reason: "the producer says nothing of it"}
+		return schema.Verdict{} // the producer says nothing of it
 	}
 	return v
 }

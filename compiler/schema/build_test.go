@@ -89,7 +89,7 @@ func TestAsDeclared(t *testing.T) {
 		{`true`, `[1,{}]`, `[]`},
 	} {
 		s := parse(c.schema)
-		declared := s.AsDeclared()
+		declared := s.AsDeclared(false)
 		ordinary, err := declared.Ordinary()
 		if err != nil {
 			t.Fatalf("%s: %v", c.schema, err)

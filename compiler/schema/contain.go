@@ -31,9 +31,8 @@ type Verdict struct {
 	// Witness is a value that the producer accepts and the consumer refuses, as
 	// the validators confirm that can read the schemas (beside an Alarm: one that they don't).
 	Witness any
-	// Keyword and Reason say why a verdict is unknown: the keyword that isn't
-	// modelled, or "budget".
-	Keyword, Reason string
+	// Keyword says why a verdict is unknown: the keyword that isn't modelled, or "budget".
+	Keyword string
 	// Steps is the work that was done, the same for the same question.
 	Steps int
 	// Alarm is set when the reasoning and the validators disagree: a fault of
@@ -57,7 +56,7 @@ const defaultSteps = 20_000
 func Contains(producer, consumer *Schema, b Budget) Verdict {
 	from, to := producer.ready(), consumer.ready()
 	if producer.Compile() != nil || consumer.Compile() != nil {
-		return Verdict{Keyword: "$schema", Reason: "one of the schemas isn't valid"}
+		return Verdict{Keyword: "$schema"}
 	}
 	if from == to || from.Possible()&^to.FullKinds() == 0 {
 		return Verdict{Relation: Fits}
@@ -70,10 +69,10 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 	case subset.Empty:
 		return Verdict{Relation: Fits, Steps: p.Steps}
 	case subset.Unclear:
-		return Verdict{Keyword: found.Why, Reason: reasonFor(found.Why), Steps: p.Steps}
+		return Verdict{Keyword: found.Why, Steps: p.Steps}
 	}
 	if partsLeft(found.Value, 4_000_000) < 0 { // items are shared, so that few bytes may be a value of any size
-		return Verdict{Keyword: "budget", Reason: reasonFor("budget"), Steps: p.Steps}
+		return Verdict{Keyword: "budget", Steps: p.Steps}
 	}
 	v := Verdict{Relation: MayNotFit, Witness: found.Value}
 	p.Allow(steps / 2)
@@ -83,9 +82,9 @@ func Contains(producer, consumer *Schema, b Budget) Verdict {
 	cheap := p.Steps-before <= steps/16 && partsLeft(found.Value, 1_000) >= 0
 	switch {
 	case p.Out:
-		v = Verdict{Keyword: "budget", Reason: reasonFor("budget")}
+		v = Verdict{Keyword: "budget"}
 	case !ours || cheap && !ordinarily(producer, consumer, found.Value):
-		v.Relation, v.Alarm, v.Reason = Unknown, true, "the reasoning and the validators disagree"
+		v.Relation, v.Alarm = Unknown, true
 	default:
 		p.Allow(steps / 2)
 		if p.Find([]*ast.Node{from, to}, nil).Status == subset.Empty {
@@ -137,16 +136,6 @@ func (v Verdict) CutShort() string {
 		return "what their patterns say can't be reasoned about"
 	}
 	return ""
-}
-
-func reasonFor(why string) string {
-	switch why {
-	case "budget":
-		return "the question takes more work than the budget allows"
-	case "recursion", "nesting":
-		return "the schemas are too deeply entangled"
-	}
-	return "what " + why + " says here can't be reasoned about"
 }
 
 // ordinarily asks the ordinary validator to confirm a witness. It has no memory for what it has seen, and compares

@@ -194,7 +194,7 @@ func TestVerdictsAreTrueOfFewNames(t *testing.T) {
 		v := Contains(a, b, Budget{})
 		counts[v.Relation]++
 		fail := func(value any) {
-			t.Errorf("seed %d case %d: %v (witness %v, alarm %v, reason %s)\n%s\n%s\n%v", seed, i, v.Relation, short(v.Witness), v.Alarm, v.Reason, all(from), all(to), all(value))
+			t.Errorf("seed %d case %d: %v (witness %v, alarm %v, reason %s)\n%s\n%s\n%v", seed, i, v.Relation, short(v.Witness), v.Alarm, v.Keyword, all(from), all(to), all(value))
 		}
 		if v.Alarm {
 			fail(nil)

@@ -94,7 +94,7 @@ func TestVerdictsAreTrue(t *testing.T) {
 			unknowns[v.Keyword]++
 		}
 		fail := func(value any) {
-			t.Fatalf("seed %d case %d: %v (witness %v, alarm %v, reason %s)\n%s\n%s\n%v", seed, i, v.Relation, short(v.Witness), v.Alarm, v.Reason, all(from), all(to), short(value))
+			t.Fatalf("seed %d case %d: %v (witness %v, alarm %v, reason %s)\n%s\n%s\n%v", seed, i, v.Relation, short(v.Witness), v.Alarm, v.Keyword, all(from), all(to), short(value))
 		}
 		if v.Alarm {
 			fail(nil)

@@ -79,7 +79,7 @@ func TestRecursiveSchemasOfOneText(t *testing.T) {
 	from, to := use(`{"type":"object","required":["t"],"properties":{"t":{"$ref":"#/schemas/Tree"}}}`),
 		use(`{"properties":{"t":{"$ref":"#/schemas/Tree"}}}`)
 	if v := Contains(from, to, Budget{}); v.Relation != Fits {
-		t.Errorf("a named schema that refers to itself: %v, %s", v.Relation, v.Reason)
+		t.Errorf("a named schema that refers to itself: %v, %s", v.Relation, v.Keyword)
 	}
 }
 

@@ -1,17 +1,19 @@
 package source
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // properties are the anchor and the tag of a node.
 type properties struct {
 	anchor           string
-	tag              string // a name of the core schema, or "!"; "" is none
-	anchored, tagged bool
-	start, end       int
+	tag              string // a name of the core schema, or "!"; "" is none, or another
+	start, end       int    // of both
 	tagStart, tagEnd int
 }
 
-func (p properties) some() bool { return p.anchored || p.tagged }
+func (p properties) some() bool { return p.end > 0 }
 
 // property reads an anchor or a tag, if one stands next.
 func (y *yamlReader) property(p *properties, flow bool) bool {
@@ -24,18 +26,17 @@ func (y *yamlReader) property(p *properties, flow bool) bool {
 		end = y.tagEnd(start, flow)
 	}
 	switch c := y.text[start]; {
-	case c == '&' && p.anchored, c == '!' && p.tagged:
+	case c == '&' && p.anchor != "", c == '!' && p.tagEnd > 0:
 		y.stop(start, end, "", "a second anchor or tag for one value")
 	case c == '&':
-		p.anchor, p.anchored = y.text[start+1:end], true
+		p.anchor = y.text[start+1 : end]
 		if p.anchor == "" {
 			y.stop(start, end, "text that begins with & goes in quotes", "an anchor without a name")
 		}
 	default:
-		p.tag, p.tagged = y.coreTag(start, end), true
-		p.tagStart, p.tagEnd = start, end
+		p.tag, p.tagStart, p.tagEnd = y.coreTag(start, end), start, end
 	}
-	if !p.some() || p.end == 0 {
+	if !p.some() {
 		p.start = start
 	}
 	p.end, y.i = end, end
@@ -44,17 +45,15 @@ func (y *yamlReader) property(p *properties, flow bool) bool {
 
 // join puts together what stands above a node and on its own line.
 func (y *yamlReader) join(above, here properties) properties {
-	if above.anchored && here.anchored || above.tagged && here.tagged {
+	if above.anchor != "" && here.anchor != "" || above.tagEnd > 0 && here.tagEnd > 0 {
 		y.stop(here.start, here.end, "", "a second anchor or tag for one value")
 	}
 	if !above.some() {
 		return here
 	}
-	if here.anchored {
-		above.anchor, above.anchored = here.anchor, true
-	}
-	if here.tagged {
-		above.tag, above.tagged, above.tagStart, above.tagEnd = here.tag, true, here.tagStart, here.tagEnd
+	above.anchor = cmp.Or(here.anchor, above.anchor)
+	if here.tagEnd > 0 {
+		above.tag, above.tagStart, above.tagEnd = here.tag, here.tagStart, here.tagEnd
 	}
 	return above
 }
@@ -104,7 +103,7 @@ type anchor struct {
 
 // open begins an anchored node, if it is one.
 func (y *yamlReader) open(p properties) *anchor {
-	if !p.anchored {
+	if p.anchor == "" {
 		return nil
 	}
 	a := &anchor{depth: y.depth, deepest: y.deepest, made: y.made, aliases: y.aliases}
@@ -130,7 +129,7 @@ func (y *yamlReader) close(a *anchor, p properties, n *Node) *Node {
 
 // register anchors a scalar.
 func (y *yamlReader) register(p properties, n *Node) {
-	if p.anchored {
+	if p.anchor != "" {
 		y.anchors[p.anchor] = &anchor{node: n, weight: budget{1, n.End - n.Start}}
 	}
 }

@@ -62,11 +62,8 @@ func (g *Generator) Value(s *schema.Schema, external bool) (any, bool) {
 	declared := g.pass.Flow.AsDeclared(s, external)
 	odd := g.random.IntN(2) == 0
 	value, ok := Affordable(g.left, func(steps *int) (v any, ok bool) {
-		switch {
-		case g.alike != nil:
-			v, ok = declared.AlikeWithin(g.random, steps, g.alike)
-		case odd:
-			v, ok = declared.OddWithin(g.random, steps, g.targets...)
+		if odd || g.alike != nil {
+			v, ok = declared.OddWithin(g.random, steps, g.alike, g.targets...)
 		}
 		if !ok {
 			v, ok = declared.SampleWithin(g.random, steps)

@@ -19,7 +19,7 @@ type Taste uint8
 const (
 	Usual Taste = iota
 	Odd         // see [Schema.OddWithin]
-	Alike       // see [Schema.AlikeWithin]
+	Alike       // of one target; see [Schema.OddWithin]
 	Full        // see [Schema.FullWithin]
 )
 
@@ -53,7 +53,7 @@ type sampler struct {
 	frugal  bool                             // say as little as possible
 	odd     bool                             // see [Schema.OddWithin]
 	targets []any                            // numbers, sizes and texts, see [Schema.OddWithin]
-	alike   bool                             // see [Schema.AlikeWithin]
+	alike   bool                             // see [Schema.OddWithin]
 	full    int                              // how deep objects have all properties and lists an item; see Full
 }
 
