@@ -2,7 +2,6 @@ package expression
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -231,44 +230,20 @@ func index(f func(s, part string) int) func(invocation) any {
 }
 
 func fromJSON(c invocation) any {
-	var raw json.RawMessage // whose reading says what is wrong
-	if err := json.Unmarshal([]byte(c.text(0)), &raw); err != nil {
-		panic(c.misread("the string isn't JSON: "+err.Error(), ""))
-	}
-	var v any
 	d := json.NewDecoder(strings.NewReader(c.text(0)))
 	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
+	for token, err := d.Token(); err == nil; token, err = d.Token() {
+		if number, ok := token.(json.Number); ok {
+			if problem := source.Inexact(number.String()); problem != "" {
+				panic(c.misread(problem, "write it as a string in the JSON"))
+			}
+		}
+	}
+	var v any
+	if err := json.Unmarshal([]byte(c.text(0)), &v); err != nil {
 		panic(c.misread("the string isn't JSON: "+err.Error(), ""))
 	}
-	v, problem := exact(v)
-	if problem != "" {
-		panic(c.misread(problem, "write it as a string in the JSON"))
-	}
 	return v
-}
-
-// exact is a value with its numbers as float64, or says which of them would lose
-// digits.
-func exact(v any) (_ any, problem string) {
-	switch v := v.(type) {
-	case json.Number:
-		number, _ := v.Float64()
-		return number, source.Inexact(v.String())
-	case []any:
-		for i := range v {
-			if v[i], problem = exact(v[i]); problem != "" {
-				return nil, problem
-			}
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if v[key], problem = exact(v[key]); problem != "" {
-				return nil, problem
-			}
-		}
-	}
-	return v, ""
 }
 
 // layouts are the forms of a date that is read without a layout of its own.

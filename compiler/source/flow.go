@@ -61,12 +61,10 @@ func (y *yamlReader) flowEntry(open *Node, closer byte) bool {
 
 func (y *yamlReader) expectComma(open *Node, closer byte) {
 	if y.leftBehind(open) {
-		y.abort(Problem{
-			Code:    codeSyntax,
-			Span:    Span{y.file, open.Start, open.Start + 1},
-			Message: fmt.Sprintf("%q is never closed; expected %q", y.text[open.Start:open.Start+1], string(closer)),
-			Related: []Note{{Span{y.file, y.i, y.i + 1}, "here something else begins"}},
-		})
+		y.report(codeSyntax, open.Start, open.Start+1, "", "%q is never closed; expected %q",
+			y.text[open.Start:open.Start+1], string(closer)).
+			Related = []Note{{Span{y.file, y.i, y.i + 1}, "here something else begins"}}
+		panic(stopped{})
 	}
 	help := "put text that holds any of , [ ] { } in quotes"
 	if c := y.text[y.i]; c == ']' || c == '}' {
@@ -78,16 +76,11 @@ func (y *yamlReader) expectComma(open *Node, closer byte) {
 	} else if c == ':' {
 		help = "put text that holds a colon and a blank in quotes"
 	}
-	p := Problem{
-		Code:    codeSyntax,
-		Span:    Span{y.file, y.i, y.i + 1},
-		Message: fmt.Sprintf("expected a comma or %q", string(closer)),
-		Help:    help,
-	}
+	p := y.report(codeSyntax, y.i, y.i+1, help, "expected a comma or %q", string(closer))
 	if open.Start < y.line {
 		p.Related = []Note{{Span{y.file, open.Start, open.Start + 1}, "it is opened here"}}
 	}
-	y.abort(p)
+	panic(stopped{})
 }
 
 // leftBehind reports whether the line that is read can't belong to a collection that

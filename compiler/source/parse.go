@@ -164,29 +164,21 @@ func (b *builder) stop(start, end int, help, format string, args ...any) {
 }
 
 func (b *builder) fail(code string, start, end int, help, format string, args ...any) {
-	b.abort(Problem{Code: code, Span: Span{b.file, start, end}, Message: fmt.Sprintf(format, args...), Help: help})
-}
-
-func (b *builder) abort(p Problem) {
-	b.add(p)
+	b.report(code, start, end, help, format, args...)
 	panic(stopped{})
 }
 
 // report adds a problem that the reading survives.
 func (b *builder) report(code string, start, end int, help, format string, args ...any) *Problem {
-	b.add(Problem{Code: code, Span: Span{b.file, start, end}, Message: fmt.Sprintf(format, args...), Help: help})
+	for end < len(b.text) && !utf8.RuneStart(b.text[end]) { // cut no character in two
+		end++
+	}
+	b.problems = append(b.problems, Problem{Code: code, Warning: code == codeAmbiguous, Span: Span{b.file, start, end},
+		Message: fmt.Sprintf(format, args...), Help: help})
 	if len(b.problems) >= MaxProblems {
 		panic(stopped{})
 	}
 	return &b.problems[len(b.problems)-1]
-}
-
-func (b *builder) add(p Problem) {
-	for p.Span.End < len(b.text) && !utf8.RuneStart(b.text[p.Span.End]) { // cut no character in two
-		p.Span.End++
-	}
-	p.Warning = p.Code == codeAmbiguous
-	b.problems = append(b.problems, p)
 }
 
 func (b *builder) node(kind Kind, style Style, start, end int) *Node {
