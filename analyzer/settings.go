@@ -125,12 +125,8 @@ var levels = map[string]Level{
 }
 
 func (r *settingsReader) rules(f source.Field) {
-	if f.Value.Kind != source.Object {
-		r.Expects(f.Value, "\"rules\"", "a mapping from codes or names to off, info, warning or error")
-		return
-	}
 	first := map[*diag.Rule]*source.Node{}
-	for _, one := range f.Value.Fields {
+	for _, one := range r.Fields(f.Value, "\"rules\"", "a mapping from codes or names to off, info, warning or error") {
 		rule := r.rule(one.Key)
 		level := r.OneOf(one.Value, fmt.Sprintf("the severity of %q", one.Key.Text), "off", "info", "warning", "error")
 		if rule == nil || level == "" {
@@ -148,11 +144,7 @@ func (r *settingsReader) rules(f source.Field) {
 }
 
 func (r *settingsReader) ignores(f source.Field) {
-	if f.Value.Kind != source.Array {
-		r.Expects(f.Value, "\"ignore\"", "a list of {code, path, reason}")
-		return
-	}
-	for i, item := range f.Value.Items {
+	for i, item := range r.Items(f.Value, "\"ignore\"", "a list of {code, path, reason}") {
 		if i == maxIgnores {
 			r.Report(diag.Limit, item.Span().Head(), "\"ignore\" has more than %d items", maxIgnores).
 				Advise("switch the rule off under \"rules\", or mend some")

@@ -17,11 +17,7 @@ func (c *definitionReader) activities() *kinds.Reader {
 
 // collectActivities reads an "activities" mapping.
 func (c *definitionReader) collectActivities(n *source.Node, dir string) {
-	if n.Kind != source.Object {
-		c.Expects(n, "\"activities\"", "a mapping from names to activities")
-		return
-	}
-	for _, f := range n.Fields {
+	for _, f := range c.Fields(n, "\"activities\"", "a mapping from names to activities") {
 		if a := c.activityOf(definition{f.Key.Text, f.Key, f.Value, dir}); c.activities().Activity(a) {
 			c.plan.Activities[a.Name] = a
 		}

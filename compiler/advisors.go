@@ -20,11 +20,7 @@ type advisorReader struct{ *compilation }
 
 // advisors reads the advisors of a plan file or an import.
 func (c advisorReader) advisors(n *source.Node) {
-	if n.Kind != source.Array {
-		c.Expects(n, "\"advisors\"", "a list of advisors, each with an \"id\"")
-		return
-	}
-	for _, one := range n.Items {
+	for _, one := range c.Items(n, "\"advisors\"", "a list of advisors, each with an \"id\"") {
 		c.advisor(one, "an advisor", nil)
 	}
 }
@@ -119,14 +115,8 @@ func (c *callReader) consulted() {
 // opinions finds what the advisors said in a solution.
 func (c advisorReader) opinions(n *source.Node) {
 	c.plan.Opinions = n
-	if n.Kind != source.Array {
-		c.Expects(n, "\"advisors\"", "a list of opinions, each with the \"id\" of its advisor")
-		return
-	}
-	for _, one := range n.Items {
-		if one.Kind != source.Object {
-			c.Expects(one, "an opinion", "a mapping")
-		}
+	for _, one := range c.Items(n, "\"advisors\"", "a list of opinions, each with the \"id\" of its advisor") {
+		c.Fields(one, "an opinion", "a mapping")
 	}
 }
 

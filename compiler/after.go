@@ -15,7 +15,7 @@ func (c *callReader) after(n *source.Node) {
 		case item.Kind == source.String:
 			c.comesAfter(item, false)
 		case item.Kind == source.Object && item.Get("settled") != nil:
-			c.Fields(item, "\"_after\"", map[string]func(source.Field){"settled": nil})
+			c.Keys(item, "\"_after\"", map[string]func(source.Field){"settled": nil})
 			for _, name := range item.Get("settled").Several() {
 				if name.Kind != source.String {
 					c.Expects(name, "what is to be settled", "the \"_id\" of a call, or a list of such")

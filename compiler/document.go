@@ -145,7 +145,7 @@ func (c *compilation) values(n *source.Node, what string) any {
 }
 
 func (c *compilation) lowerSolution(root *source.Node, what string) {
-	c.Fields(root, what, map[string]func(source.Field){
+	c.Keys(root, what, map[string]func(source.Field){
 		"calls":    func(f source.Field) { c.plan.CallsNode = f.Value },
 		"output":   func(f source.Field) { c.outputNode = f.Value },
 		"advisors": func(f source.Field) { advisorReader{c}.opinions(f.Value) },
@@ -155,7 +155,7 @@ func (c *compilation) lowerSolution(root *source.Node, what string) {
 
 func (c *compilation) lowerRecord(root *source.Node) {
 	p := c.plan
-	c.Fields(root, "a process record", map[string]func(source.Field){
+	c.Keys(root, "a process record", map[string]func(source.Field){
 		"context":      func(f source.Field) { contextReader{c}.lowerContext(f.Value) },
 		"schema":       nil,
 		"outputSchema": nil,
@@ -194,18 +194,15 @@ type contextReader struct{ *compilation }
 
 // lowerContext reads a list of messages: those of one kind are patches of one object, the later over the earlier.
 func (c contextReader) lowerContext(n *source.Node) {
-	if n.Kind != source.Array {
-		c.Expects(n, "a context", "a list of messages")
-		return
-	}
-	for _, m := range n.Items {
+	messages := c.Items(n, "a context", "a list of messages")
+	for _, m := range messages {
 		if isMessage(m) && MessageType(m) == "tool" {
 			c.definitions().nameSchemas(m)
 		}
 	}
 	c.definitions().takeCatalogues()
 	var plan *source.Node
-	for _, m := range n.Items {
+	for _, m := range messages {
 		if !isMessage(m) {
 			c.Report(diag.WrongType, m.Span(), "a message of a context needs a \"type\"").
 				Advise("types are %s", strings.Join(messageTypes, ", "))
@@ -258,9 +255,7 @@ func (c contextReader) lowerMessage(m *source.Node, kind string) {
 		if p.CallsNode = m.Get("plan"); p.CallsNode == nil && len(m.Fields) == 1 {
 			c.Report(diag.WrongType, m.Span(), "a message of type plan needs its calls under \"plan\", or a setting")
 		}
-		if n := m.Get("confirm"); n != nil && n.Kind != source.Array {
-			c.Expects(n, "\"confirm\"", "a list of names of tools")
-		}
+		c.Items(m.Get("confirm"), "\"confirm\"", "a list of names of tools")
 	case "input", "state", "data":
 		c.valueMessage(m, kind)
 	case "error":
@@ -304,7 +299,7 @@ func (c contextReader) valueMessage(m *source.Node, kind string) {
 	switch {
 	case payload != nil:
 		value = c.values(payload, "the payload of a message of type "+kind)
-		c.Fields(m, "a message with its payload under \""+under+"\"",
+		c.Keys(m, "a message with its payload under \""+under+"\"",
 			messageKeys(m, append([]string{under}, reservedInMessage...)...))
 	default:
 		inline := map[string]any{}

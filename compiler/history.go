@@ -223,13 +223,11 @@ func roomFor(value any, path []reference.Segment) error {
 // toolMessage reads the tools of a context, and in a record what they need besides: schemas, activities, and the files
 // that they name, with the folder from which these are named.
 func (c contextReader) toolMessage(m *source.Node) {
-	c.Fields(m, "a message of type tool", messageKeys(m, "tool", "schemas", "activities", "folder", "files"))
+	c.Keys(m, "a message of type tool", messageKeys(m, "tool", "schemas", "activities", "folder", "files"))
 	if folder := m.Get("folder"); folder != nil {
 		c.plan.Folder = path.Clean(c.Text(folder, "\"folder\""))
 	}
-	if files := m.Get("files"); files != nil {
-		c.filesWithin(files)
-	}
+	c.filesWithin(m.Get("files"))
 	defs := c.definitions()
 	defs.judgeSchemas(m)
 	if activities := m.Get("activities"); activities != nil {
@@ -245,12 +243,8 @@ func (c contextReader) toolMessage(m *source.Node) {
 
 // filesWithin takes files of the workspace from the document itself.
 func (c contextReader) filesWithin(n *source.Node) {
-	if n.Kind != source.Object {
-		c.Expects(n, "\"files\"", "a mapping from paths in the workspace to texts")
-		return
-	}
 	r := &c.delegation.reads
-	for _, f := range n.Fields {
+	for _, f := range c.Fields(n, "\"files\"", "a mapping from paths in the workspace to texts") {
 		name := path.Clean(f.Key.Text)
 		if _, known := r.files[name]; known {
 			continue

@@ -218,7 +218,7 @@ func (c *definitionReader) onlyDefines(root *source.Node, what string, kinds ...
 			}
 		}
 	}
-	c.Fields(root, what, handlers)
+	c.Keys(root, what, handlers)
 }
 
 // lowerDefinitions takes apart a file of definitions by itself: one that plans import, that the configuration names, or
@@ -247,15 +247,7 @@ func (c *definitionReader) implementations(root *source.Node, dir string) {
 
 // nameSchemas reads "schemas", which every other schema of the document may refer to, those of imports included.
 func (c *definitionReader) nameSchemas(root *source.Node) {
-	named := root.Get("schemas")
-	if named == nil {
-		return
-	}
-	if named.Kind != source.Object {
-		c.Expects(named, "\"schemas\"", "a mapping from names to JSON Schemas")
-		return
-	}
-	for _, f := range named.Fields {
+	for _, f := range c.Fields(root.Get("schemas"), "\"schemas\"", "a mapping from names to JSON Schemas") {
 		c.schemas[f.Key.Text], c.schemaNodes[f.Key.Text] = f.Value.Value(), f.Value
 	}
 }
@@ -263,7 +255,7 @@ func (c *definitionReader) nameSchemas(root *source.Node) {
 // judgeSchemas reports what is wrong with the schemas that a file names.
 func (c *definitionReader) judgeSchemas(root *source.Node) {
 	named := root.Get("schemas")
-	if named == nil || named.Kind != source.Object {
+	if named == nil {
 		return
 	}
 	for _, f := range named.Fields {

@@ -17,10 +17,7 @@ import (
 
 // instances reads the instances of a plan file.
 func (c *compilation) instances(n *source.Node) {
-	if n.Kind != source.Object {
-		c.Expects(n, "\"instances\"", "a mapping from ids to {input, state}")
-		return
-	}
+	fields := c.Fields(n, "\"instances\"", "a mapping from ids to {input, state}")
 	place := map[string]int{} // as a compiled plan says, whose mappings are sorted
 	if order := c.plan.Root.Get(canonical.OrderKey); order != nil {
 		for at, id := range order.Items {
@@ -28,9 +25,9 @@ func (c *compilation) instances(n *source.Node) {
 		}
 	}
 	inOrder := func(a, b source.Field) int { return place[a.Key.Text] - place[b.Key.Text] }
-	for _, f := range slices.SortedStableFunc(slices.Values(n.Fields), inOrder) {
+	for _, f := range slices.SortedStableFunc(slices.Values(fields), inOrder) {
 		one := c.instance(f.Key)
-		c.Fields(f.Value, "an instance", map[string]func(source.Field){
+		c.Keys(f.Value, "an instance", map[string]func(source.Field){
 			"input": func(f source.Field) { c.give(one, "input", c.values(f.Value, "\"input\""), f.Value) },
 			"state": func(f source.Field) { c.give(one, "state", c.values(f.Value, "\"state\""), f.Value) },
 			"stateSchema": func(f source.Field) {

@@ -16,11 +16,7 @@ import (
 
 // servers reads the MCP servers that activities of the kind mcp name.
 func (c *definitionReader) servers(n *source.Node, dir string) {
-	if n.Kind != source.Object {
-		c.Expects(n, "\"servers\"", "a mapping from names to servers")
-		return
-	}
-	for _, f := range n.Fields {
+	for _, f := range c.Fields(n, "\"servers\"", "a mapping from names to servers") {
 		c.plan.Servers[f.Key.Text] = c.server(definition{f.Key.Text, f.Key, f.Value, dir})
 	}
 }

@@ -62,7 +62,7 @@ const ImportAgain = "import the server's tools again: obelus tools import FILE -
 // ReadRecord reads what a server's definition records of its tools.
 func ReadRecord(server string, n *source.Node, d *decode.Reader) *Record {
 	r, what := &Record{Node: n}, fmt.Sprintf("the record of the server %q", server)
-	d.Fields(n, what, map[string]func(source.Field){
+	d.Keys(n, what, map[string]func(source.Field){
 		"only": nil, "names": nil, // the patterns of the import, as its flags have them
 		"tools": func(f source.Field) {
 			if f.Value.Kind != source.Object {
@@ -87,9 +87,9 @@ func readTool(f source.Field, d *decode.Reader) Tool {
 	for _, hint := range Hints {
 		hints[hint] = func(f source.Field) { t.Hints[hint] = d.Bool(f.Value, fmt.Sprintf("%q", hint)) }
 	}
-	d.Fields(f.Value, what, map[string]func(source.Field){
+	d.Keys(f.Value, what, map[string]func(source.Field){
 		"digest":      nil,
-		"annotations": func(f source.Field) { d.Fields(f.Value, "the \"annotations\" of "+what, hints) },
+		"annotations": func(f source.Field) { d.Keys(f.Value, "the \"annotations\" of "+what, hints) },
 	})
 	return t
 }

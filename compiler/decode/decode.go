@@ -37,6 +37,28 @@ func (r *Reader) Expects(n *source.Node, what, expected string) *diag.Diagnostic
 	return r.Report(diag.WrongType, n.Span(), "%s is %s; expected %s", what, n.Kind, expected)
 }
 
+// Fields are those of a mapping, nil of none; a value of another kind is reported.
+func (r *Reader) Fields(n *source.Node, what, expected string) []source.Field {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != source.Object {
+		r.Expects(n, what, expected)
+	}
+	return n.Fields
+}
+
+// Items are those of a list, nil of none; a value of another kind is reported.
+func (r *Reader) Items(n *source.Node, what, expected string) []*source.Node {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != source.Array {
+		r.Expects(n, what, expected)
+	}
+	return n.Items
+}
+
 // Mapping reads a mapping into the struct that to points to, and reports whether it is one. A field's tags are
 //
 //	key:"attempts"          the key; a field without it isn't read
@@ -84,8 +106,8 @@ func (r *Reader) Mapping(n *source.Node, what string, to any, handlers map[strin
 	return true
 }
 
-// Fields reads a mapping by handlers alone; see [Reader.Mapping].
-func (r *Reader) Fields(n *source.Node, what string, handlers map[string]func(source.Field)) bool {
+// Keys reads a mapping by handlers alone; see [Reader.Mapping].
+func (r *Reader) Keys(n *source.Node, what string, handlers map[string]func(source.Field)) bool {
 	return r.Mapping(n, what, &struct{}{}, handlers)
 }
 
@@ -202,11 +224,7 @@ func (r *Reader) number(n *source.Node, what string, to reflect.Value, tag refle
 type Setting struct{ Name, Value string }
 
 func (r *Reader) settings(n *source.Node, what string, tag reflect.StructTag) (all []Setting) {
-	if n.Kind != source.Object {
-		r.Expects(n, what, "a mapping from names to texts")
-		return nil
-	}
-	for _, f := range n.Fields {
+	for _, f := range r.Fields(n, what, "a mapping from names to texts") {
 		r.matches(f.Key, what, tag)
 		if f.Value.Kind != source.String {
 			r.Expects(f.Value, strconv.Quote(f.Key.Text)+" in "+what, "a text").Advise("write it in quotes")
@@ -218,11 +236,7 @@ func (r *Reader) settings(n *source.Node, what string, tag reflect.StructTag) (a
 }
 
 func (r *Reader) list(n *source.Node, what string, tag reflect.StructTag) (all []string) {
-	if n.Kind != source.Array {
-		r.Expects(n, what, "a list of strings")
-		return nil
-	}
-	for _, item := range n.Items {
+	for _, item := range r.Items(n, what, "a list of strings") {
 		if text := r.Text(item, "an item of "+what); text != "" {
 			r.matches(item, what, tag)
 			all = append(all, text)

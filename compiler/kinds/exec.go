@@ -110,13 +110,7 @@ func (r *Reader) stdin(a *plan.Activity, n *source.Node) {
 
 // filesOf reads patterns of the files that a program uses.
 func (r *Reader) filesOf(a *plan.Activity, n *source.Node) {
-	if n == nil {
-		return
-	}
-	if n.Kind != source.Array {
-		r.Expects(n, "\"files\"", "a list of patterns of files of the workspace, such as [lib/**/*.py]")
-	}
-	for _, item := range n.Items {
+	for _, item := range r.Items(n, "\"files\"", "a list of patterns of the workspace's files, such as [lib/**/*.py]") {
 		text := r.Text(item, "an item of \"files\"")
 		switch _, problem, help := workspace.Path("pattern", ".", text); {
 		case text == "":

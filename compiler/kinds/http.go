@@ -141,13 +141,7 @@ func (r *Reader) httpTemplate(a *plan.Activity, n *source.Node) {
 
 // httpFields reads the fields of a query, or headers.
 func (r *Reader) httpFields(a *plan.Activity, n *source.Node, key string) (all []plan.HTTPField) {
-	if n == nil {
-		return nil
-	}
-	if n.Kind != source.Object {
-		r.Expects(n, fmt.Sprintf("%q", key), "a mapping from names to texts or †parameters")
-	}
-	for _, f := range n.Fields {
+	for _, f := range r.Fields(n, fmt.Sprintf("%q", key), "a mapping from names to texts or †parameters") {
 		one := plan.HTTPField{Name: f.Key.Text, Value: f.Value}
 		if f.Value.Get("value") != nil {
 			var keys httpFieldKeys

@@ -176,7 +176,7 @@ func (d *drift) fits(tool, what string, producer, consumer *schema.Schema, refus
 	switch verdict := schema.Contains(producer, consumer, schema.Budget{}); verdict.Relation {
 	case schema.Fits:
 	case schema.Unknown:
-		d.add(tool, "its %s may not fit any more (%s)", what, cmp.Or(verdict.Reason, verdict.Keyword))
+		d.add(tool, "its %s may not fit any more (%s)", what, cmp.Or(verdict.CutShort(), verdict.Keyword))
 	default:
 		refused = fmt.Sprintf(refused, wording.Cut(terminal.JSON(verdict.Witness, ""), 200))
 		if why := consumer.Validate(verdict.Witness); why != nil {
