@@ -91,10 +91,8 @@ func lay(to *plan.Values, kind string, value any) {
 // instanceID is the id that a message or a call names; "" for what can't be one.
 func (c *compilation) instanceID(n *source.Node) string {
 	if n.Kind == source.Number {
-		f := c.Report(diag.WrongType, n.Span(), "the id of an instance is a text, not a number").
-			Advise("write it in quotes: %q", n.Text)
-		f.Fixes = []diag.Fix{{Message: "put it in quotes", Safe: true,
-			Edits: []diag.Edit{{Span: n.Span(), Text: `"` + n.Text + `"`}}}}
+		c.Report(diag.WrongType, n.Span(), "the id of an instance is a text, not a number").
+			Advise("write it in quotes: %q", n.Text).Offer("put it in quotes", n, 0, 0, "", true)
 		return ""
 	}
 	return c.Text(n, "\"_instance\"")

@@ -28,11 +28,8 @@ func (c *callReader) scope(n *source.Node) (plan.Scope, bool) {
 		f := c.Report(diag.BadScope, n.Span(), "the scope %q is neither a kind nor a reference", n.Text)
 		f.Advise("name a kind, such as state, or a path, such as †state.history")
 		if err == nil {
-			f.Advise("did you mean %q? a path begins with †", text)
-			if edit, ok := diag.EditScalar(n, 0, 0, string(reference.Mark)); ok {
-				f.Fixes = append(f.Fixes,
-					diag.Fix{Message: "make it a reference", Safe: true, Edits: []diag.Edit{edit}})
-			}
+			f.Advise("did you mean %q? a path begins with †", text).
+				Offer("make it a reference", n, 0, 0, string(reference.Mark), true)
 		}
 		return plan.Scope{}, false
 	}
@@ -221,9 +218,6 @@ func (c *callReader) unknownKind(rule *diag.Rule, ref reference.Reference, n *so
 	if strings.HasPrefix(n.Text[start:], mark) {
 		start += len(mark)
 	}
-	if edit, ok := diag.EditScalar(n, start, start+len(ref.Kind), near); ok {
-		f.Fixes = append(f.Fixes,
-			diag.Fix{Message: "change it to †" + near, Safe: names.Sure(ref.Kind), Edits: []diag.Edit{edit}})
-	}
-	f.Advise("did you mean %q?", mark+near)
+	f.Advise("did you mean %q?", mark+near).
+		Offer("change it to †"+near, n, start, start+len(ref.Kind), near, names.Sure(ref.Kind))
 }

@@ -31,9 +31,7 @@ func forbiddenOutputPath(p *Pass, call *plan.Call) {
 	f.Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
 	if only, ok := raw["const"].(string); ok { // the one path that the schema allows
-		if edit, ok := diag.EditScalar(n, 0, len(n.Text), only); ok {
-			f.Fixes = append(f.Fixes, diag.Fix{Message: "write it to " + only, Edits: []diag.Edit{edit}})
-		}
+		f.Offer("write it to "+only, n, 0, len(n.Text), only, false)
 	}
 }
 

@@ -210,28 +210,29 @@ func says(s *plan.Server, tool string) (said claim, any bool) {
 // judge puts claims together: the worst counts, and for something to be harmless there must be one of that origin or a
 // more trusted one, and none against it.
 func judge(claims []claim, least plan.Origin) Effect {
-	counts := func(c claim) bool { return c.from >= least }
-	e := Effect{Kind: Unknown, OpenWorld: true}
-	says := func(hint func(plan.Hints) *bool, value bool, who func(claim) bool) (string, bool) {
+	const readOnly, destructive, idempotent, openWorld = 0, 1, 2, 3
+	says := func(hint int, value bool, from plan.Origin) (by string, ok bool) {
 		for _, c := range claims {
-			if h := hint(c.hints); h != nil && *h == value && who(c) {
+			h := c.hints
+			if yes(h.ReadOnly) {
+				h.Destructive = nil // MCP: it means nothing beside readOnlyHint
+			}
+			is := []*bool{h.ReadOnly, h.Destructive, h.Idempotent, h.OpenWorld}[hint]
+			if is != nil && *is == value && c.from >= from {
 				return c.by, true
 			}
 		}
 		return "", false
 	}
-	person := func(claim) bool { return true }
-	readOnly := func(h plan.Hints) *bool { return h.ReadOnly }
-	destructive := func(h plan.Hints) *bool {
-		if yes(h.ReadOnly) {
-			return nil // MCP: it means nothing beside readOnlyHint
-		}
-		return h.Destructive
-	}
-	harmful, isHarmful := says(destructive, true, person)
-	_, denied := says(readOnly, false, person)
-	reader, reads := says(readOnly, true, counts)
-	adder, adds := says(destructive, false, counts)
+	harmful, isHarmful := says(destructive, true, plan.Document)
+	_, denied := says(readOnly, false, plan.Document)
+	reader, reads := says(readOnly, true, least)
+	adder, adds := says(destructive, false, least)
+	_, twice := says(idempotent, true, least)
+	_, once := says(idempotent, false, plan.Document)
+	_, closed := says(openWorld, false, least)
+	_, opened := says(openWorld, true, plan.Document)
+	e := Effect{Kind: Unknown, OpenWorld: opened || !closed}
 	switch {
 	case isHarmful:
 		e.Kind, e.By = Destructive, harmful
@@ -240,14 +241,7 @@ func judge(claims []claim, least plan.Origin) Effect {
 	case adds:
 		e.Kind, e.By = Writes, adder
 	}
-	idempotent := func(h plan.Hints) *bool { return h.Idempotent }
-	_, twice := says(idempotent, true, counts)
-	_, once := says(idempotent, false, person)
 	e.Idempotent = e.Kind == ReadOnly || twice && !once
-	open := func(h plan.Hints) *bool { return h.OpenWorld }
-	_, closed := says(open, false, counts)
-	_, opened := says(open, true, person)
-	e.OpenWorld = opened || !closed
 	return e
 }
 
