@@ -76,7 +76,7 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	case err != nil && ctx.Err() != nil:
 		return none, interrupted(ctx, x.name)
 	case err != nil:
-		return none, cannotStart(x.name, argv[0], err)
+		return none, cannotStart(fmt.Sprintf("activity %q", x.name), argv[0], err)
 	}
 	if limit := x.def.Timeout; limit > 0 {
 		var cancel context.CancelFunc

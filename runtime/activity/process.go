@@ -144,7 +144,7 @@ func (p *process) details(stderr string) map[string]any {
 	return d
 }
 
-func cannotStart(name, program string, err error) *Failure {
+func cannotStart(what, program string, err error) *Failure {
 	var path *os.PathError
 	var look *exec.Error
 	switch {
@@ -153,6 +153,5 @@ func cannotStart(name, program string, err error) *Failure {
 	case errors.As(err, &look):
 		err = look.Err
 	}
-	return &Failure{Code: CodeError,
-		Message: fmt.Sprintf("activity %q can't start the program %q: %v", name, program, err)}
+	return &Failure{Code: CodeError, Message: fmt.Sprintf("%s can't start the program %q: %v", what, program, err)}
 }

@@ -72,10 +72,10 @@ type contact struct {
 	ready   chan struct{} // closed when there is one, or can't be
 	session *mcp.Session
 	err     *Failure
-	p       *process   // nil where it is at an address
-	lines   *mcp.Lines // its standard streams
-	broken  chan struct{}
-	breaks  sync.Once
+	p       *process        // nil where it is at an address
+	lines   *mcp.Lines      // its standard streams
+	over    context.Context // done when it is of no use any more
+	end     context.CancelCauseFunc
 
 	// What the server has listed, if it has; for the call whose turn it is.
 	asked   bool
@@ -86,18 +86,9 @@ type contact struct {
 func (c *contact) lost() bool {
 	select {
 	case <-c.ready:
+		return c.over.Err() != nil || c.err != nil
 	default:
 		return false
-	}
-	over := (<-chan struct{})(c.broken)
-	if c.lines != nil {
-		over = c.lines.Over()
-	}
-	select {
-	case <-over:
-		return true
-	default:
-		return c.err != nil
 	}
 }
 
@@ -191,7 +182,7 @@ func (s *server) ended(c *contact, what string, err error) *Failure {
 		if errors.As(err, &no) {
 			return s.refused(c, what, no)
 		}
-		c.breaks.Do(func() { close(c.broken) }) // the next call begins anew
+		c.end(nil) // the next call begins anew
 		if s.over.Err() != nil {
 			return s.isClosed()
 		}
@@ -202,8 +193,10 @@ func (s *server) ended(c *contact, what string, err error) *Failure {
 		return s.fault(CodeError, "%s: %s", what, why)
 	}
 	code, why := CodeError, ""
-	switch cause := c.lines.Cause(); {
-	case cause != nil && !errors.Is(cause, mcp.ErrEnded):
+	cause := context.Cause(c.over)
+	closed := cause == nil || errors.Is(cause, context.Canceled)
+	switch {
+	case !closed && !errors.Is(cause, mcp.ErrEnded):
 		code = CodeBadOutput
 		c.p.kill()
 		why = cause.Error()
@@ -212,7 +205,7 @@ func (s *server) ended(c *contact, what string, err error) *Failure {
 			why += s.excerpt(garbled.Line)
 		}
 		why += "; it was killed"
-	case cause == nil && s.over.Err() == nil:
+	case closed && s.over.Err() == nil:
 		why = err.Error()
 		c.p.end(s.grace)
 	}
@@ -266,7 +259,8 @@ func (s *server) reach() *contact {
 		return s.now
 	}
 	before := s.now
-	s.now = &contact{ready: make(chan struct{}), broken: make(chan struct{})}
+	s.now = &contact{ready: make(chan struct{})}
+	s.now.over, s.now.end = context.WithCancelCause(context.Background())
 	go s.begin(s.now, before)
 	return s.now
 }
@@ -310,14 +304,11 @@ func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
 }
 
 func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
-	c.lines = mcp.NewLines(maxOutput + envelope)
+	c.lines = mcp.NewLines(c.over, c.end, maxOutput+envelope)
 	argv, _ := kinds.Arguments(s.def, nil, s.env.get) // it takes no parameters
 	p, err := s.program.launch(argv, nil, c.lines.Take)
 	if err != nil {
-		f := cannotStart(s.name, argv[0], err)
-		f.Message = fmt.Sprintf("the MCP server %q can't be started: ", s.of.Name) +
-			strings.TrimPrefix(f.Message, fmt.Sprintf("activity %q ", s.name))
-		return nil, f
+		return nil, cannotStart(fmt.Sprintf("the MCP server %q can't be started:", s.of.Name), argv[0], err)
 	}
 	c.p = p
 	go c.lines.Give(p.stdin, p.done)

@@ -82,7 +82,7 @@ func (e *errStatus) Error() string {
 // on; where the session is gone, or the server may be, the next call begins anew.
 func (s *server) refused(c *contact, what string, no *errStatus) *Failure {
 	if no.status == http.StatusNotFound || no.status >= 500 {
-		c.breaks.Do(func() { close(c.broken) })
+		c.end(nil)
 	}
 	f := (&caller{hide: s.hide}).refusal(no.status, no.header, no.content, "")
 	f.Message = s.hide.Message(what+": it ") + f.Message

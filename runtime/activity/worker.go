@@ -140,7 +140,7 @@ func (s *shift) open(dying *process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
-		failure := error(cannotStart(w.name, argv[0], err))
+		failure := error(cannotStart(fmt.Sprintf("activity %q", w.name), argv[0], err))
 		if w.over.Err() != nil {
 			failure = w.isClosed()
 		}

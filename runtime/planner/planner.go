@@ -64,9 +64,9 @@ func Open(spec string, o Options) (Planner, error) {
 		}
 		return recording.Replay(name, text)
 	case kind == "openai":
-		return openai.Open(name, o)
+		return endpoint.Open(spec, openai.Address, openai.Format(name, o.MaxTokens), o)
 	case kind == "anthropic":
-		return anthropic.Open(name, o)
+		return endpoint.Open(spec, anthropic.Address, anthropic.Format(name, o.MaxTokens), o)
 	}
 	return nil, fmt.Errorf("there is no planner %q: write %s", diag.Escape(kind), forms)
 }

@@ -17,22 +17,22 @@ import (
 // Lines are the standard streams of a server: a message a line, both ways. Nobody waits for a server that doesn't read.
 type Lines struct {
 	in    chan jsonrpc.Message
-	over  chan struct{} // closed when nothing more comes
-	once  sync.Once
+	over  context.Context // done when nothing more comes
+	end   context.CancelCauseFunc
 	more  chan struct{}
 	limit int
 
 	mu    sync.Mutex
 	queue [][]byte
-	cause error // why nothing more comes
 }
 
 // ErrEnded is why nothing more comes from a server that has closed its output.
 var ErrEnded = errors.New("it has ended")
 
-// NewLines makes the streams of a server with at most so many bytes in a line.
-func NewLines(limit int) *Lines {
-	return &Lines{in: make(chan jsonrpc.Message), over: make(chan struct{}), more: make(chan struct{}, 1), limit: limit}
+// NewLines makes the streams of a server with at most so many bytes in a line. They end the context when nothing more
+// comes. Its cause is [ErrEnded], or what the server has written that it must not; none if the session was closed here.
+func NewLines(over context.Context, end context.CancelCauseFunc, limit int) *Lines {
+	return &Lines{in: make(chan jsonrpc.Message), over: over, end: end, more: make(chan struct{}, 1), limit: limit}
 }
 
 // Connect makes this a transport.
@@ -40,17 +40,6 @@ func (l *Lines) Connect(context.Context) (sdk.Connection, error) { return l, nil
 
 // SessionID is none.
 func (l *Lines) SessionID() string { return "" }
-
-// Over is closed when nothing more comes, which [Lines.Cause] explains.
-func (l *Lines) Over() <-chan struct{} { return l.over }
-
-// Cause is why nothing more comes: [ErrEnded], what the server has written that it must not,
-// or nil when the session was closed here.
-func (l *Lines) Cause() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.cause
-}
 
 // Take reads what a server writes, until it ends or writes what is no message.
 func (l *Lines) Take(stdout io.Reader) {
@@ -67,7 +56,7 @@ func (l *Lines) Take(stdout io.Reader) {
 		}
 		select {
 		case l.in <- m:
-		case <-l.over:
+		case <-l.over.Done():
 			return
 		}
 	}
@@ -139,9 +128,9 @@ func (l *Lines) Read(context.Context) (jsonrpc.Message, error) {
 	select {
 	case m := <-l.in:
 		return m, nil
-	case <-l.over:
+	case <-l.over.Done():
 	}
-	if err := l.Cause(); err != nil && !errors.Is(err, ErrEnded) {
+	if err := context.Cause(l.over); !errors.Is(err, context.Canceled) && !errors.Is(err, ErrEnded) {
 		return nil, err
 	}
 	return nil, io.EOF
@@ -167,13 +156,4 @@ func (l *Lines) Write(_ context.Context, m jsonrpc.Message) error {
 func (l *Lines) Close() error {
 	l.end(nil)
 	return nil
-}
-
-func (l *Lines) end(cause error) {
-	l.once.Do(func() {
-		l.mu.Lock()
-		l.cause = cause
-		l.mu.Unlock()
-		close(l.over)
-	})
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 )
 
-var address = endpoint.Address{
+// Address is where requests go.
+var Address = endpoint.Address{
 	Base: "ANTHROPIC_BASE_URL", Usual: "https://api.anthropic.com", Path: "v1/messages",
 	Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}, Custom: "ANTHROPIC_CUSTOM_HEADERS",
 	Headers: []endpoint.Header{
@@ -26,11 +27,6 @@ type format struct {
 
 // maxTokens bounds an answer unless the user does: the endpoint has no bound of its own.
 const maxTokens = 32_000
-
-// Open makes the planner of a model.
-func Open(model string, o endpoint.Options) (*endpoint.Planner, error) {
-	return endpoint.Open("anthropic:"+model, address, Format(model, o.MaxTokens), o)
-}
 
 // Format is how a model is asked.
 func Format(model string, maxTokens int) endpoint.Format { return &format{model, maxTokens} }

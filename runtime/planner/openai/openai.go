@@ -11,7 +11,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-var address = endpoint.Address{
+// Address is where requests go.
+var Address = endpoint.Address{
 	Base: "OPENAI_BASE_URL", Usual: "https://api.openai.com/v1", Path: "chat/completions",
 	Keys: []string{"OPENAI_API_KEY"}, Custom: "OPENAI_CUSTOM_HEADERS",
 	Headers: []endpoint.Header{
@@ -24,11 +25,6 @@ var address = endpoint.Address{
 type format struct {
 	model     string
 	maxTokens int
-}
-
-// Open makes the planner of a model.
-func Open(model string, o endpoint.Options) (*endpoint.Planner, error) {
-	return endpoint.Open("openai:"+model, address, Format(model, o.MaxTokens), o)
 }
 
 // Format is how a model is asked.
