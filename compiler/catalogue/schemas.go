@@ -55,7 +55,7 @@ func Separate(files []*source.Node, all Schemas, found *diag.Findings) []*source
 		renamed[i] = map[string]string{}
 		for name, n := range named[i] {
 			refers := false
-			eachNamed(n, func(string) { refers = true })
+			replaceNamed(n, func(_ source.Field, name string) string { refers = true; return name })
 			if clash && (refers || !reflect.DeepEqual(n.Value(), all.Values[name])) {
 				text, _ := json.Marshal([]any{root.Get("schemas").Value(), valuesOf(files)}) // whose keys it sorts
 				renamed[i][name] = fmt.Sprintf("%s-%.4x", name, sha256.Sum256(text))
@@ -99,11 +99,7 @@ func Separate(files []*source.Node, all Schemas, found *diag.Findings) []*source
 		}
 		top := *out[i]
 		top.Fields = slices.Clone(top.Fields)
-		for at, f := range top.Fields {
-			if f.Key.Text == "schemas" {
-				top.Fields[at].Value = &schemas
-			}
-		}
+		top.Field("schemas").Value = &schemas
 		out[i] = &top
 	}
 	return out
@@ -117,19 +113,6 @@ func valuesOf(files []*source.Node) (all []any) {
 		}
 	}
 	return all
-}
-
-// eachNamed visits the references of a file to named schemas.
-func eachNamed(n *source.Node, visit func(name string)) {
-	for _, item := range n.Items {
-		eachNamed(item, visit)
-	}
-	for _, f := range n.Fields {
-		if name, _, is := Named(f); is {
-			visit(name)
-		}
-		eachNamed(f.Value, visit)
-	}
 }
 
 // replaceNamed is a tree with other names in its references to named schemas; the tree itself where nothing changes.
@@ -177,7 +160,7 @@ func Named(f source.Field) (name, rest string, is bool) {
 // Open makes every named schema that a file refers to one that accepts everything: nothing
 // is known of it until it is met.
 func Open(n *source.Node, schemas map[string]any) {
-	eachNamed(n, func(name string) { schemas[name] = true })
+	replaceNamed(n, func(_ source.Field, name string) string { schemas[name] = true; return name })
 }
 
 // Reach visits the names of the schemas that a schema refers to as "#/schemas/NAME", those

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,10 +122,12 @@ type Refused struct{ Tool, Why string }
 // Tools are the tools that the server lists, by name, and what of its list is refused: an odd
 // entry spoils no other one, and of two tools of one name neither is believed.
 func (s *Session) Tools(ctx context.Context) (tools []catalogue.Tool, refused []Refused, err error) {
-	seen := map[string]bool{}
-	listed := map[string]int{}
-	entries := 0
-	for cursor, pages := "", 0; ; pages++ {
+	type entry struct {
+		tool catalogue.Tool
+		why  string // it is refused
+	}
+	listed, seen, entries := map[string][]entry{}, map[string]bool{}, 0
+	for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
 		if pages == maxPages {
 			return nil, nil, &Refusal{Message: fmt.Sprintf("it has more than %d pages of tools", maxPages)}
 		}
@@ -132,43 +135,34 @@ func (s *Session) Tools(ctx context.Context) (tools []catalogue.Tool, refused []
 		if err != nil {
 			return nil, nil, err
 		}
-		if entries += len(list); entries > maxTools {
+		if entries+len(list) > maxTools {
 			return nil, nil, &Refusal{Message: fmt.Sprintf("it has more than %d tools", maxTools)}
 		}
-		for i, one := range list {
+		for _, one := range list {
 			t, why := s.toolOf(one)
-			if t.Name == "" {
-				refused = append(refused, Refused{fmt.Sprintf("(entry %d)", entries-len(list)+i+1), why})
-				continue
-			}
-			if listed[t.Name]++; why != "" {
-				refused = append(refused, Refused{t.Name, why})
+			if entries++; t.Name == "" {
+				refused = append(refused, Refused{fmt.Sprintf("(entry %d)", entries), why})
 			} else {
-				tools = append(tools, t)
+				listed[t.Name] = append(listed[t.Name], entry{t, why})
 			}
 		}
-		cursor = next
-		if cursor == "" {
-			break
-		}
-		if seen[cursor] {
+		if next != "" && seen[next] {
 			return nil, nil, &Refusal{Message: "its pages of tools go round in a circle"}
 		}
-		seen[cursor] = true
+		cursor, seen[next] = next, true
 	}
-	twice := func(name string) bool { return listed[name] > 1 }
-	tools = slices.DeleteFunc(tools, func(t catalogue.Tool) bool { return twice(t.Name) })
-	refused = slices.DeleteFunc(refused, func(r Refused) bool { return twice(r.Tool) })
-	for name, times := range listed {
-		if times > 1 {
-			refused = append(refused,
-				Refused{name, fmt.Sprintf("%d tools of this name are listed, and none is believed", times)})
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
+		switch all := listed[name]; {
+		case len(all) > 1:
+			why := fmt.Sprintf("%d tools of this name are listed, and none is believed", len(all))
+			refused = append(refused, Refused{name, why})
+		case all[0].why != "":
+			refused = append(refused, Refused{name, all[0].why})
+		default:
+			tools = append(tools, all[0].tool)
 		}
 	}
-	slices.SortStableFunc(tools, func(a, b catalogue.Tool) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(refused, func(a, b Refused) int {
-		return cmp.Or(strings.Compare(a.Tool, b.Tool), strings.Compare(a.Why, b.Why))
-	})
+	slices.SortStableFunc(refused, func(a, b Refused) int { return strings.Compare(a.Tool, b.Tool) })
 	return tools, refused, nil
 }
 

@@ -3,6 +3,7 @@ package catalogues
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -91,10 +92,10 @@ func driftOfServers(ctx context.Context, file string, reading *project.Reader) (
 	if err != nil {
 		return nil, err
 	}
-	for _, server := range listed.names {
-		d := &drift{name: file + ": " + server}
-		for _, t := range listed.plan.Servers[server].Lock.Tools {
-			if why := activity.Changed(&t, t.Name, listed.tools[server], listed.refused[server]); why != "" {
+	for _, server := range listed {
+		d := &drift{name: file + ": " + server.Name}
+		for _, t := range server.Lock.Tools {
+			if why := activity.Changed(&t, t.Name, server.tools, server.refused); why != "" {
 				d.add(t.Name, "%s", why)
 			}
 		}
@@ -110,14 +111,9 @@ func driftOfDocument(name string, text []byte, from *source.Node) ([]*drift, err
 	if err != nil {
 		return nil, project.CantRead(d.name, err)
 	}
-	o := Import{Server: from.Get("server").AsText()}
-	for key, list := range o.patterns() {
-		if n := from.Get(key); n != nil {
-			for _, item := range n.Items {
-				*list = append(*list, item.AsText())
-			}
-		}
-	}
+	var o Import
+	recorded, _ := json.Marshal(from.Value())
+	_ = json.Unmarshal(recorded, &o)
 	api, err := o.read(d.name, now)
 	if err != nil || workspace.SumOf(now) == from.Get("digest").AsText() {
 		return []*drift{d}, err

@@ -4,6 +4,7 @@ package catalogues
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -20,26 +21,23 @@ type Faulty struct{ Found []diag.Diagnostic }
 
 func (f *Faulty) Error() string { return "a file has errors" }
 
-// An Import is what is imported of a source. A catalogue records it.
+// An Import is what is imported of a source. A catalogue records it, under the names of the fields in lower case.
 type Import struct {
-	Only   []string `flag:"--only PATTERN: import operations like this: \"GET /users/*\""`
-	Tags   []string `flag:"--tag PATTERN: import operations with a tag like this"`
-	Names  []string `flag:"--name PATTERN: import operations whose tool would have a name like this"`
-	Header []string `flag:"--header HEADER: send a header with every request: \"Authorization: Bearer {$TOKEN}\""`
-	Server string   `flag:"--server URL: the address of the service, in place of the file's first"`
+	Only    []string `flag:"--only PATTERN: import operations like this: \"GET /users/*\""`
+	Tags    []string `flag:"--tag PATTERN: import operations with a tag like this"`
+	Names   []string `flag:"--name PATTERN: import operations whose tool would have a name like this"`
+	Headers []string `flag:"--header HEADER: send a header with every request: \"Authorization: Bearer {$TOKEN}\""`
+	Server  string   `flag:"--server URL: the address of the service, in place of the file's first"`
 }
 
-// patterns are the lists of the flags, by their names in a catalogue.
-func (o *Import) patterns() map[string]*[]string {
-	return map[string]*[]string{"only": &o.Only, "tags": &o.Tags, "names": &o.Names, "headers": &o.Header}
-}
-
-// record puts the lists of the flags into a catalogue's record.
+// record puts the import into a catalogue's record.
 func (o *Import) record(into map[string]any) {
-	for key, list := range o.patterns() {
-		for _, text := range *list {
-			all, _ := into[key].([]any)
-			into[key] = append(all, text)
+	text, _ := json.Marshal(o)
+	var all map[string]any
+	_ = json.Unmarshal(text, &all)
+	for name, value := range all {
+		if value != nil && value != "" {
+			into[strings.ToLower(name)] = value
 		}
 	}
 }

@@ -28,17 +28,16 @@ func DefinesServers(file string, text []byte) bool {
 	return root.Get("openapi") == nil && servers.IsMapping()
 }
 
-// A listing is what the MCP servers that a file defines list as their tools.
+// A listing is what an MCP server lists as its tools.
 type listing struct {
-	plan    *plan.Plan // that defines them
-	names   []string   // of the servers, sorted
-	tools   map[string][]catalogue.Tool
-	refused map[string][]activity.RefusedTool // of what they list
+	*plan.Server
+	tools   []catalogue.Tool
+	refused []activity.RefusedTool
 }
 
-// askServers asks the servers of a file for their tools. Unless the user named the file, only trusted
+// askServers asks the servers of a file for their tools, by their names. Unless the user named the file, only trusted
 // servers with a record are asked: the file's author decides what starts, and which secrets it gets.
-func askServers(ctx context.Context, file string, reading *project.Reader, named bool) (*listing, error) {
+func askServers(ctx context.Context, file string, reading *project.Reader, named bool) (all []listing, err error) {
 	d, err := reading.One(file)
 	if err != nil {
 		return nil, err
@@ -54,7 +53,6 @@ func askServers(ctx context.Context, file string, reading *project.Reader, named
 	if diag.HasErrors(found) {
 		return nil, &Faulty{found}
 	}
-	all := &listing{plan: p.Plan, tools: map[string][]catalogue.Tool{}, refused: map[string][]activity.RefusedTool{}}
 	for _, name := range slices.Sorted(maps.Keys(p.Plan.Servers)) {
 		server := *p.Plan.Servers[name]
 		if !named && (server.Lock == nil || server.Node.File != p.Plan.File) {
@@ -73,7 +71,7 @@ func askServers(ctx context.Context, file string, reading *project.Reader, named
 		if err != nil {
 			return nil, diag.NewError(nil, "%v", err)
 		}
-		all.names, all.tools[name], all.refused[name] = append(all.names, name), tools, refused
+		all = append(all, listing{p.Plan.Servers[name], tools, refused})
 	}
 	return all, nil
 }
@@ -95,7 +93,7 @@ func isReplaced(f diag.Diagnostic, root *source.Node) bool {
 
 // OfServers makes a catalogue of what the servers of a file list as their tools.
 func (o *Import) OfServers(ctx context.Context, file string, reading *project.Reader, output string) (*Result, error) {
-	if len(o.Tags) > 0 || o.Server != "" || len(o.Header) > 0 {
+	if len(o.Tags) > 0 || o.Server != "" || len(o.Headers) > 0 {
 		return nil, diag.NewError(nil, "--tag, --server and --header are for OpenAPI files; %q defines servers", file).
 			Advise("write url and headers in the file")
 	}
@@ -115,10 +113,10 @@ func (o *Import) OfServers(ctx context.Context, file string, reading *project.Re
 const mostNamed = 100
 
 // listed is the catalogue of the listed tools that the flags choose.
-func (o *Import) listed(all *listing) *Result {
+func (o *Import) listed(all []listing) *Result {
 	owners, taken := map[string]int{}, map[string]int{} // how many servers have a tool of a name
-	for _, server := range all.names {
-		for _, t := range all.tools[server] {
+	for _, server := range all {
+		for _, t := range server.tools {
 			owners[t.Name]++
 		}
 	}
@@ -127,7 +125,8 @@ func (o *Import) listed(all *listing) *Result {
 		Catalogue: map[string]any{"tools": tools, "activities": activities, "servers": servers}, kind: "tool",
 	}
 	only, names := like(o.Only), like(o.Names)
-	for _, server := range all.names {
+	for _, listed := range all {
+		server := listed.Name
 		recorded := map[string]any{}
 		unless := func(tool, why string) (isImported bool) {
 			isWanted := only(server+" "+tool) && names(tool)
@@ -140,10 +139,10 @@ func (o *Import) listed(all *listing) *Result {
 			}
 			return isWanted && why == ""
 		}
-		for _, r := range all.refused[server] {
+		for _, r := range listed.refused {
 			unless(r.Tool, r.Why)
 		}
-		for _, t := range all.tools[server] {
+		for _, t := range listed.tools {
 			var ofInput, ofOutput []string
 			t.Input, ofInput = openapi.WithoutPatterns(t.Input)
 			t.Output, ofOutput = openapi.WithoutPatterns(t.Output)
@@ -170,7 +169,7 @@ func (o *Import) listed(all *listing) *Result {
 			}
 			tools[name], activities[name], recorded[t.Name] = offeredTool(server, t), definition, record
 		}
-		defined, _ := all.plan.Servers[server].Node.Value().(map[string]any)
+		defined, _ := listed.Node.Value().(map[string]any)
 		lock := map[string]any{"tools": recorded}
 		o.record(lock) // only and names: others are refused
 		defined["lock"], servers[server] = lock, defined
@@ -219,7 +218,7 @@ func Unfit(t catalogue.Tool) string {
 // read reads an OpenAPI document.
 func (o *Import) read(name string, text []byte) (*openapi.API, error) {
 	options := openapi.Options{Server: o.Server, Headers: map[string]any{}}
-	for _, header := range o.Header {
+	for _, header := range o.Headers {
 		name, value, ok := strings.Cut(header, ":")
 		if !ok || name == "" {
 			return nil, diag.NewError(nil, "--header can't be %q: expected NAME: VALUE", header).
@@ -263,9 +262,6 @@ func (o *Import) OfDocument(name string, text []byte, output string) (*Result, e
 	}
 	relative, err := PathFrom(output, name)
 	record := map[string]any{"file": relative, "digest": workspace.SumOf(text)}
-	if o.Server != "" {
-		record["server"] = o.Server
-	}
 	o.record(record)
 	result.Catalogue["x-source"] = record
 	return result, err
