@@ -15,22 +15,17 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-func listRules() (text string) {
-	for _, rule := range rules.Registered {
-		severity := rule.Default.String()
-		if rule.Optional {
-			severity = "off"
-		}
-		text += fmt.Sprintf("%s  %-8s %s\n", rule.Code, severity, rule.Name)
-	}
-	return text
-}
-
 // explain prints the page of a finding, or lists all findings without a name.
 func explain(_ context.Context, c *cli, args []string) error {
 	name := strings.Join(args, "")
 	if name == "" {
-		c.out.Print("%s", listRules())
+		for _, rule := range rules.Registered {
+			severity := rule.Default.String()
+			if rule.Optional {
+				severity = "off"
+			}
+			c.out.Print("%s  %-8s %s\n", rule.Code, severity, rule.Name)
+		}
 		return nil
 	}
 	rule, near := rules.Find(rules.Registered, name)

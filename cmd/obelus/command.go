@@ -67,6 +67,8 @@ func (c *cli) cobra(row *command, above string) *cobra.Command {
 		DisableFlagsInUseLine: true, Annotations: map[string]string{"global": row.global + everywhere},
 	}
 	act := row.bind(cmd)
+	cmd.InitDefaultHelpFlag()
+	cmd.Flags().Lookup("help").Usage = "print this help"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.cmd = cmd
 		for _, group := range row.exclusive {
@@ -134,14 +136,6 @@ func (c *cli) rootCommand() *cobra.Command {
 			cmd.GroupID = g.title
 			root.AddCommand(cmd)
 		}
-	}
-	all := append(root.Commands(), root)
-	for _, cmd := range root.Commands() {
-		all = append(all, cmd.Commands()...)
-	}
-	for _, cmd := range all {
-		cmd.InitDefaultHelpFlag()
-		cmd.Flags().Lookup("help").Usage = "print this help"
 	}
 	return root
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"runtime/debug"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -39,7 +39,20 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 		debug.FreeOSMemory() // what the analysis of one plan took isn't held during that of the other
 	}
 	differs := facts.Compare(sides[0].facts, sides[1].facts)
-	if err := c.write(o.Output, renderDiff(differs, sides, o.Format)); err != nil {
+	text := ""
+	switch o.Format {
+	case "json":
+		var out strings.Builder
+		_ = differs.JSON(&out) // to memory
+		text = out.String()
+	case "markdown":
+		text = differs.Rows().Markdown()
+	case "text":
+		text = differs.Rows().Text(false)
+	default:
+		text = dot.Formats[o.Format](dot.FromDiff(sides[1].plan, sides[0].plan, differs.Was, differs.Touched()))
+	}
+	if err := c.write(o.Output, []byte(text)); err != nil {
 		return err
 	}
 	if !differs.Same() {
@@ -69,21 +82,4 @@ func (c *cli) compared(name string, reading *project.Reader, format string) (sid
 		return side{}, usageErr("%q can't be compared: %v", name, err)
 	}
 	return side{facts.Of(p.Plan, facts.Options{Parts: parts}), p.Plan}, nil
-}
-
-// renderDiff is a comparison in some format.
-func renderDiff(differs *facts.Comparison, sides [2]side, format string) []byte {
-	var out bytes.Buffer
-	switch format {
-	case "json":
-		_ = differs.JSON(&out) // to memory
-	case "markdown":
-		out.WriteString(differs.Rows().Markdown())
-	case "text":
-		out.WriteString(differs.Rows().Text(false))
-	default:
-		view := dot.FromDiff(sides[1].plan, sides[0].plan, differs.Was, differs.Touched())
-		out.WriteString(dot.Formats[format](view))
-	}
-	return out.Bytes()
 }

@@ -194,7 +194,7 @@ const (
 	mostText   = 4 << 10  // bytes of a value, of an entry that is too long
 )
 
-// An object is a line that a command writes for programs, or an answer.
+// An object is an answer, or a line of one.
 type object = map[string]any
 
 // reply is the answer, and a text about it: what the command wrote, or why it did nothing.
@@ -221,15 +221,12 @@ func (r *request) reply(err error) (answer object, text string, failed bool) {
 		}
 		return answer, notes + written, failed
 	}
-	var entries []object
+	var entries []json.RawMessage
 	for line := range strings.Lines(written) {
 		if r.row.tool == diffTool || strings.HasPrefix(line, `{"kind":"finding"`) { // others have values of runs
 			line = r.fromRoot(line, `"file":"`)
 		}
-		one := object{}
-		if json.Unmarshal([]byte(line), &one) == nil {
-			entries = append(entries, shortened(one))
-		}
+		entries = append(entries, shortened(line))
 	}
 	answer = object{}
 	if n := len(entries) - 1; n >= 0 { // the last is about all of them
@@ -237,7 +234,7 @@ func (r *request) reply(err error) (answer object, text string, failed bool) {
 	}
 	fit := 0
 	for size := 0; fit < len(entries); fit++ {
-		if size += len(terminal.JSON(entries[fit], "")); size > mostAnswer && fit > 0 {
+		if size += len(entries[fit]); size > mostAnswer && fit > 0 {
 			answer["leftOut"] = len(entries) - fit
 			break
 		}
@@ -261,14 +258,16 @@ func (r *request) fromRoot(text, before string) string {
 	return strings.ReplaceAll(text, before+root+separator, before)
 }
 
-// shortened is an object, or if it is long the beginnings of its longest values.
-func shortened(one object) object {
-	if len(terminal.JSON(one, "")) > mostAnswer/4 {
-		for key, value := range one {
-			if text := terminal.JSON(value, ""); len(text) > mostText {
-				one[key] = wording.Cut(text, mostText)
-			}
+// shortened is a line, or if it is long one with the beginnings of its longest values.
+func shortened(line string) json.RawMessage {
+	one := object{}
+	if len(line) <= mostAnswer/4 || json.Unmarshal([]byte(line), &one) != nil {
+		return json.RawMessage(line)
+	}
+	for key, value := range one {
+		if text := terminal.JSON(value, ""); len(text) > mostText {
+			one[key] = wording.Cut(text, mostText)
 		}
 	}
-	return one
+	return json.RawMessage(terminal.JSON(one, ""))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -41,22 +42,16 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 		if color := paint[one.Status]; color != nil {
 			status = color(status)
 		}
-		c.out.Print("%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), status, diag.Escape(describeRun(one)))
-	}
-	return nil
-}
-
-// describeRun is how far a run came, what models used, and why it ended.
-func describeRun(one session.Entry) string {
-	text := ""
-	if one.Calls != nil {
-		text = terminal.Tally(*one.Calls, runtime.RunStatus(one.Status))
-		if one.Instances > 0 {
+		text := terminal.Used(one.Usage)
+		if one.Calls != nil {
+			text = terminal.Tally(*one.Calls, runtime.RunStatus(one.Status)) + text
+		}
+		if one.Calls != nil && one.Instances > 0 {
 			text = wording.Count(one.Instances, "instance") + ": " + text
 		}
+		text = strings.TrimPrefix(text+"; "+one.Reason, "; ")
+		c.out.Print("%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), status,
+			diag.Escape(strings.TrimSuffix(text, "; ")))
 	}
-	if text += terminal.Used(one.Usage); one.Reason != "" && text != "" {
-		text += "; "
-	}
-	return text + one.Reason
+	return nil
 }

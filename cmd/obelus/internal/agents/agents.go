@@ -74,14 +74,21 @@ func (t *transport) Connect(ctx context.Context) (_ mcp.Connection, err error) {
 
 const noMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no message"}}` + "\n"
 
-// receive passes on the lines that are messages.
+// receive passes on the lines that are messages, and ends once all requests are answered.
 func (t *transport) receive(to io.Writer) error {
 	for in := source.NewLineReader("-", t.in, mostFrame); ; {
 		line, err := in.Next()
 		if err != nil {
+			for late := time.Now().Add(lastAnswers); t.open.Load() > 0 && time.Now().Before(late); {
+				time.Sleep(time.Millisecond)
+			}
 			return err
 		}
-		if _, wrong := jsonrpc.DecodeMessage(line.Text); wrong != nil {
+		message, wrong := jsonrpc.DecodeMessage(line.Text)
+		if request, ok := message.(*jsonrpc.Request); ok && request.IsCall() {
+			t.open.Add(1)
+		}
+		if wrong != nil {
 			_, err = io.WriteString(t.out, noMessage)
 		} else {
 			_, err = to.Write(append(line.Text, '\n'))
@@ -90,17 +97,6 @@ func (t *transport) receive(to io.Writer) error {
 			return err
 		}
 	}
-}
-
-func (t *transport) Read(ctx context.Context) (jsonrpc.Message, error) {
-	message, err := t.Connection.Read(ctx)
-	if request, ok := message.(*jsonrpc.Request); ok && request.IsCall() {
-		t.open.Add(1)
-	}
-	for late := time.Now().Add(lastAnswers); err != nil && t.open.Load() > 0 && time.Now().Before(late); {
-		time.Sleep(time.Millisecond)
-	}
-	return message, err
 }
 
 func (t *transport) Write(ctx context.Context, message jsonrpc.Message) error {

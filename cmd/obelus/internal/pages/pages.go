@@ -12,7 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/simulation"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 	"github.com/obelus-dev/obelus/runtime"
@@ -85,7 +84,9 @@ func OfPlan(p *project.Program, view dot.View) (*page.Page, error) {
 	if r == nil {
 		return one, nil
 	}
-	o, made := Explored(p.Plan)
+	input, state, made := simulation.Generated(p.Plan, nil, nil, 1)
+	o := simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1,
+		Steps: simulate.DefaultSteps(p.Plan)}
 	if session.Fits(p.Plan, o.Input, nil) != nil {
 		return one, nil // nobody can say what it would be given
 	}
@@ -139,12 +140,4 @@ func simulated(one *page.Page, r *analyzer.Simulation, o simulate.Options, made 
 		one.Choices = append(one.Choices, simulation.InWords(options))
 	}
 	return err
-}
-
-// Explored says what simulations of a plan drawings and pages show: with what they are given, and which of that is made
-// up.
-func Explored(plan *plan.Plan) (simulate.Options, simulate.MadeUp) {
-	input, state, made := simulation.Generated(plan, nil, nil, 1)
-	return simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1,
-		Steps: simulate.DefaultSteps(plan)}, made
 }
