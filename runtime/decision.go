@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/runtime/review"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -87,7 +87,7 @@ func takeDecision(f *frame, e Event) {
 		more.override = d
 	}
 	state.approved = true
-	f.enqueue(i)
+	f.transition(i, Queued)
 }
 
 func (more *callDetails) decide(d *Decision) {
@@ -211,26 +211,21 @@ func writersOf(f *frame, r *plan.Read) []string {
 
 // compileReplacement checks a call that a person wrote like any other, in the setting of what is there now.
 func compileReplacement(f *frame, call *plan.Call, text json.RawMessage) (*plan.Plan, string) {
-	head, _ := json.Marshal(call.ToolName)
-	var own map[string]json.RawMessage
-	if err := json.Unmarshal(text, &own); err != nil || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return nil, "a call is a JSON object: {\"_tool\": " + string(head) + ", …}"
+	root, problems := source.Parse(source.NewFile("replacement.json", text), source.DefaultLimits())
+	own, isObject := request.Of(root).(request.Object)
+	if !isObject || len(problems) > 0 {
+		return nil, "a call is a JSON object: {\"_tool\": " + request.JSON(call.ToolName) + ", …}"
 	}
-	if own["_id"] != nil || own["_outputPath"] != nil || own["_instance"] != nil {
+	if own.Has("_id") || own.Has("_outputPath") || own.Has("_instance") {
 		return nil,
 			"the id, the instance and the output path stay those of the call that is replaced: leave \"_id\", " +
 				"\"_instance\" and \"_outputPath\" out"
 	}
-	body := bytes.TrimSpace(text)
-	if call.OutputNode != nil && len(call.Output) > 0 {
-		path, _ := json.Marshal(strings.Join(compiler.Offered(f.Plan, call), " || "))
-		body = slices.Concat([]byte(`{"_outputPath":`), path, []byte(","), body[1:])
-		if len(own) == 0 {
-			body = slices.Concat([]byte(`{"_outputPath":`), path, []byte("}"))
-		}
+	if call.OutputNode != nil {
+		own = own.WithText("_outputPath", strings.Join(compiler.Offered(f.Plan, call), " || "))
 	}
-	file := source.NewFile("replacement.json", slices.Concat([]byte(`{"calls":[`), body, []byte("]}")))
-	plan, found := settingOf(f).Solve(file, compiler.Options{})
+	solution := request.Append(nil, request.Object{{Key: "calls", Value: []any{own}}})
+	plan, found := settingOf(f).Solve(source.NewFile("replacement.json", solution), compiler.Options{})
 	draft := analyzer.Screen(plan, found, f.machine.rules, nil)
 	if !draft.Sound() || len(plan.Calls) != 1 {
 		problems := draft.Problems()

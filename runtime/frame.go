@@ -244,13 +244,8 @@ func (f *frame) ready(i int32, params map[string]any) {
 		params = given
 	}
 	f.calls[i].params = params
-	f.enqueue(i)
-	f.lookAgain(i)
-}
-
-// enqueue lets a call start as soon as there is a place for it.
-func (f *frame) enqueue(i int32) {
 	f.transition(i, Queued)
+	f.lookAgain(i)
 }
 
 func (f *frame) line(i int32) { heap.Push(&f.machine.queue, f.inLine(i), ready.before) }
@@ -311,7 +306,7 @@ func (f *frame) ended(e Event) {
 	}
 	if more := state.more; e.Text != "" && !f.givenUp && (more == nil || !more.overdue) {
 		f.cutShort(i)
-		f.enqueue(i)
+		f.transition(i, Queued)
 		f.machine.drain(Reason(e.Text))
 		return
 	}
@@ -372,7 +367,7 @@ func (f *frame) fired(e Event) {
 			f.giveUp(i)
 		}
 	case Pausing:
-		f.enqueue(i)
+		f.transition(i, Queued)
 	case Asking:
 		unanswered(f, i)
 	}

@@ -1,8 +1,6 @@
 package runtime
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -68,18 +66,9 @@ func recordedCall(f *frame, i int, number int32) request.Object {
 	if number > 0 { // what the plan resolved them to, whatever a person made of them
 		params = f.Memory.Params(number)
 	}
-	for _, key := range slices.Sorted(maps.Keys(params)) {
-		out = out.With(key, params[key])
-	}
-	for _, one := range []request.Member{
-		{Key: "_activity", Value: call.Activity}, {Key: "_delegate", Value: call.Delegate},
-		{Key: "_instance", Value: call.Instance},
-		{Key: "_outputPath", Value: strings.Join(compiler.Offered(f.Plan, call), " || ")},
-	} {
-		if one.Value != "" {
-			out = append(out, one)
-		}
-	}
+	out = out.WithAll(params).WithText("_activity", call.Activity).WithText("_delegate", call.Delegate).
+		WithText("_instance", call.Instance).
+		WithText("_outputPath", strings.Join(compiler.Offered(f.Plan, call), " || "))
 	if call.Method != plan.Set {
 		out = out.With("_outputMethod", call.Method.String())
 	}

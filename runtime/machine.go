@@ -372,7 +372,7 @@ func (m *Machine) startQueued() {
 		case v.Kind == guard.Ask:
 			f.ask(i, "")
 		case v.Kind == guard.Stop:
-			f.enqueue(i)
+			f.transition(i, Queued)
 			m.drain(Reason(v.Reason))
 		case call.Latent() && call.Produced != nil:
 			f.produced(i)

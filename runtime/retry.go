@@ -124,10 +124,10 @@ func decideInFlight(f *frame, i int32, how InFlight) {
 	case forbidden(f, i, f.call(i), f.calls[i].params) != nil:
 		interrupted(f, i)
 	case f.repeatable(i):
-		f.enqueue(i)
+		f.transition(i, Queued)
 	case how == InFlightRetry:
 		f.calls[i].more.uncertain = true
-		f.enqueue(i)
+		f.transition(i, Queued)
 	case how == InFlightFail:
 		interrupted(f, i)
 	default:

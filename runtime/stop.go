@@ -190,7 +190,7 @@ func resumeFrame(f *frame, how Resumption) {
 			} else if judgeStart(f, i).Kind == guard.Ask {
 				f.ask(i, q.Problem)
 			} else {
-				f.enqueue(i)
+				f.transition(i, Queued)
 			}
 		}
 	}

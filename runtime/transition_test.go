@@ -104,7 +104,7 @@ func TestIllegalTransitionPanics(t *testing.T) {
 		}
 	}()
 	m.frames[0].calls[0].status = Done
-	m.frames[0].enqueue(0)
+	m.frames[0].transition(0, Queued)
 }
 
 type beginning struct{}

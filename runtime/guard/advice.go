@@ -138,19 +138,9 @@ func (o *Opinions) Recorded() map[string][]any {
 	all := map[string][]any{}
 	for _, key := range o.keys() {
 		one := o.last[key]
-		said := request.Object{{Key: "id", Value: one.Advisor}}
-		if one.Instance != "" {
-			said = said.With("_instance", one.Instance)
-		}
-		for _, name := range slices.Sorted(maps.Keys(one.Said)) {
-			said = said.With(name, one.Said[name])
-		}
+		said := request.Object{{Key: "id", Value: one.Advisor}}.WithText("_instance", one.Instance).WithAll(one.Said)
 		if len(one.Votes) > 0 {
-			votes := request.Object{}
-			for _, tool := range slices.Sorted(maps.Keys(one.Votes)) {
-				votes = votes.With(tool, one.Votes[tool])
-			}
-			said = said.With("calls", request.JSON(votes))
+			said = said.With("calls", request.JSON(one.Votes))
 		}
 		all[one.Advisor] = append(all[one.Advisor], said)
 	}

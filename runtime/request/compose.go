@@ -218,10 +218,7 @@ func (s Context) valuesOf(one, less Instance, said map[saying]*source.Node, reco
 		its = s.Plan.Instance(one.ID)
 	}
 	add := func(of, kind string, own map[string]any, shared any, n *source.Node, always bool) {
-		out := Object{{"type", of}}
-		if kind != "" {
-			out = out.With("kind", kind)
-		}
+		out := Object{{"type", of}}.WithText("kind", kind)
 		own = besides(own, shared)
 		if own != nil || always && one.ID != "" {
 			out = out.With(of, own)
@@ -236,11 +233,9 @@ func (s Context) valuesOf(one, less Instance, said map[saying]*source.Node, reco
 			about = "each path is written once: of several calls that offer it a value, the first listed that has " +
 				"one gives it"
 		}
-		if about != "" {
-			out = out.With("description", about)
-		}
+		out = out.WithText("description", about)
 		if always || len(own) > 0 || n != nil || about != "" || record && own != nil {
-			list = append(list, withInstance(out, one.ID))
+			list = append(list, out.WithText("_instance", one.ID))
 		}
 	}
 	add("input", "", one.Input, less.Input, its.InputSchemaNode, false)
@@ -292,10 +287,7 @@ func (s Context) planMessage() Object {
 }
 
 func (one Standing) noted() Object {
-	out := Object{{"call", one.Name}, {"status", one.Status}}
-	if one.Reason != "" {
-		out = out.With("reason", one.Reason)
-	}
+	out := Object{{"call", one.Name}, {"status", one.Status}}.WithText("reason", one.Reason)
 	if one.Decision != nil {
 		out = out.With("decision", one.Decision)
 	}
@@ -303,10 +295,7 @@ func (one Standing) noted() Object {
 }
 
 func (s Context) advisorMessage(advisor *plan.Advisor) Object {
-	out := Object{{"type", "advisor"}, {"id", advisor.ID}}
-	if role := advisor.Node.Get("role"); role.AsText() != "" {
-		out = out.With("role", role.AsText())
-	}
+	out := Object{{"type", "advisor"}, {"id", advisor.ID}}.WithText("role", advisor.Node.Get("role").AsText())
 	for _, m := range rest(advisor.Node, "id", "role", "said") {
 		if m.Key == "schema" {
 			m.Value = s.alone(advisor.Node.Get("schema"), nil)

@@ -40,6 +40,22 @@ func (o Object) Has(key string) bool {
 // With is the object and one member more.
 func (o Object) With(key string, value any) Object { return append(o, Member{key, value}) }
 
+// WithText is the object and one member more, unless its text is "".
+func (o Object) WithText(key, text string) Object {
+	if text == "" {
+		return o
+	}
+	return o.With(key, text)
+}
+
+// WithAll is the object and the members of a map more, in the order of their keys.
+func (o Object) WithAll(members map[string]any) Object {
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		o = o.With(key, members[key])
+	}
+	return o
+}
+
 // A Number is a number as JSON writes it, digit by digit as its text had it.
 type Number string
 
@@ -106,5 +122,3 @@ func (o Object) MarshalJSONTo(to *jsontext.Encoder) error {
 
 // MarshalJSONTo writes the digits.
 func (n Number) MarshalJSONTo(to *jsontext.Encoder) error { return to.WriteValue(jsontext.Value(n)) }
-
-func keys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -47,7 +47,7 @@ func (s Context) pastMessages() (messages []Object) {
 	}
 	add := func(errors []any, instance string) {
 		for _, e := range errors {
-			messages = append(messages, withInstance(Object{{"type", "error"}, {"data", e}}, instance))
+			messages = append(messages, Object{{"type", "error"}, {"data", e}}.WithText("_instance", instance))
 		}
 	}
 	add(s.Errors, "")
@@ -75,17 +75,10 @@ func (p Past) object() Object {
 func (one Settled) object() Object {
 	call := any(shown(one.Call))
 	if one.Params != nil {
-		resolved := Object{{"_tool", one.Tool}}
-		for _, key := range keys(one.Params) {
-			resolved = resolved.With(key, one.Params[key])
-		}
-		call = brief(resolved)
+		call = brief(Object{{"_tool", one.Tool}}.WithAll(one.Params))
 	}
 	out := Object{{"tick", float64(one.Tick)}, {"call", call}}
-	out = append(out, one.noted()[1:]...) // without its name
-	if one.Instance != "" {
-		out = out.With("_instance", one.Instance)
-	}
+	out = append(out, one.noted()[1:]...).WithText("_instance", one.Instance) // without its name
 	if one.Result != nil {
 		out = out.With("result", brief(one.Result))
 	}

@@ -41,14 +41,7 @@ func (w *Written) object(instance string, date func(time.Duration) string) Objec
 	if w.Date == "" {
 		w.Date = date(w.When)
 	}
-	return withInstance(out.With("_call", w.Call).With("_date", w.Date), instance)
-}
-
-func withInstance(o Object, id string) Object {
-	if id == "" {
-		return o
-	}
-	return o.With("_instance", id)
+	return out.With("_call", w.Call).With("_date", w.Date).WithText("_instance", instance)
 }
 
 // Record is the process record of a tick, without its solution: a document that holds all that

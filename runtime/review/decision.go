@@ -55,13 +55,7 @@ func (d *Decision) Report() request.Object {
 		root, _ := source.Parse(source.NewFile("replacement.json", d.Replacement), source.DefaultLimits())
 		out = out.With("replacement", request.Of(root))
 	}
-	if d.Reason != "" {
-		out = out.With("reason", d.Reason)
-	}
-	if d.By != "" {
-		out = out.With("by", d.By)
-	}
-	return out
+	return out.WithText("reason", d.Reason).WithText("by", d.By)
 }
 
 // ByTimeout is who decides when nobody answers.
