@@ -38,11 +38,12 @@ type Vouching struct {
 	// Signers is the list of whose approval counts that it names, "" for none.
 	Signers string
 	Hosts   []string // that it lets requests go to, as they are written there
-	Before  *Trust   // what was trusted; nil when nothing was
+	// Before are the digests of what was trusted; nil when nothing was.
+	Before map[string]string
 }
 
-// A Trust is what the user trusts of a file, as it is kept in the user's own configuration folder.
-type Trust struct {
+// trust is what the user trusts of a file, as it is kept in the user's own configuration folder.
+type trust struct {
 	File  string            `json:"file"`
 	Holds map[string]string `json:"holds"`
 }
@@ -50,14 +51,11 @@ type Trust struct {
 // Changed are the files that aren't what was trusted, by their paths from the file's
 // folder. It has none if the file is trusted.
 func (v *Vouching) Changed() (changed []string) {
-	before, all := map[string]string{}, maps.Clone(v.Holds)
-	if v.Before != nil {
-		before = v.Before.Holds
-	}
-	maps.Copy(all, before)
+	all := maps.Clone(v.Holds)
+	maps.Copy(all, v.Before)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		now, is := v.Holds[name]
-		if was, known := before[name]; is != known || now != was {
+		if was, known := v.Before[name]; is != known || now != was {
 			changed = append(changed, name)
 		}
 	}
@@ -70,7 +68,7 @@ func (v *Vouching) Trust() error {
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(Trust{v.File, v.Holds}, "", "  ")
+	text, err := json.MarshalIndent(trust{v.File, v.Holds}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -100,21 +98,17 @@ func trustOf(file string) (string, error) {
 	return filepath.Join(folder, "obelus", "trusted", hex.EncodeToString(sum[:16])+".json"), nil
 }
 
-// trusted finds what is trusted of a file; nil when nothing is, or nobody can tell.
-func trusted(file string) *Trust {
+// trusted are the digests of what is trusted of a file; nil when nothing is, or nobody can tell.
+func trusted(file string) map[string]string {
 	name, err := trustOf(file)
 	if err != nil {
 		return nil
 	}
-	text, err := os.ReadFile(name)
-	if err != nil {
+	var t trust
+	if text, err := os.ReadFile(name); err != nil || json.Unmarshal(text, &t) != nil || t.File != file {
 		return nil
 	}
-	t := &Trust{}
-	if json.Unmarshal(text, t) != nil || t.File != file {
-		return nil
-	}
-	return t
+	return t.Holds
 }
 
 // Vouching are the files of a folder's workspace that may say that something is harmless.

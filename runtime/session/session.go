@@ -173,7 +173,6 @@ type Session struct {
 	answers  []Answer
 	vouching *vouching // nil of a run without an approval
 	tracer   *trace.Tracer
-	ran      bool
 }
 
 // Begin opens what a run needs, and begins its journal.
@@ -417,10 +416,6 @@ func (s *Session) Ended() bool {
 // Run continues to the end of the run. It is called once. Of a run that had ended it
 // gives the result, and the error [ErrEnded].
 func (s *Session) Run(ctx context.Context) (*Result, error) {
-	if s.ran {
-		return nil, errors.New("a session runs once")
-	}
-	s.ran = true
 	if s.Ended() {
 		result := s.result(s.Replay.Outcome, s.results.end())
 		ended := diag.NewError(ErrEnded, "the run %s had ended already", s.ID())
