@@ -53,7 +53,7 @@ func (w *world) produce(ctx context.Context, r *runtime.Request, call activity.R
 
 // answerFailure is what became of a planner's answer that was cut, refused or too long; nil where it is none of these.
 func answerFailure(err error) *runtime.Failure {
-	var refusal interface{ Refusal() string }
+	var refusal *request.Refused
 	switch {
 	case errors.Is(err, request.ErrCut):
 		return &runtime.Failure{Code: "cut", Message: err.Error()}

@@ -8,7 +8,6 @@
 package planner
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -18,26 +17,10 @@ import (
 	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
 	"github.com/obelus-dev/obelus/runtime/planner/openai"
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
-	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// A Planner answers requests. Answer hands out the text of one answer through
-// emit, piece by piece and in order, each piece valid UTF-8, from the goroutine
-// of its caller, and returns when the answer is whole. It returns soon after ctx
-// is done. Its error is
-//
-//   - [request.ErrCut], wrapped, when the answer broke off after something of it
-//     was handed out;
-//   - a [*request.Refused] when the model declined;
-//   - an [*request.Unavailable] when no answer is to be had: the run stops, and can be
-//     resumed;
-//   - that of ctx, wrapped.
-//
-// The usage is what was spent, also where there is an error. Answer may be
-// called from many goroutines at once.
-type Planner interface {
-	Answer(ctx context.Context, r *request.Request, emit func(text string)) (request.Usage, error)
-}
+// A Planner answers requests.
+type Planner = recording.Planner
 
 // Options are what planners take from outside. The zero value is ready for use.
 type Options = endpoint.Options

@@ -18,13 +18,11 @@ import (
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
 
-// A Program is a document with all that was found out about it.
+// A Program is a document with all that was found out about it. Its Plan is never nil, and partial when findings hold
+// an error; before Analyze there are only that and the findings of the compiler.
 type Program struct {
 	Document
-	Plan     *plan.Plan // never nil; partial when findings hold an error
-	Findings []diag.Diagnostic
-	Verified *analyzer.Verified // nil when there are errors, or before Analyze
-	Unjudged []string           // what errors keep from being judged yet
+	analyzer.Judgement
 }
 
 // Compile compiles a document. The policies in the folders of its delegates, and above them, hold for all of it; those
@@ -124,19 +122,18 @@ func (p *Program) Judge() analyzer.Judgement {
 // Analyze judges a plan that something is to be done with. The errors that keep it from being run are among the
 // findings, suppressed or not, and so are those of the configuration that its tools come from.
 func (p *Program) Analyze() {
-	j := p.Judge()
-	p.Plan, p.Verified, p.Findings, p.Unjudged = j.Plan, j.Verified, j.Findings, j.Unjudged
-	if len(j.Errors) > 0 {
+	p.Judgement = p.Judge()
+	if len(p.Errors) > 0 {
 		lowered := map[string]bool{}
-		for i := range j.Errors {
-			lowered[Identity(&j.Errors[i])] = true
+		for i := range p.Errors {
+			lowered[Identity(&p.Errors[i])] = true
 		}
-		for i := range j.Findings {
-			if !lowered[Identity(&j.Findings[i])] {
-				j.Errors = append(j.Errors, j.Findings[i])
+		for i := range p.Findings {
+			if !lowered[Identity(&p.Findings[i])] {
+				p.Errors = append(p.Errors, p.Findings[i])
 			}
 		}
-		p.Findings = j.Errors
+		p.Findings = p.Errors
 	}
 	if diag.HasErrors(p.Config.Found) {
 		p.Verified, p.Findings = nil, append(p.Findings, p.Config.Found...)

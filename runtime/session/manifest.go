@@ -32,14 +32,7 @@ type Manifest struct {
 	Format  int       `json:"format"` // of the events; see [runtime.Format]
 	Obelus  string    `json:"obelus"` // the version
 	Started time.Time `json:"begun"`
-
-	// The plan that the run was begun with, and where.
-	Title   string            `json:"title"`  // the plan's name, or its file's
-	Folder  string            `json:"folder"` // where the run was begun
-	Root    string            `json:"root"`   // the workspace, from there
-	Name    string            `json:"name"`   // the plan's path in it
-	Plan    Text              `json:"plan"`
-	Imports map[string]string `json:"imports,omitempty"` // texts by their paths in the workspace
+	Source
 
 	Approval   *Approved   `json:"approval,omitempty"`
 	Policies   []Policy    `json:"policies,omitempty"`
@@ -67,6 +60,16 @@ type Manifest struct {
 
 	Instances string `json:"instances,omitempty"` // the file of instances
 	Out       string `json:"out,omitempty"`       // the file of results
+}
+
+// A Source is the plan that a run was begun with, and where.
+type Source struct {
+	Title   string            `json:"title"`  // the plan's name, or its file's
+	Folder  string            `json:"folder"` // where the run was begun
+	Root    string            `json:"root"`   // the workspace, from there
+	Name    string            `json:"name"`   // the plan's path in it
+	Plan    Text              `json:"plan"`
+	Imports map[string]string `json:"imports,omitempty"` // texts by their paths in the workspace
 }
 
 // Forked is the run and the tick from which another run continues.
@@ -107,8 +110,10 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 	options := &p.Document.Options
 	m := &Manifest{
 		Format: runtime.Format, Obelus: o.Version, Started: time.Now().UTC().Truncate(time.Second),
-		Title: cmp.Or(p.Plan.Name, filepath.Base(p.File.Name)), Folder: folder, Root: p.Root, Name: options.Name,
-		Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened,
+		Source: Source{
+			Title: cmp.Or(p.Plan.Name, filepath.Base(p.File.Name)), Folder: folder, Root: p.Root, Name: options.Name,
+			Plan: Text{p.File.Name, string(p.File.Text)}, Imports: p.Opened,
+		},
 		Functions: options.Functions, Options: o.Options, Hosts: p.Hosts,
 		Override: options.Override,
 		Planner:  o.PlannerName, Model: o.Model, Record: o.Record, Prices: o.Prices,

@@ -37,7 +37,7 @@ type Recorder struct {
 	// named; "" where that is the record's own.
 	Workspace string
 
-	planner answerer
+	planner Planner
 	folder  string
 
 	mu      sync.Mutex
@@ -48,7 +48,21 @@ type Recorder struct {
 	err     error // the first; recording ends with it
 }
 
-type answerer interface {
+// A Planner answers requests. Answer hands out the text of one answer through
+// emit, piece by piece and in order, each piece valid UTF-8, from the goroutine
+// of its caller, and returns when the answer is whole. It returns soon after ctx
+// is done. Its error is
+//
+//   - [request.ErrCut], wrapped, when the answer broke off after something of it
+//     was handed out;
+//   - a [*request.Refused] when the model declined;
+//   - an [*request.Unavailable] when no answer is to be had: the run stops, and can be
+//     resumed;
+//   - that of ctx, wrapped.
+//
+// The usage is what was spent, also where there is an error. Answer may be
+// called from many goroutines at once.
+type Planner interface {
 	Answer(ctx context.Context, r *request.Request, emit func(text string)) (request.Usage, error)
 }
 
@@ -57,7 +71,7 @@ const SolutionsFile = "solutions.json"
 
 // NewRecorder records what a planner is asked and answers in a folder, which it
 // makes if need be.
-func NewRecorder(p answerer, folder string) (*Recorder, error) {
+func NewRecorder(p Planner, folder string) (*Recorder, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the run can't be recorded: %w", err)
 	}
@@ -259,7 +273,7 @@ func Record(q *request.Request, answer, folder, workspace string, date func(time
 // A Draft is a planner that passes requests on to another, and keeps what a run began with and
 // the last answer: the plan that was made.
 type Draft struct {
-	Planner answerer
+	Planner Planner
 	Asked   *request.Request // the first; nil before it
 	answer  strings.Builder
 }
