@@ -64,7 +64,9 @@ func (f *Facts) Card(digest string, values []string, full bool) Rows {
 		d.rows = append(d.rows, Row{Sign: "✦", Text: "MODELS plan or advise " + d.brief(f.Advisors)})
 	}
 	d.list("✋", "ASKS a person about", func(c *Call) bool { return c.Confirm }, nil, nil)
-	d.list("⚠", "WARNING: a person is asked, and nothing waits for the answer about", (*Call).isIdle, nil, nil)
+	d.list("⚠", "WARNING: a person is asked, and nothing waits for the answer about", func(c *Call) bool {
+		return c.Confirm && c.Writes != nil && !c.used && c.group() != destroying
+	}, nil, nil)
 	unseen := func(c *Call) bool { return len(c.Runs.Unseen) > 0 }
 	d.list("⚠", "WARNING: the digest doesn't cover the files of shell code in", unseen, nil, nil)
 	d.unfinished()
@@ -235,12 +237,6 @@ func (d *dealer) passes(c *Call) string {
 		what = "what a model writes"
 	}
 	return d.brief([]string{c.Runs.Destination()}) + " receives " + cmp.Or(d.brief(paths), what)
-}
-
-// isIdle reports whether a person is asked about a call that destroys nothing, and for whose result others could wait,
-// and don't.
-func (c *Call) isIdle() bool {
-	return c.Confirm && c.Writes != nil && !c.used && c.group() != destroying
 }
 
 // bounds adds counts, cost and time.

@@ -111,21 +111,18 @@ const (
 )
 
 func (g *gatherer) execution(c *plan.Call) Execution {
-	var e Execution
 	a := g.plan.Activities[c.Activity]
 	switch {
 	case c.Delegate != "":
 		return Execution{Kind: aPlan, Plan: c.Delegate, Activity: c.Activity}
 	case c.Activity == "" && c.Produced != nil:
-		e = Execution{Kind: Produced}
+		return Execution{Kind: Produced}
 	case c.Activity == "":
-		e = Execution{Kind: Model}
+		return Execution{Kind: Model}
 	case a == nil:
-		e = Execution{Kind: effects.Unknown, Activity: c.Activity}
-	default:
-		e = g.activity(a)
+		return Execution{Kind: effects.Unknown, Activity: c.Activity}
 	}
-	return e
+	return g.activity(a)
 }
 
 func (g *gatherer) activity(a *plan.Activity) Execution {

@@ -156,14 +156,6 @@ func (b *Branches) guards(v *Variant, call *plan.Call) (all []*plan.Template) {
 	return all
 }
 
-// canCome reports whether a value reaches a call: the variant exists on some branch, and the
-// call's conditions don't exclude the value.
-func (b *Branches) canCome(v *Variant, witness any, call *plan.Call) bool {
-	return b.comes(v) && !slices.ContainsFunc(b.guards(v, call), func(guard *plan.Template) bool {
-		return !b.passesGuard(v, witness, guard)
-	})
-}
-
 // passesGuard reports whether a condition lets a value through: it holds with it and what
 // is in it, or doesn't look at what comes from where the value does.
 func (b *Branches) passesGuard(v *Variant, witness any, when *plan.Template) bool {

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -42,11 +43,10 @@ func (f *Facts) Accepts(call *plan.Call, variants []Variant, to *schema.Schema) 
 				first = Fit{Relation: schema.Never, Variant: *v, Witness: witness}
 			}
 		}
-		if some.Relation == schema.MayNotFit || v.Rare || v.Wide ||
-			relation != schema.Never && relation != schema.MayNotFit {
-			continue
-		}
-		if f.canCome(v, witness, call) {
+		refused := relation == schema.Never || relation == schema.MayNotFit
+		keeps := func(guard *plan.Template) bool { return !f.passesGuard(v, witness, guard) }
+		if some.Relation != schema.MayNotFit && !v.Rare && !v.Wide && refused && f.comes(v) &&
+			!slices.ContainsFunc(f.guards(v, call), keeps) {
 			some = Fit{Relation: schema.MayNotFit, Variant: *v, Witness: witness}
 		}
 	}

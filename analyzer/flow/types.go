@@ -22,16 +22,6 @@ var kindPairs = []struct {
 	{schema.String, expression.String}, {schema.Array, expression.Array}, {schema.Object, expression.Object},
 }
 
-// KindSet are kinds as expressions tell them apart.
-func KindSet(kinds schema.Kinds) (set expression.KindSet) {
-	for _, k := range kindPairs {
-		if kinds&k.from != 0 {
-			set |= k.to
-		}
-	}
-	return set
-}
-
 // NewType is the type of what a schema accepts that isn't external; the caller may change it.
 func NewType(s *schema.Schema) *expression.Type { return typeOfSchema(s, false, typeDepth) }
 
@@ -43,7 +33,11 @@ func typeOfSchema(s *schema.Schema, external bool, depth int) *expression.Type {
 		return nil
 	}
 	t := &expression.Type{Open: true}
-	t.Kinds = KindSet(kinds)
+	for _, k := range kindPairs {
+		if kinds&k.from != 0 {
+			t.Kinds |= k.to
+		}
+	}
 	if kinds&schema.Object != 0 {
 		if names := s.Properties(); len(names) <= maxFields {
 			t.Fields = make(map[string]*expression.Type, len(names))

@@ -47,22 +47,18 @@ func Lookalikes(p *Pass) {
 	}
 	carriedOut(p, func(known *parameters, a *plan.Activity, _ []*plan.Call) {
 		for _, one := range []struct {
-			of     *source.Node
-			keys   []string
-			places bool // parameters stand there
+			kind, key string
+			places    bool // parameters stand there
 		}{
-			{a.Node.Get("exec"), []string{"argv"}, true},
-			{a.Node.Get("exec"), []string{"env", "cwd"}, false},
-			{a.Node.Get("http"), []string{"url", "query", "headers", "body"}, true},
+			{"exec", "argv", true}, {"exec", "env", false}, {"exec", "cwd", false},
+			{"http", "url", true}, {"http", "query", true}, {"http", "headers", true}, {"http", "body", true},
 		} {
-			for _, key := range one.keys {
-				if n := one.of.Get(key); n != nil {
-					eachText(n, []schema.Step{}, func(n *source.Node, steps []schema.Step) {
-						if steps != nil {
-							unboundPlaces(p, known, a, n, one.places)
-						}
-					})
-				}
+			if n := a.Node.Get(one.kind).Get(one.key); n != nil {
+				eachText(n, []schema.Step{}, func(n *source.Node, steps []schema.Step) {
+					if steps != nil {
+						unboundPlaces(p, known, a, n, one.places)
+					}
+				})
 			}
 		}
 	})

@@ -16,7 +16,6 @@ var _ = Register(Rule{Run: badMethods}.As("OB511", "bad-method", diag.Error))
 
 // badMethods reports methods that can't work on what stands at the path, or with what the tool gives.
 func badMethods(p *Pass) {
-	var applied []*plan.Call
 	for _, call := range p.Plan.Calls {
 		if call.Method == plan.Set || len(call.Output) == 0 {
 			continue
@@ -30,12 +29,7 @@ func badMethods(p *Pass) {
 				continue
 			}
 		}
-		if len(call.Output) == 1 {
-			applied = append(applied, call)
-		}
-	}
-	if !p.Flow.StateVaries() {
-		for _, call := range applied {
+		if len(call.Output) == 1 && !p.Flow.StateVaries() {
 			badBase(p, call)
 		}
 	}

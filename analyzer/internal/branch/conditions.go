@@ -258,7 +258,7 @@ func (e *Conditions) occupied(call *plan.Call, alternative int, records bool) lo
 		for _, w := range call.Choices {
 			other := plan.Calls[w]
 			for i, route := range other.Output {
-				if !e.look() {
+				if !e.Work(1) {
 					return logic.False
 				}
 				if (records || i != other.FailureRoute()) && route.Overlaps(plan.Paths, path.ID) {
@@ -278,7 +278,7 @@ func (e *Conditions) Meet(u *plan.Unordered) logic.Literal {
 		for k, routeB := range b.Output {
 			failureA, failureB := i == a.FailureRoute(), k == b.FailureRoute()
 			sets := a.Method == plan.Set || b.Method == plan.Set || failureA || failureB
-			if !e.look() {
+			if !e.Work(1) {
 				return logic.False
 			}
 			if failureA && failureB || !sets {
@@ -291,9 +291,6 @@ func (e *Conditions) Meet(u *plan.Unordered) logic.Literal {
 	}
 	return meets
 }
-
-// look is Work of a writer that is looked at.
-func (e *Conditions) look() bool { return e.Work(1) }
 
 // Work counts what is looked at. Past the bound it reports false, and nothing may be concluded any more.
 func (e *Conditions) Work(n int) bool {

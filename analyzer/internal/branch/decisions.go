@@ -25,26 +25,11 @@ type Choice struct {
 
 // Decisions returns the decisions that a goal depends on in an assignment.
 func (e *Conditions) Decisions(goal logic.Literal, a logic.Assignment) []Choice {
-	list := []Choice{}
-	reported := map[any]bool{}
-	var tell func(about any, v int32)
-	tell = func(about any, v int32) {
-		d, key, ok := e.decision(about, v, a)
-		if !ok || reported[key] {
-			return
-		}
-		reported[key] = true
-		list = append(list, d)
-		if s, ok := key.(*variable); ok { // of what it is compared with not every value will do
-			for _, a := range s.predicates {
-				for _, other := range a.variables {
-					tell(aboutVariable{of: other}, -1)
-				}
-			}
-		}
-	}
+	list, reported := []Choice{}, map[any]bool{}
 	for _, v := range e.Implicant(goal, a) {
-		tell(e.About(v), v)
+		if d, key, ok := e.decision(e.About(v), v, a); ok && !reported[key] {
+			reported[key], list = true, append(list, d)
+		}
 	}
 	null := map[string]bool{} // what else such a reference is compared with is no matter
 	for _, d := range list {

@@ -38,14 +38,12 @@ func (e *Conditions) read(r int) valued {
 	if e.reads[r].there >= 0 {
 		return e.reads[r]
 	}
-	read := &e.plan.Reads[r]
-	if e.facts.NeverThere(read) {
-		e.reads[r] = valued{logic.False, logic.False}
-		return e.reads[r]
-	}
-	key := keyOf(e.plan, r)
-	v, ok := e.shared[key]
-	if !ok {
+	read, key := &e.plan.Reads[r], keyOf(e.plan, r)
+	v, known := e.shared[key]
+	switch {
+	case e.facts.NeverThere(read):
+		v = valued{logic.False, logic.False}
+	case !known:
 		v = e.resolve(read)
 		e.shared[key] = v
 	}
@@ -75,7 +73,7 @@ func (e *Conditions) resolve(r *plan.Read) valued {
 func (e *Conditions) contribution(v valued, call *plan.Call, at pathtree.ID) valued {
 	paths := e.plan.Paths
 	for i, path := range call.Paths() {
-		if !e.look() {
+		if !e.Work(1) {
 			return v
 		}
 		if !paths.Overlap(path.ID, at) {

@@ -90,10 +90,10 @@ func (c *Circuit) Variable(choice, byDefault bool, about any) Literal {
 		return True
 	}
 	level := int64(c.Level)<<32 + int64(len(c.vars))
-	c.vars = append(roomy(c.vars),
+	c.vars = append(c.vars,
 		variable{gate: int32(len(c.gates)), choice: choice, byDefault: byDefault, level: level, about: about})
-	c.gates = append(roomy(c.gates), gate{-1, Literal(len(c.vars) - 1)})
-	c.byDefault = append(roomy(c.byDefault), byDefault)
+	c.gates = append(c.gates, gate{-1, Literal(len(c.vars) - 1)})
+	c.byDefault = append(c.byDefault, byDefault)
 	return Literal(2 * (len(c.gates) - 1))
 }
 
@@ -122,8 +122,8 @@ func (c *Circuit) And(a, b Literal) Literal {
 		return False
 	}
 	l := Literal(2 * len(c.gates))
-	c.gates = append(roomy(c.gates), gate{a, b})
-	c.byDefault = append(roomy(c.byDefault), c.holds(a) && c.holds(b))
+	c.gates = append(c.gates, gate{a, b})
+	c.byDefault = append(c.byDefault, c.holds(a) && c.holds(b))
 	if len(c.gates) > len(c.recent) {
 		c.recent = make([]Literal, 4*len(c.recent))
 	}
@@ -192,21 +192,14 @@ func (c *Circuit) evaluate(goal Literal, a Assignment) (holds func(gate int) boo
 		}
 		return c.scratch[g]
 	}
-	c.visit()
 	var cone []int
-	stack := append(c.todo[:0], goal)
-	for len(stack) > 0 {
-		g := stack[len(stack)-1].gate()
-		stack = stack[:len(stack)-1]
-		if g < first || c.seen(int32(g)) {
-			continue
+	c.walk(goal, func(g int) (a, b Literal) {
+		if g < first {
+			return True, True
 		}
 		cone = append(cone, g)
-		if in := c.gates[g]; in.a >= 0 {
-			stack = append(stack, in.a, in.b)
-		}
-	}
-	c.todo = stack
+		return c.inputs(g)
+	})
 	slices.Sort(cone)
 	c.scratch = atLeast(c.scratch, len(c.gates))
 	for _, g := range cone {
@@ -222,52 +215,48 @@ func (c *Circuit) evaluate(goal Literal, a Assignment) (holds func(gate int) boo
 // Implicant is variables that make a goal hold in an assignment in which it does, whatever the others are, ascending.
 func (c *Circuit) Implicant(goal Literal, w Assignment) []int32 {
 	holds := c.evaluate(goal, w)
-	c.visit()
 	var vars []int32
-	stack := append(c.todo[:0], goal)
-	for len(stack) > 0 {
-		g := stack[len(stack)-1].gate()
-		stack = stack[:len(stack)-1]
-		if c.seen(int32(g)) {
-			continue
-		}
+	c.walk(goal, func(g int) (a, b Literal) {
 		in := c.gates[g]
 		switch {
-		case g == 0:
 		case in.a < 0:
 			vars = append(vars, int32(in.b))
+			return True, True
 		case holds(g):
-			stack = append(stack, in.a, in.b)
+			return in.a, in.b
 		case holds(in.a.gate()) == (in.a&1 == 1) && (in.a != c.untried || holds(in.b.gate()) == (in.b&1 == 0)):
-			stack = append(stack, in.a) // false, which is enough; untried is about nothing, so the other is preferred
-		default:
-			stack = append(stack, in.b)
+			return in.a, True // false, which is enough; untried is about nothing, so the other is preferred
 		}
-	}
-	c.todo = stack
+		return in.b, True
+	})
 	slices.Sort(vars)
 	return vars
 }
 
-// visit begins a walk over gates, see seen.
-func (c *Circuit) visit() {
+// inputs are those of a gate, True for a variable.
+func (c *Circuit) inputs(g int) (a, b Literal) {
+	if in := c.gates[g]; in.a >= 0 {
+		return in.a, in.b
+	}
+	return True, True
+}
+
+// walk visits the gates that a goal depends on, each once, but for that of the constants; next says with which of a
+// gate's inputs it goes on.
+func (c *Circuit) walk(goal Literal, next func(g int) (a, b Literal)) {
 	c.stamps = atLeast(c.stamps, len(c.gates))
 	c.stamp++
-}
-
-// seen reports whether a gate was come upon since the last visit began, and notes that it was.
-func (c *Circuit) seen(g int32) bool {
-	was := c.stamps[g] == c.stamp
-	c.stamps[g] = c.stamp
-	return was
-}
-
-// roomy gives a list that is full room for as much again: circuits grow large.
-func roomy[T any](list []T) []T {
-	if len(list) < cap(list) {
-		return list
+	stack := append(c.todo[:0], goal)
+	for len(stack) > 0 {
+		g := stack[len(stack)-1].gate()
+		stack = stack[:len(stack)-1]
+		if g > 0 && c.stamps[g] != c.stamp {
+			c.stamps[g] = c.stamp
+			a, b := next(g)
+			stack = append(stack, a, b)
+		}
 	}
-	return slices.Grow(list, max(len(list), 64))
+	c.todo = stack
 }
 
 // atLeast gives a list a length, if it is shorter.

@@ -98,32 +98,27 @@ func (p *diagrams) of(goal Literal, strict bool) diagram {
 		*at = append(*at, cut)
 	}
 	known := *at
-	c.visit()
-	var cone []int32
-	stack := []int32{int32(goal.gate())}
+	known[0] = always
+	var cone []int
 	vars := 0
-	for len(stack) > 0 {
-		g := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if c.seen(g) || known[g] != cut {
-			continue
+	c.walk(goal, func(g int) (a, b Literal) {
+		if known[g] != cut || p.query < 0 || len(cone) > proofGates || vars > proofVars {
+			return True, True
 		}
-		cone = append(cone, g)
-		if in := c.gates[g]; g != 0 && in.a >= 0 {
-			stack = append(stack, int32(in.a.gate()), int32(in.b.gate()))
-		} else {
+		p.query--
+		if cone = append(cone, g); c.gates[g].a < 0 {
 			vars++
 		}
-		if p.query--; p.query < 0 || len(cone) > proofGates || vars > proofVars {
-			return cut
-		}
+		return c.inputs(g)
+	})
+	if p.query < 0 || len(cone) > proofGates || vars > proofVars {
+		return cut
 	}
 	slices.Sort(cone)
 	for _, g := range cone {
 		in := c.gates[g]
 		d := always
 		switch {
-		case g == 0:
 		case in.a < 0 && strict && !c.vars[in.b].choice:
 			if !c.vars[in.b].byDefault {
 				d = never
