@@ -264,7 +264,7 @@ func (f *Facts) Type(read int) *expression.Type {
 }
 
 // Check is the type of what an expression gives, and what is wrong with it.
-func (f *Facts) Check(t *plan.Template) (*expression.Type, *expression.Error) {
+func (f *Facts) Check(t *plan.Template) expression.Checked {
 	return t.Expr.Check(func(i int) *expression.Type { return f.Type(t.Reads[i]) })
 }
 

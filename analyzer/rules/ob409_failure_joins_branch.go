@@ -95,12 +95,12 @@ func MayChoose(p *plan.Plan, call *plan.Call) bool {
 	switch {
 	case a == nil:
 	case a.Expression != nil:
-		t, _ := a.Expression.CheckCode(func(name string) *expression.Type {
+		t := a.Expression.CheckCode(func(name string) *expression.Type {
 			if tool := call.Single(); tool != nil && tool.Parameters != nil {
 				return flow.NewType(tool.Parameters.Part(name).Schema)
 			}
 			return nil
-		})
+		}).Type
 		if t == nil || t.Kinds == 0 {
 			return true
 		}

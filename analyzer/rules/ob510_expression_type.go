@@ -25,8 +25,8 @@ func expressionTypes(p *Pass) {
 		if !when && NeverFails(t.Expr) {
 			return
 		}
-		result, err := p.Flow.Check(t)
-		if err != nil {
+		of := p.Flow.Check(t)
+		if err := of.Err; err != nil {
 			f := p.ReportCall(call, t.Node.Within(err.Start, err.End), "%s", err.Message)
 			if f.Help = err.Help; f.Help == "" {
 				f.Advise(
@@ -35,7 +35,7 @@ func expressionTypes(p *Pass) {
 			}
 			return
 		}
-		if when && result != nil && result.Kinds != 0 && result.Kinds&expression.Bool == 0 {
+		if result := of.Type; when && result != nil && result.Kinds != 0 && result.Kinds&expression.Bool == 0 {
 			f := p.ReportCall(call, t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).
 				Advise("compare it with something: †state.total > 100")
 			passed := func(r int) bool {
@@ -68,7 +68,8 @@ func activityCode(p *Pass) {
 			}
 			return nil
 		}
-		result, err := activity.Expression.CheckCode(variable)
+		of := activity.Expression.CheckCode(variable)
+		err := of.Err
 		if f := strayName(p, tool.Activity, known, activity); f != nil {
 			if reported[tool.Activity] = true; err != nil { // it always goes wrong
 				f.As(diag.Error)
@@ -76,7 +77,7 @@ func activityCode(p *Pass) {
 			continue
 		}
 		if err == nil {
-			reported[tool.Activity] = codeResult(p, tool, activity, known, result)
+			reported[tool.Activity] = codeResult(p, tool, activity, known, of.Type)
 			continue
 		}
 		reported[tool.Activity] = true
@@ -99,13 +100,13 @@ func codeResult(p *Pass, tool *plan.Tool, activity *plan.Activity, known *parame
 		func(call *plan.Call) bool { return call.Single() == tool && call.FailureRoute() < 0 }) {
 		return false
 	}
-	open, _ := activity.Expression.CodeMayFail(func(name string) *expression.Type {
+	open := activity.Expression.CheckCode(func(name string) *expression.Type {
 		at := known.Place(name)
 		if !at.Possible || !at.Required { // a call may leave it out
 			return nil
 		}
 		return p.Flow.TypeOf(at.Schema, true)
-	})
+	}).MayFail
 	if tool.Output != nil {
 		gives := p.Flow.Likeness(result)
 		if gives == nil || result.Fields["_outputPath"] != nil { // code may name the alternative that it takes

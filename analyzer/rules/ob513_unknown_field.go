@@ -137,15 +137,15 @@ func unknownMembers(p *Pass) {
 		if t.Expr.Plain() || !slices.ContainsFunc(t.Reads, hasParts) {
 			return
 		}
-		if _, err := p.Flow.Check(t); err != nil {
+		if p.Flow.Check(t).Err != nil {
 			return // a finding of its own
 		}
-		_, err := t.Expr.Check(func(i int) *expression.Type {
+		err := t.Expr.Check(func(i int) *expression.Type {
 			if read := t.Reads[i]; hasParts(read) {
 				return declaredType(p, read)
 			}
 			return p.Flow.Type(t.Reads[i])
-		})
+		}).Err
 		if err == nil {
 			return
 		}

@@ -43,12 +43,13 @@ func MayFail(p *Pass, t *plan.Template) bool {
 	return false
 }
 
-// EvaluationRisk is [expression.Expr.MayFail] for a template.
+// EvaluationRisk reports whether a template may fail, and is blind, see [expression.Checked].
 func EvaluationRisk(p *Pass, t *plan.Template) (risky, blind bool) {
 	if NeverFails(t.Expr) {
 		return false, false
 	}
-	return t.Expr.MayFail(func(i int) *expression.Type { return p.Flow.Type(t.Reads[i]) })
+	of := p.Flow.Check(t)
+	return of.MayFail, of.Blind
 }
 
 // NeverFails reports whether an expression gives one of its references, whatever these hold.

@@ -8,17 +8,28 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Check checks the expression against what is known of its references: ref is the type of the reference with this index
-// in References, nil where nothing is known. It returns the type of the result, nil where nothing is known of that. The
-// error is at the operand that is wrong. Only what always fails is an error: a value that may be null, or that may have
-// other kinds, is taken to have the right one.
-func (e *Expr) Check(ref func(i int) *Type) (*Type, *Error) {
-	return (&checker{expr: e, ref: ref}).result()
+// Checked is what is known of an expression by the types of its references.
+type Checked struct {
+	Type *Type // of the result; nil where nothing is known of it
+	// Err is at the operand that is wrong. Only what always fails is an error: a value that may be null, or that may
+	// have other kinds, is taken to have the right one.
+	Err *Error
+	// MayFail says, without an error, that there are values of these types with which the expression fails: a value of
+	// another kind than is wanted, an index past the end, a division by zero, a number that is too large. Else it can
+	// only fail by its limits.
+	MayFail bool
+	// Blind says that it reads what no type describes: a key of an object that may have others than are named, what is
+	// read from JSON. Then a failure with some values proves nothing, as there may be more in them.
+	Blind bool
 }
 
+// Check checks the expression against what is known of its references: ref is the type of the reference with this index
+// in References, nil where nothing is known.
+func (e *Expr) Check(ref func(i int) *Type) Checked { return (&checker{expr: e, ref: ref}).all() }
+
 // CheckCode checks the code of an activity against what is known of the parameters; variable is their type by name.
-func (e *Expr) CheckCode(variable func(name string) *Type) (*Type, *Error) {
-	return (&checker{expr: e, variable: variable}).result()
+func (e *Expr) CheckCode(variable func(name string) *Type) Checked {
+	return (&checker{expr: e, variable: variable}).all()
 }
 
 // CheckPart is what is known of the value of a part of the expression; nil where nothing is, and where evaluating the
@@ -26,53 +37,30 @@ func (e *Expr) CheckCode(variable func(name string) *Type) (*Type, *Error) {
 func (e *Expr) CheckPart(n *Node, ref func(i int) *Type) *Type {
 	c := &checker{expr: e, ref: ref}
 	t := c.from(n)
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	return t
 }
 
-// MayFail reports whether there are values of the types of the references with which the expression fails, where
-// [Expr.Check] finds nothing that always fails: a value of another kind than is wanted, an index past the end, a
-// division by zero, a number that is too large. Where it is false the expression can only fail by its limits.
-//
-// It is blind where it reads what no type describes: a key of an object that may have others than are named, what is
-// read from JSON. Then a failure with some values proves nothing, as there may be more in them.
-func (e *Expr) MayFail(ref func(i int) *Type) (mayFail, blind bool) {
-	return (&checker{expr: e, ref: ref}).findFailures()
-}
-
-// CodeMayFail is MayFail of the code of an activity.
-func (e *Expr) CodeMayFail(variable func(name string) *Type) (mayFail, blind bool) {
-	return (&checker{expr: e, variable: variable}).findFailures()
-}
-
-func (c *checker) findFailures() (mayFail, blind bool) {
-	_, err := c.result()
-	return err == nil && c.mayFail, c.blind
-}
-
 type checker struct {
+	Checked
 	expr     *Expr
 	ref      func(i int) *Type
 	variable func(name string) *Type
-	err      *Error  // the first one
 	items    []*Type // of the loops around what is checked
 	locals   []*Type
 	types    []*Type // of the arguments of the calls around what is checked
 	times    bool    // dates or durations occur; otherwise no value can be one
-	blind    bool    // it reads what no type describes
-	mayFail  bool    // there are values with which it fails, see MayFail
 }
 
-func (c *checker) result() (*Type, *Error) {
+func (c *checker) all() Checked {
 	root := c.expr.Root()
-	t := c.from(root)
-	c.constants(root)
-	if c.err != nil {
-		return nil, c.err
+	c.Type = c.from(root)
+	if c.constants(root); c.Err != nil {
+		c.Type, c.MayFail = nil, false
 	}
-	return t, nil
+	return c.Checked
 }
 
 // from checks the root of an expression, or a part that isn't open.
@@ -88,8 +76,8 @@ func (c *checker) from(n *Node) *Type {
 
 // report keeps the first problem.
 func (c *checker) report(problem *Error) {
-	if c.err == nil {
-		c.err = problem
+	if c.Err == nil {
+		c.Err = problem
 	}
 }
 
@@ -119,8 +107,8 @@ func (c *checker) apply(n *Node, types []*Type) *Type {
 	if n.fn.perItem && len(types) == 1 { // of the items themselves
 		c.want(n, 0, types[0].elem(), n.fn.param(1).kinds, n.fn.words())
 	}
-	c.mayFail = c.mayFail || n.refuses(kinds, 0, allForms) || n.mayFail()
-	c.blind = c.blind || n.fn.name == "fromJSON"
+	c.MayFail = c.MayFail || n.refuses(kinds, 0, allForms) || n.mayFail()
+	c.Blind = c.Blind || n.fn.name == "fromJSON"
 	if n.fn.results != nil {
 		return n.fn.results(c, n, types)
 	}
@@ -167,14 +155,14 @@ func unlessShort(n *Node) bool {
 // want reports an operand of a type none of whose kinds is wanted, and by what.
 func (c *checker) want(n *Node, i int, t *Type, kinds KindSet, what string) {
 	got := c.kinds(t)
-	c.mayFail = c.mayFail || got&^kinds != 0
+	c.MayFail = c.MayFail || got&^kinds != 0
 	if got&kinds == 0 {
 		c.report(unwanted(n.Args[i], what, "", kinds, got))
 	}
 }
 
 func (c *checker) check(n *Node) *Type {
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	switch n.Op {
@@ -237,7 +225,7 @@ func (c *checker) call(n *Node) *Type {
 		default:
 			t = c.check(a)
 		}
-		if c.err != nil {
+		if c.Err != nil {
 			return nil
 		}
 		c.types = append(c.types, t)
@@ -289,7 +277,7 @@ func (c *checker) object(n *Node) *Type {
 // field checks a member whose key is written out.
 func (c *checker) field(n *Node, name string) *Type {
 	base := c.check(n.Args[0])
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	kinds := c.kinds(base)
@@ -297,7 +285,7 @@ func (c *checker) field(n *Node, name string) *Type {
 	if n.Soft {
 		accepted |= Null
 	}
-	c.mayFail = c.mayFail || kinds&^accepted != 0
+	c.MayFail = c.MayFail || kinds&^accepted != 0
 	switch {
 	case kinds&Object != 0:
 	case kinds&Array == 0 && kinds&Null != 0 && n.Soft:
@@ -318,7 +306,7 @@ func (c *checker) field(n *Node, name string) *Type {
 	case kinds&^Null == Object && base.Rest != nil:
 		return base.Rest.with(Null)
 	case kinds&^Null != Object || base.open() || n.Soft:
-		c.blind = c.blind || !n.Soft
+		c.Blind = c.Blind || !n.Soft
 		return nil
 	}
 	c.report(fail(n.Start, n.End, "there is no field "+quote(name), helpField(name, base.Fields)))
@@ -378,11 +366,11 @@ const (
 // constants reports a part without references that fails whenever it is evaluated.
 func (c *checker) constants(n *Node) {
 	switch {
-	case n == nil || c.err != nil || n.Op == OpLiteral:
+	case n == nil || c.Err != nil || n.Op == OpLiteral:
 	case !n.Open() && !n.varies():
 		m := c.expr.evaluation(nil, &Meter{constantSteps, constantMemory})
 		if _, err := m.attempt(n); err != nil && m.steps <= m.most.Steps && m.memory <= m.most.Memory {
-			c.err, _ = err.(*Error)
+			c.Err, _ = err.(*Error)
 		}
 	default:
 		for _, a := range n.Args {

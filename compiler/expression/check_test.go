@@ -76,7 +76,7 @@ func TestTypeFaults(t *testing.T) {
 		text, _ := faulty(c.marked)
 		e, err := Parse(text)
 		if err == nil {
-			_, err = e.Check(e.knownTypes())
+			err = e.Check(e.knownTypes()).Err
 		}
 		checkFault(t, c.marked, err, c.message, c.help)
 	}
@@ -135,7 +135,8 @@ func TestTypes(t *testing.T) {
 		{"†state.items | map(.tags || [])", listOf(listOf(aString))},
 	} {
 		e := parseOK(t, c.text)
-		got, err := e.Check(e.knownTypes())
+		of := e.Check(e.knownTypes())
+		got, err := of.Type, of.Err
 		if err != nil {
 			t.Errorf("%s is said to be wrong: %s (at %q)", c.text, err.Message, c.text[err.Start:err.End])
 			continue
@@ -153,12 +154,13 @@ func TestCheckCode(t *testing.T) {
 		t.Fatal(err.Message)
 	}
 	types := map[string]*Type{"price": aNumber}
-	got, err := e.CheckCode(func(name string) *Type { return types[name] })
+	of := e.CheckCode(func(name string) *Type { return types[name] })
+	got, err := of.Type, of.Err
 	if err != nil || !reflect.DeepEqual(got, aNumber) {
 		t.Errorf("type %+v, %v", got, err)
 	}
 	types["count"] = aString
-	if _, err = e.CheckCode(func(name string) *Type { return types[name] }); err == nil || e.Text[err.Start:err.End] != "count" {
+	if err = e.CheckCode(func(name string) *Type { return types[name] }).Err; err == nil || e.Text[err.Start:err.End] != "count" {
 		t.Errorf("got %+v", err)
 	}
 }

@@ -59,7 +59,7 @@ func FuzzParse(f *testing.F) {
 					t.Fatalf("%q: the reference %s stands at %q", text, r, piece)
 				}
 			}
-			if _, err := e.Check(func(int) *Type { return nil }); err != nil {
+			if err := e.Check(func(int) *Type { return nil }).Err; err != nil {
 				placed(t, text, err)
 			}
 		}

@@ -70,7 +70,8 @@ func TestTypesInTexts(t *testing.T) {
 		"x †{string(state.l)}":     "",
 	} {
 		e := parseOK(t, text)
-		result, err := e.Check(func(i int) *Type { return types[e.refs[i].Path[0].Key] })
+		of := e.Check(func(i int) *Type { return types[e.refs[i].Path[0].Key] })
+		result, err := of.Type, of.Err
 		switch {
 		case err == nil && (at != "" || result.Kinds != String):
 			t.Errorf("%s is %v", text, result)
