@@ -139,8 +139,8 @@ func differ(p *Pass, schedules []Schedule) bool {
 // neededBy gives the calls that two calls depend on, directly or not, in the order in which they may run.
 func neededBy(p *Pass, a, b int) (needed []int32) {
 	var ofA, ofB dag.Trace
-	ofA.Follow(&p.Plan.Graph, int32(a), 0)
-	ofB.Follow(&p.Plan.Graph, int32(b), 0)
+	ofA.Follow(&p.Plan.Graph, int32(a))
+	ofB.Follow(&p.Plan.Graph, int32(b))
 	for _, i := range p.Plan.Graph.Order() {
 		if ofA.Met(i) || ofB.Met(i) {
 			needed = append(needed, i)

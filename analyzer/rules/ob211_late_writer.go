@@ -39,7 +39,7 @@ func lateWriters(p *Pass) {
 			}
 			if traced != w.Call {
 				traced, budget = w.Call, budget-compiled.Graph.Edges()
-				trace.Follow(&compiled.Graph, w.Call, 0)
+				trace.Follow(&compiled.Graph, w.Call)
 			}
 			if budget < 0 {
 				return

@@ -241,9 +241,8 @@ type Trace struct {
 	stack []int32
 }
 
-// Follow goes from a node against the edges to all nodes from least on: where nodes
-// depend on earlier ones alone, those before it can't lead there.
-func (t *Trace) Follow(g *Graph, from, least int32) {
+// Follow goes from a node against the edges to all nodes.
+func (t *Trace) Follow(g *Graph, from int32) {
 	t.met = append(t.met, make([]int32, g.Len()-len(t.met))...)
 	t.now++
 	t.stack = append(t.stack[:0], from)
@@ -251,7 +250,7 @@ func (t *Trace) Follow(g *Graph, from, least int32) {
 		i := t.stack[len(t.stack)-1]
 		t.stack = t.stack[:len(t.stack)-1]
 		for _, d := range g.Deps(int(i)) {
-			if d >= least && t.met[d] != t.now {
+			if t.met[d] != t.now {
 				t.met[d] = t.now
 				t.stack = append(t.stack, d)
 			}

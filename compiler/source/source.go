@@ -206,12 +206,7 @@ func (s Span) From() Position {
 }
 
 // To is the place just after the span's last character.
-func (s Span) To() Position {
-	if s.File == nil {
-		return Position{Line: 1, Column: 1}
-	}
-	return s.File.Position(s.End)
-}
+func (s Span) To() Position { return Span{s.File, s.End, s.End}.From() }
 
 // Where is the beginning of a known span for people: file:line:column.
 func (s Span) Where() string {
