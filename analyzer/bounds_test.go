@@ -120,7 +120,7 @@ func (b boundedPlan) outcomes(p *plan.Plan, bound *schema.Schema) (accepts, refu
 					return nil, expression.Absent
 				}
 				return value, expression.There
-			})
+			}, nil)
 			if err != nil || presence != expression.There {
 				return nil
 			}

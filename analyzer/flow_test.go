@@ -304,7 +304,7 @@ func TestGeneratedExpressionFlows(t *testing.T) {
 					t.Fatalf("%s has no value in %s", code, analysis.Brief(result))
 				}
 				return v, expression.There
-			})
+			}, nil)
 			if err == nil && presence == expression.There && said.Rule == rules.FlowMismatch.Rule && consumer.Accepts(out) {
 				t.Fatalf("%s into %s: %s, and %s is accepted", code, wanted, shown(*said), analysis.Brief(out))
 			}

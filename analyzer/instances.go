@@ -246,7 +246,7 @@ func skips(p *plan.Plan, r *plan.Read, one *plan.Instance) bool {
 			return nil, expression.Absent
 		}
 		return value, expression.There
-	})
+	}, nil)
 	return err == nil && presence != expression.Pending && (presence != expression.There || value != true)
 }
 

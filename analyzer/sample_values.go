@@ -72,7 +72,7 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool)
 	}
 	open := false // an undescribed object may hold something
 	blind := flow.Once(w.blind, t, func() bool { _, blind := rules.EvaluationRisk(w.pass, t); return blind })
-	value, presence, err := t.Expr.EvalWithin(func(i int) (any, expression.Presence) {
+	value, presence, err := t.Expr.Eval(func(i int) (any, expression.Presence) {
 		v, there := w.read(&w.pass.Plan.Reads[t.Reads[i]])
 		if !there {
 			return nil, expression.Absent

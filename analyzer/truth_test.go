@@ -217,7 +217,7 @@ func truthCaseOf(t *testing.T, conditions []string) *truthCase {
 func (c *truthCase) holds(call *plan.Call, values map[string]any) (yes, no bool) {
 	value, presence, err := call.When.Expr.Eval(func(i int) (any, expression.Presence) {
 		return values[c.nameOf(call, i)], expression.There
-	})
+	}, nil)
 	if err != nil || presence != expression.There {
 		return false, false
 	}

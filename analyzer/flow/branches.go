@@ -176,6 +176,6 @@ func (b *Branches) passesGuard(v *Variant, witness any, when *plan.Template) boo
 			return nil, expression.Absent
 		}
 		return value, expression.There
-	})
+	}, nil)
 	return err == nil && presence == expression.There && value == true
 }

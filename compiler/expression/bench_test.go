@@ -18,7 +18,7 @@ func benchmarkEval(b *testing.B, text string, value any) {
 	look := func(int) (any, Presence) { return value, There }
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, p, err := e.Eval(look); err != nil || p != There {
+		if _, p, err := e.Eval(look, nil); err != nil || p != There {
 			b.Fatal(p, err)
 		}
 	}

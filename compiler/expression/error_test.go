@@ -172,7 +172,7 @@ func TestFailures(t *testing.T) {
 	} {
 		text, _ := faulty(c.marked)
 		e := parseOK(t, text)
-		_, p, err := e.Eval(small.look(e))
+		_, p, err := e.Eval(small.look(e), nil)
 		if p == Pending {
 			t.Errorf("%s is pending and failed", text)
 		}
@@ -184,7 +184,7 @@ func TestFailures(t *testing.T) {
 // LANGUAGE.md#references-and-expressions: an error in an operand isn't a value that isn't there.
 func TestErrorsDontFallThrough(t *testing.T) {
 	e := parseOK(t, "†state.name + 1 || 5")
-	if v, _, err := e.Eval(small.look(e)); err == nil {
+	if v, _, err := e.Eval(small.look(e), nil); err == nil {
 		t.Errorf("= %v", v)
 	}
 	// but a branch that isn't taken has none
@@ -309,14 +309,14 @@ func TestCost(t *testing.T) {
 			e := parseOK(t, text)
 			var v any
 			var first error
-			if took, ok := cputime.Within(time.Second, func() { v, _, first = e.Eval(w.look(e)) }); !ok {
+			if took, ok := cputime.Within(time.Second, func() { v, _, first = e.Eval(w.look(e), nil) }); !ok {
 				t.Errorf("refused after %v", took)
 			}
 			if first == nil {
 				t.Fatalf("it has a value of %T", v)
 			}
 			for range amount.Of(0, 1, 1) {
-				if _, _, again := e.Eval(w.look(e)); again == nil || first.Error() != again.Error() {
+				if _, _, again := e.Eval(w.look(e), nil); again == nil || first.Error() != again.Error() {
 					t.Errorf("refused differently: %q, then %q", first, again)
 				}
 			}
@@ -333,7 +333,7 @@ func TestCost(t *testing.T) {
 		"†(†big | groupBy(# % 100) | keys() | len())",
 	} {
 		e := parseOK(t, text)
-		if _, p, err := e.Eval(w.look(e)); err != nil || p != There {
+		if _, p, err := e.Eval(w.look(e), nil); err != nil || p != There {
 			t.Errorf("%s: %v (presence %d)", text, err, p)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // string, []any, map[string]any) and only read when the presence is There.
 type Lookup func(ref int) (value any, p Presence)
 
-// Eval evaluates the expression with the values of its references from look.
+// Eval evaluates the expression with the values of its references from look. Its steps and memory are taken from the
+// meter, which may be nil.
 //
 // The result is There with a value, Absent, or Pending when what was looked up doesn't yet decide it; once it isn't
 // Pending, references that were still pending can't change it any more. An error is an *Error with a place in Text; it
@@ -21,13 +22,7 @@ type Lookup func(ref int) (value any, p Presence)
 //
 // Values are data and nothing in them is evaluated. None that look gives is changed. A value that is picked (by a plain
 // reference, a fallback or a gate) is the very value that look gave; a computed one is a copy of its own.
-func (e *Expr) Eval(look Lookup) (value any, p Presence, err error) {
-	return e.EvalWithin(look, nil)
-}
-
-// EvalWithin is [Expr.Eval] of an expression that shares a budget with others: its steps and memory are taken from the
-// meter, which may be nil.
-func (e *Expr) EvalWithin(look Lookup, left *Meter) (value any, p Presence, err error) {
+func (e *Expr) Eval(look Lookup, left *Meter) (value any, p Presence, err error) {
 	if e.Plain() {
 		if value, p = look(0); p != There {
 			value = nil

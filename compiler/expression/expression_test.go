@@ -274,7 +274,7 @@ func evalCases(t *testing.T, cases []evalCase) {
 			t.Errorf("%s: %s (at %q)", c.text, err.Message, c.text[err.Start:err.End])
 			continue
 		}
-		value, p, failure := e.Eval(small.look(e))
+		value, p, failure := e.Eval(small.look(e), nil)
 		want, wantP := c.want, There
 		if c.want == pending {
 			want, wantP = nil, Pending
@@ -332,7 +332,7 @@ func TestCode(t *testing.T) {
 func TestResultsAreTheirOwn(t *testing.T) {
 	items := list(object{"n": 1.0}, object{"n": 2.0})
 	e := parseOK(t, "†state.items | filter(.n > 0)")
-	value, _, err := e.Eval(func(int) (any, Presence) { return items, There })
+	value, _, err := e.Eval(func(int) (any, Presence) { return items, There }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

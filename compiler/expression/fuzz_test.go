@@ -106,7 +106,7 @@ func FuzzEval(f *testing.F) {
 			kept[i] = cloned(values[i].value)
 		}
 		eval := func(values []outcome) (any, Presence, error) {
-			return e.Eval(func(i int) (any, Presence) { return values[i].value, values[i].p })
+			return e.Eval(func(i int) (any, Presence) { return values[i].value, values[i].p }, nil)
 		}
 		v, p, failure := eval(values)
 		if failure != nil {

@@ -51,7 +51,7 @@ func TestFaultsInTexts(t *testing.T) {
 		{"†{state.name} †{(state.gone || null)}", "state.gone || null"},
 	} {
 		e := parseOK(t, c.text)
-		_, _, err := e.Eval(small.look(e))
+		_, _, err := e.Eval(small.look(e), nil)
 		if fault, ok := err.(*Error); !ok || c.text[fault.Start:fault.End] != c.at || !strings.Contains(fault.Help, "toJSON") && !strings.Contains(fault.Help, "||") {
 			t.Errorf("%s: %v", c.text, err)
 		}
@@ -105,7 +105,7 @@ func TestTextsAreLimited(t *testing.T) {
 		}
 	}
 	e := parseOK(t, strings.Repeat("†{state.text}", 500))
-	if _, _, err := e.Eval(func(int) (any, Presence) { return strings.Repeat("x", 1<<20), There }); err == nil || !strings.Contains(err.Error(), "MiB") {
+	if _, _, err := e.Eval(func(int) (any, Presence) { return strings.Repeat("x", 1<<20), There }, nil); err == nil || !strings.Contains(err.Error(), "MiB") {
 		t.Errorf("500 MiB of text: %v", err)
 	}
 }

@@ -50,7 +50,7 @@ func TestLengths(t *testing.T) {
 					return float64(n), There
 				}
 				return list, There
-			})
+			}, nil)
 			if got, ok := value.([]any); failed != nil || presence != There || !ok || len(got) < least || len(got) > most {
 				t.Errorf("%s of %d items is %v (%v), not of %d to %d", text, n, value, failed, least, most)
 			}

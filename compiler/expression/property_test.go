@@ -142,7 +142,7 @@ func (e *Expr) in(world []outcome) outcome {
 	v, p, err := e.Eval(func(i int) (any, Presence) {
 		o := world[e.References()[i].Path[0].Key[1]-'0']
 		return o.value, o.p
-	})
+	}, nil)
 	if err != nil {
 		return outcome{err.Error(), 99}
 	}

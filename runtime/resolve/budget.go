@@ -68,7 +68,7 @@ func (b *Budget) compute(t *plan.Template, look expression.Lookup) (any, express
 		left.Steps += stepsOfLook
 		left.Memory += memoryOfLook
 	}
-	value, presence, err := t.Expr.EvalWithin(look, left)
+	value, presence, err := t.Expr.Eval(look, left)
 	switch {
 	case left != nil && left.Passed():
 		return nil, presence,

@@ -80,7 +80,7 @@ func taken(compiled *plan.Plan, read *plan.Read, by string, chance *rand.Rand) a
 				for _, v := range some {
 					if _, p, err := t.Expr.Eval(func(ref int) (any, expression.Presence) {
 						return v, expression.There
-					}); err == nil && p == expression.There {
+					}, nil); err == nil && p == expression.There {
 						found = v
 						return
 					}

@@ -203,7 +203,7 @@ func NeverThere(t *plan.Template, never func(read int) bool) bool {
 			return nil, expression.Absent
 		}
 		return nil, expression.Pending
-	})
+	}, nil)
 	return err == nil && presence == expression.Absent
 }
 

@@ -59,7 +59,7 @@ func FuzzConditions(f *testing.F) {
 					return nil, expression.Absent
 				}
 				return some, expression.There
-			})
+			}, nil)
 			var all []int
 			for read := range form.alone {
 				all = append(all, read)
