@@ -58,7 +58,13 @@ func TestRunAsksOnATerminal(t *testing.T) {
 			v.gone(t, "wait")
 		}, statusOK, 1,
 			[]string{"✓ order", `? may "refund" run?`, `"amount": 120.5`, `← †state.order.total, from ["order"]`, "✓ approved", "✓ refund", "done in", "3 done"}},
-		{"rejected", nil, func(v *victim, p *pty.Terminal) { p.Asked(); p.Press("n\r"); p.Prompted("why?"); p.Press("too much\r") }, statusFound, 0,
+		{"rejected", nil, func(v *victim, p *pty.Terminal) {
+			p.Asked()
+			p.Press("n\r")
+			p.Prompted("why?")
+			p.Press("too much\r")
+			p.Sees("✗ refund")
+		}, statusFound, 0,
 			[]string{"✓ order", `? may "refund" run?`, "why? too much", "✗ rejected", "✗ refund", "too much", "✓ write", "failed in", "1 rejected"}},
 		{"changed to what doesn't fit", nil, func(v *victim, p *pty.Terminal) {
 			p.Asked()
