@@ -1,106 +1,106 @@
 package catalogue
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/parser"
 
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // YAML writes a JSON value as YAML below some comments, the keys of mappings sorted: the
-// same value gives the same bytes. It was read back: what the text says is the value.
+// same value gives the same bytes. What is read back from it is the value; where a key would read
+// as something else, all of it is in JSON.
 func YAML(comments string, value any) ([]byte, error) {
-	var out strings.Builder
-	out.WriteString(comments)
-	write(&out, value, "\n")
-	text := []byte(out.String() + "\n")
-	root, problems := source.Parse(source.NewFile("written.yaml", text), source.DefaultLimits())
-	for _, p := range problems {
-		if !p.Warning {
-			return nil, fmt.Errorf("it can't be read back: line %d: %s", p.Span.From().Line, p.Message)
+	for _, write := range []func() ([]byte, error){
+		func() ([]byte, error) {
+			return yaml.MarshalWithOptions(plain(value), yaml.Indent(2), yaml.CustomMarshaler(spelled))
+		},
+		func() ([]byte, error) { return json.MarshalIndent(value, "", "  ") },
+	} {
+		text, err := write()
+		if err != nil {
+			return nil, fmt.Errorf("it can't be written as YAML: %w", err)
+		}
+		text = append([]byte(comments), text...)
+		if root, ok := read(source.NewFile("written.yaml", text)); ok && schema.Equal(root.Value(), value) {
+			return text, nil
 		}
 	}
-	if !schema.Equal(root.Value(), value) {
-		return nil, fmt.Errorf("it says something else when it is read back")
-	}
-	return text, nil
+	return nil, errors.New("it says something else when it is read back")
+}
+
+// read is the document of a file; ok is false where it has an error.
+func read(file *source.File) (root *source.Node, ok bool) {
+	root, problems := source.Parse(file, source.DefaultLimits())
+	return root, !slices.ContainsFunc(problems, func(p source.Problem) bool { return !p.Warning })
 }
 
 // AddTo adds a text to the list under a key of a YAML file and keeps its comments; it is nil where the list has it.
 // A file that says something else afterwards is written anew, without its comments.
 func AddTo(file *source.File, key, text string) ([]byte, error) {
-	root, problems := source.Parse(file, source.DefaultLimits())
+	root, readable := read(file)
 	value, ok := root.Value().(map[string]any)
-	if !ok || slices.ContainsFunc(problems, func(p source.Problem) bool { return !p.Warning }) {
+	if !ok || !readable {
 		return nil, fmt.Errorf("it isn't a mapping that can be read")
 	}
-	old, list, items := string(file.Text), root.Get(key), []any{}
-	at, added := len(strings.TrimSuffix(old, "\n")), "\n"+key+":\n- "+spelled(text)
-	if list != nil {
+	where, add, items := "$."+key, any([]any{text}), []any{}
+	if list := root.Get(key); list == nil {
+		where, add = "$", map[string]any{key: add}
+	} else {
 		for _, item := range list.Several() {
 			items = append(items, item.Value())
-		}
-		last := list.Several()[max(0, len(list.Items)-1):]
-		switch {
-		case len(last) == 0: // []
-			at, added = list.Start+1, spelled(text)
-		case old[list.Start] == '[':
-			at, added = last[0].End, ", "+spelled(text)
-		default:
-			line, _, _ := strings.Cut(old[last[0].End:], "\n")
-			at = last[0].End + len(line)
-			added = "\n" + old[strings.LastIndexByte(old[:list.Start], '\n')+1:list.Start] + "- " + spelled(text)
 		}
 	}
 	if slices.Contains(items, any(text)) {
 		return nil, nil
 	}
 	value[key] = append(items, text)
-	edited := []byte(old[:at] + added + old[at:])
-	after, _ := source.Parse(source.NewFile(file.Name, edited), source.DefaultLimits())
-	if after != nil && schema.Equal(after.Value(), value) {
-		return edited, nil
+	added, err := YAML("", add)
+	tree, wrong := parser.ParseBytes(file.Text, parser.ParseComments)
+	if err = cmp.Or(err, wrong); err != nil {
+		return nil, err
+	}
+	if at, err := yaml.PathString(where); err == nil && at.MergeFromReader(tree, bytes.NewReader(added)) == nil {
+		edited := source.NewFile(file.Name, []byte(tree.String()))
+		if after, ok := read(edited); ok && schema.Equal(after.Value(), value) {
+			return edited.Text, nil
+		}
 	}
 	return YAML("", value)
 }
 
-// write writes a JSON value. A further line of it begins with a line feed and its indentation.
-func write(out *strings.Builder, value any, line string) {
-	between := ""
-	switch v := value.(type) {
+// plain is a JSON value in the form in which every encoder writes the same bytes.
+func plain(v any) any {
+	switch v := v.(type) {
 	case map[string]any:
+		out := yaml.MapSlice{}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			out.WriteString(between + spelled(key) + ":")
-			between = line
-			further := " "
-			if below, _ := v[key].(map[string]any); len(below) > 0 {
-				further = line + "  "
-			} else if below, _ := v[key].([]any); len(below) > 0 {
-				further = line
-			}
-			out.WriteString(further)
-			write(out, v[key], further)
+			out = append(out, yaml.MapItem{Key: key, Value: plain(v[key])})
 		}
+		return out
 	case []any:
-		for _, item := range v {
-			out.WriteString(between + "- ")
-			between = line
-			write(out, item, line+"  ")
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = plain(v[i])
 		}
-	case string:
-		between = spelled(v)
-		out.WriteString(between)
+		return out
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v)
+		}
 	}
-	if between == "" {
-		text, _ := json.Marshal(value) // a scalar, or nothing in it
-		out.Write(text)
-	}
+	return v
 }
 
 var (
@@ -109,9 +109,9 @@ var (
 )
 
 // spelled is a text in quotes, unless it reads as itself to everybody.
-func spelled(text string) string {
+func spelled(text string) ([]byte, error) {
 	if bare.MatchString(text) && !taken.MatchString(text) {
-		return text
+		return []byte(text), nil
 	}
-	return strconv.Quote(text)
+	return json.Marshal(text)
 }
