@@ -44,7 +44,7 @@ func (o *compiling) run(_ context.Context, c *cli, args []string) error {
 	text, err := canonical.Plan(p.Plan)
 	switch {
 	case o.Digest:
-		text, err = digestOf(p.Plan, o.Explain, o.Format == "json")
+		text, err = o.digest(p.Plan)
 	case err == nil && o.Format == "yaml":
 		root, _ := source.Parse(source.NewFile("plan.json", text), source.Limits{})
 		text, err = catalogue.YAML("", root.Value())
@@ -55,29 +55,28 @@ func (o *compiling) run(_ context.Context, c *cli, args []string) error {
 	return c.write(o.Output, text)
 }
 
-// digestOf is a plan's digest as it is printed, with what it is over if that is to be explained.
-func digestOf(p *plan.Plan, explain, asJSON bool) ([]byte, error) {
-	digest, err := canonical.Digest(p)
-	var parts []plan.Part
-	if err == nil && explain {
-		parts, err = p.Parts()
+// digest is a plan's digest, and what it covers if that is to be explained.
+func (o *compiling) digest(p *plan.Plan) (text []byte, err error) {
+	shown := struct {
+		Kind   string      `json:"kind"`
+		Digest string      `json:"digest"`
+		Parts  []plan.Part `json:"parts,omitempty"`
+	}{Kind: "digest"}
+	if shown.Digest, err = canonical.Digest(p); err == nil && o.Explain {
+		shown.Parts, err = p.Parts()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if asJSON {
-		line, err := json.Marshal(struct {
-			Kind   string      `json:"kind"`
-			Digest string      `json:"digest"`
-			Parts  []plan.Part `json:"parts,omitempty"`
-		}{"digest", digest, parts})
-		return append(line, '\n'), err
+	if o.Format == "json" {
+		text, err = json.Marshal(shown)
+		return append(text, '\n'), err
 	}
-	text := digest + "\n"
-	for _, part := range parts {
-		text += fmt.Sprintf("  %s %s\n", part.Digest, strings.TrimPrefix(part.String(), "the "))
+	lines := shown.Digest + "\n"
+	for _, part := range shown.Parts {
+		lines += fmt.Sprintf("  %s %s\n", part.Digest, strings.TrimPrefix(part.String(), "the "))
 	}
-	return []byte(text), nil
+	return []byte(lines), nil
 }
 
 // A demanded is a flag that takes a digest.

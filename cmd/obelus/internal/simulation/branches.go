@@ -84,8 +84,7 @@ var problemTitles = []struct {
 // reportBranches prints what was found.
 func (s *Simulation) reportBranches(found *simulate.Exploration) {
 	style := terminal.StyleFor(s.Screen)
-	title := s.title("branches", found.Usual.Seed) + ", " + wording.Count(len(found.Choices), "choice")
-	s.head(style, title)
+	s.head(style, "branches", found.Usual.Seed, wording.Count(len(found.Choices), "choice"))
 	fixed := state.Over(s.Plan.Input, s.Options.Input)
 	maps.DeleteFunc(fixed, func(key string, _ any) bool { return slices.Contains(s.Made.Input, key) })
 	if len(fixed) > 0 {

@@ -20,18 +20,13 @@ const (
 	maxTimeline = 60
 )
 
-// title names what is reported.
-func (s *Simulation) title(what string, seed uint64) string {
+// head prints what is reported of the plan, and what of input and state was generated.
+func (s *Simulation) head(style terminal.Style, what string, seed uint64, more string) {
 	name := s.Plan.Name
 	if name == "" && s.Plan.File != nil {
 		name = s.Plan.File.Name
 	}
-	return fmt.Sprintf("%s of %s, seed %d", what, name, seed)
-}
-
-// head prints a title, and what of input and state was generated.
-func (s *Simulation) head(style terminal.Style, title string) {
-	s.Print("%s\n", style.Bold(diag.Escape(title)))
+	s.Print("%s\n", style.Bold(diag.Escape(fmt.Sprintf("%s of %s, seed %d, %s", what, name, seed, more))))
 	for i, keys := range [][]string{s.Made.Input, s.Made.State} {
 		if len(keys) > 0 {
 			what := []string{"input", "state"}[i]
@@ -43,11 +38,11 @@ func (s *Simulation) head(style terminal.Style, title string) {
 // report prints one simulation: its timeline, and what a run prints at its end.
 func (s *Simulation) report(one *simulate.Scenario) {
 	style := terminal.StyleFor(s.Screen)
-	title := s.title("simulation", one.Seed) + ", " + wording.Count(len(one.Calls), "call")
+	more := wording.Count(len(one.Calls), "call")
 	if one.Schedule > 0 {
-		title += fmt.Sprintf(", schedule %d", one.Schedule)
+		more += fmt.Sprintf(", schedule %d", one.Schedule)
 	}
-	s.head(style, title)
+	s.head(style, "simulation", one.Seed, more)
 	s.Print("\n")
 	s.bars(one, style)
 	ending := terminal.NewRecorded(s.Screen, terminal.Run{Plan: s.Plan, Simulated: true})

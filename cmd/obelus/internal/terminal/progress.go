@@ -159,7 +159,7 @@ func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
 		}
 	case runtime.Repeat:
 		p.line(one, p.style.Faint("="), p.style.Faint("done already"))
-		p.settle(c)
+		p.settle(one)
 	case runtime.Settle:
 		hasFailed := c.Settlement.Status == runtime.Failed || c.Settlement.Status == runtime.Rejected
 		if many && hasFailed {
@@ -170,7 +170,7 @@ func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
 			p.line(one, mark, text)
 		}
 		if !c.Settlement.Left { // else it continues with the run
-			p.settle(c)
+			p.settle(one)
 		}
 	}
 }
@@ -190,11 +190,9 @@ func (p *Progress) callState(c runtime.Command) *callState {
 }
 
 // settle removes a call from those that are running.
-func (p *Progress) settle(c runtime.Command) {
+func (p *Progress) settle(one *callState) {
 	p.settled++
-	p.calls = slices.DeleteFunc(p.calls, func(one *callState) bool {
-		return one.frame == c.Frame && one.call == c.Call
-	})
+	p.calls = slices.DeleteFunc(p.calls, func(other *callState) bool { return other == one })
 }
 
 // Waits shows what the run waits for.
