@@ -168,7 +168,7 @@ func TestCases(t *testing.T) {
 		if !fires[r.Code] {
 			t.Errorf("no case shows %s %s", r.Code, r.Name)
 		} else if !silent[r.Code] {
-			t.Errorf("beside no case that shows %s %s there is one that doesn't (an info needs \"# judge %s\")", r.Code, r.Name, r.Code)
+			t.Errorf("the .txtar files that show %s %s have no plan without it: add one (for an info with \"# judge %s\")", r.Code, r.Name, r.Code)
 		}
 	}
 }

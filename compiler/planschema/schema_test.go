@@ -111,7 +111,7 @@ func TestEveryPropertyIsDescribed(t *testing.T) {
 		}
 		for name, property := range s.Properties {
 			if !described(at+"."+name, property) {
-				t.Errorf("%s.%s has no description", at, name)
+				t.Errorf("%s.%s has no description: add it to compiler/planschema/schema.json", at, name)
 			}
 			walk(at+"."+name, property)
 		}

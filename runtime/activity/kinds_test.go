@@ -13,12 +13,12 @@ func TestEveryKindIsCarriedOut(t *testing.T) {
 			t.Errorf("the kind %q isn't registered: add runtime/activity/%s.go with register(%q, kind{open: …})", name, name, name)
 		}
 		if kind.About == "" {
-			t.Errorf("the kind %q has no About: compiler/%s.go says what a definition of it holds", name, name)
+			t.Errorf("the kind %q has no About: compiler/kinds/%s.go says what a definition of it holds", name, name)
 		}
 	}
 	for name := range registered {
 		if kinds.Kinds[name].Name == "" && name != "go" {
-			t.Errorf("no document can define the kind %q: add compiler/%s.go with register(Kind{Name: %q, …})", name, name, name)
+			t.Errorf("no document can define the kind %q: add compiler/kinds/%s.go with register(Kind{Name: %q, …})", name, name, name)
 		}
 	}
 }
