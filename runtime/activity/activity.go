@@ -141,7 +141,7 @@ type Options struct {
 // A Set is the activities of one run. Its methods may be called from many goroutines at once.
 type Set struct {
 	byName  map[string]starter
-	workers []*worker
+	closers []func()           // of workers and servers
 	client  *http.Client       // of all that send requests; nil for none
 	servers map[string]*server // by what they are
 	options Options
@@ -277,11 +277,8 @@ func (s *Set) Close() error {
 	s.end()
 	s.mu.Unlock()
 	var all sync.WaitGroup
-	for _, w := range s.workers {
-		all.Go(w.close)
-	}
-	for _, one := range s.servers {
-		all.Go(one.close)
+	for _, end := range s.closers {
+		all.Go(end)
 	}
 	all.Wait()
 	s.running.Wait()

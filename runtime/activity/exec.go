@@ -49,7 +49,7 @@ var _ = register("exec", kind{missing: missingProgram,
 			return &p, nil
 		}
 		w := &worker{program: p}
-		s.workers = append(s.workers, w)
+		s.closers = append(s.closers, w.close)
 		return w, nil
 	}})
 

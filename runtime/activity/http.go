@@ -164,7 +164,10 @@ func (x *caller) exchange(request *http.Request, form string) (any, error) {
 		answer.Body = http.NoBody
 	}
 	if answer.StatusCode/100 != 2 {
-		return nil, x.refused(answer, answer.Body)
+		content, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal)) // what is lost of it says nothing else
+		f := x.refusal(answer.StatusCode, answer.Header, content, " from "+from(answer.Request))
+		f.Message = fmt.Sprintf("activity %q ", x.name) + f.Message
+		return nil, f
 	}
 	var body []byte
 	if answer.ContentLength > maxOutput {
@@ -190,7 +193,7 @@ var errTooMuch = errors.New("it is too long")
 
 // atMost reads no more than so many bytes less one, and says so.
 type atMost struct {
-	io.Reader
+	io.ReadCloser
 	left int64
 }
 
@@ -198,7 +201,7 @@ func (a *atMost) Read(p []byte) (int, error) {
 	if a.left <= 0 {
 		return 0, errTooMuch
 	}
-	n, err := a.Reader.Read(p[:min(int64(len(p)), a.left)])
+	n, err := a.ReadCloser.Read(p[:min(int64(len(p)), a.left)])
 	a.left -= int64(n)
 	return n, err
 }
@@ -239,13 +242,6 @@ func (x *caller) unanswered(request *http.Request, answer *http.Response, err er
 }
 
 func statusCode(status int) string { return fmt.Sprintf("http-%d", status) }
-
-func (x *caller) refused(answer *http.Response, body io.Reader) *Failure {
-	content, _ := io.ReadAll(io.LimitReader(body, maxRefusal)) // what is lost of it says nothing else
-	f := x.refusal(answer.StatusCode, answer.Header, content, " from "+from(answer.Request))
-	f.Message = x.failure("", "").Message + f.Message
-	return f
-}
 
 // refusal is the failure of an answer with an error status: its message is what was got, and from
 // where, if that is given.

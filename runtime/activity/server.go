@@ -58,6 +58,7 @@ var _ = register("mcp", kind{
 			def.Env, def.Inherit, def.Dir)
 		if s.servers[key] == nil {
 			s.servers[key] = &server{program: s.program(name, def), of: def.Server, client: client}
+			s.closers = append(s.closers, s.servers[key].close)
 		}
 		return &tool{s.servers[key], name, def}, nil
 	},
@@ -116,7 +117,7 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 			sent()
 		}()
 	}()
-	params, err := encode(r.params())
+	params, err := encode(r.input())
 	if err != nil {
 		return fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", t.activity, err)
 	}
@@ -142,14 +143,6 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 		return none, t.failure(ctx, c, err)
 	}
 	return t.result(answer, r)
-}
-
-// params are a call's parameters, with the context of a call that has one; never null.
-func (r *Request) params() map[string]any {
-	if all := r.input(); all != nil {
-		return all
-	}
-	return map[string]any{}
 }
 
 func (t *tool) failure(ctx context.Context, c *contact, err error) error {

@@ -59,10 +59,7 @@ func (d *dressed) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	// whose events are bounded one by one
 	if err == nil && !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
-		answer.Body = struct {
-			io.Reader
-			io.Closer
-		}{&atMost{answer.Body, maxOutput + envelope}, answer.Body}
+		answer.Body = &atMost{answer.Body, maxOutput + envelope}
 	}
 	return answer, err
 }

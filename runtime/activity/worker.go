@@ -60,14 +60,8 @@ func (r *request) answer(result Result, err error) {
 
 // start puts a request to the worker, and waits for its answer in a goroutine.
 func (w *worker) start(ctx context.Context, r Request, ended func(Result, error)) {
-	req, err := w.put(r)
-	go func() {
-		if err != nil {
-			ended(none, err)
-			return
-		}
-		ended(w.await(ctx, req))
-	}()
+	req := w.put(r)
+	go func() { ended(w.await(ctx, req)) }()
 }
 
 // await waits for the answer to a request. One that is given up has ended when it is
@@ -88,35 +82,32 @@ func (w *worker) await(ctx context.Context, req *request) (Result, error) {
 }
 
 // put gives a request to the process that takes them, or has one started.
-func (w *worker) put(r Request) (*request, error) {
-	asked := struct {
+func (w *worker) put(r Request) *request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last++
+	line, err := encode(struct {
 		ID      int            `json:"id"`
 		Tool    string         `json:"tool"`
 		Params  map[string]any `json:"params"`
 		Context map[string]any `json:"context,omitzero"`
-	}{0, r.Tool, r.Params, r.Context}
-	if asked.Params == nil {
-		asked.Params = map[string]any{}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	}{w.last, r.Tool, r.Params, r.Context})
+	req := &request{Request: r, id: w.last, line: append(line, '\n'), answered: make(chan struct{})}
 	if w.over.Err() != nil {
-		return nil, w.isClosed()
-	}
-	w.last++
-	asked.ID = w.last
-	line, err := encode(asked)
-	if err != nil {
+		err = w.isClosed()
+	} else if err != nil {
 		_, err = fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", w.name, err)
-		return nil, err
 	}
-	req := &request{Request: r, id: asked.ID, line: append(line, '\n'), answered: make(chan struct{})}
+	if err != nil {
+		req.answer(none, err)
+		return req
+	}
 	if w.shift == nil {
 		w.shift = &shift{w: w, more: make(chan struct{}, 1)}
 		go w.shift.open(w.dying)
 	}
 	w.shift.take(req)
-	return req, nil
+	return req
 }
 
 func (w *worker) isClosed() error {

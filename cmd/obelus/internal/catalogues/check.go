@@ -49,38 +49,36 @@ func Check(ctx context.Context, name string, reading *project.Reader, style term
 	if info.IsDir() {
 		files, _ = filepath.Glob(filepath.Join(name, "*.y*ml"))
 	}
-	var all []*drift
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		content, err := os.ReadFile(file)
 		if err != nil {
 			return "", false, project.CantRead(file, err)
 		}
-		root, _ := source.Parse(source.NewFile(file, text), source.Limits{})
-		var some []*drift
+		root, _ := source.Parse(source.NewFile(file, content), source.Limits{})
+		var all []*drift
 		if from := root.Get("x-source"); from != nil {
-			some, err = driftOfDocument(file, text, from)
-		} else if DefinesServers(file, text) {
-			some, err = driftOfServers(ctx, file, reading)
+			all, err = driftOfDocument(file, content, from)
+		} else if DefinesServers(file, content) {
+			all, err = driftOfServers(ctx, file, reading)
 		}
 		if err != nil {
 			return "", false, err
 		}
-		all = append(all, some...)
+		for _, d := range all {
+			state := "as it was"
+			if d.changed {
+				state = "changed, and breaks no plans"
+			}
+			if len(d.breaks) > 0 {
+				breaks, state = true, style.Red("breaks plans:")
+			}
+			slices.Sort(d.breaks)
+			text += diag.Escape(d.name) + ": " + state + "\n" + strings.Join(d.breaks, "")
+		}
 	}
-	if len(all) == 0 {
+	if text == "" {
 		return "", false, diag.NewError(nil, "no catalogue in %q records what it was imported from", name).
 			Advise("import the tools again: obelus tools import FILE -o CATALOGUE")
-	}
-	for _, d := range all {
-		state := "as it was"
-		if d.changed {
-			state = "changed, and breaks no plans"
-		}
-		if len(d.breaks) > 0 {
-			breaks, state = true, style.Red("breaks plans:")
-		}
-		slices.Sort(d.breaks)
-		text += diag.Escape(d.name) + ": " + state + "\n" + strings.Join(d.breaks, "")
 	}
 	return text, breaks, nil
 }
