@@ -281,3 +281,28 @@ func writeJSON(value any, indent bool) string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// A Room is how many values, and how much text, a value may still have, which may hold one part in many places.
+type Room struct{ Values, Text int }
+
+// Takes takes a value of so many levels at most off the room, and reports whether that was enough.
+func (r *Room) Takes(v any, levels int) bool {
+	r.Values--
+	switch v := v.(type) {
+	case string:
+		r.Text -= len(v)
+	case []any:
+		for _, item := range v {
+			if !r.Takes(item, levels-1) {
+				return false
+			}
+		}
+	case map[string]any:
+		for key, item := range v {
+			if r.Text -= len(key); !r.Takes(item, levels-1) {
+				return false
+			}
+		}
+	}
+	return r.Values >= 0 && r.Text >= 0 && levels >= 0
+}

@@ -48,9 +48,9 @@ func (c *code) evaluate(r Request, left *expression.Meter) (Result, error) {
 	if err != nil {
 		return fail(CodeError, "activity %q: %v", c.name, err)
 	}
-	b := measure{left: maxValues, room: maxOutput}
-	fits := b.fits(value, 0)
-	left.Steps -= stepsOfValue * (maxValues - b.left + (maxOutput-b.room)/bytesOfValue)
+	room := expression.Room{Values: maxValues, Text: maxOutput}
+	fits := room.Takes(value, maxDepth)
+	left.Steps -= stepsOfValue * (maxValues - room.Values + (maxOutput-room.Text)/bytesOfValue)
 	if !fits {
 		return fail(CodeBadOutput, "activity %q: %v", c.name, errTooLarge)
 	}

@@ -190,30 +190,6 @@ func plain(v any, hide *redact.Set) (any, error) {
 var errTooLarge = fmt.Errorf("the result is too large: it may have %d MiB of text, %d values and %d levels",
 	maxOutput>>20, maxValues, maxDepth)
 
-// A measure is what may still be in a result that an expression gave: it may hold one value in many places.
-type measure struct{ left, room int }
-
-func (m *measure) fits(v any, depth int) bool {
-	m.left--
-	switch v := v.(type) {
-	case string:
-		m.room -= len(v)
-	case []any:
-		for _, item := range v {
-			if !m.fits(item, depth+1) {
-				return false
-			}
-		}
-	case map[string]any:
-		for key, item := range v {
-			if m.room -= len(key); !m.fits(item, depth+1) {
-				return false
-			}
-		}
-	}
-	return m.left >= 0 && m.room >= 0 && depth <= maxDepth
-}
-
 type bounded struct {
 	bytes.Buffer
 	full bool

@@ -3,8 +3,10 @@ package resolve
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
@@ -28,7 +30,7 @@ func (r *Resolver) Output() (value any, leaves int, failure *state.Failure) {
 	if v.Failure != nil {
 		v.Failure.Message = "the output " + v.Failure.Message
 	}
-	if values, text := maxOutputValues, maxOutputText; !fits(value, &values, &text) {
+	if room := (expression.Room{Values: maxOutputValues, Text: maxOutputText}); !room.Takes(value, math.MaxInt) {
 		v.Failure = &state.Failure{Code: CodeLimit,
 			Message: fmt.Sprintf("the plan's output is too large: it may have %d MiB "+
 				"of text and %d values", maxOutputText>>20, maxOutputValues)}
@@ -48,24 +50,4 @@ func hasLeaf(value any) bool {
 		return slices.ContainsFunc(slices.Sorted(maps.Keys(v)), func(key string) bool { return hasLeaf(v[key]) })
 	}
 	return true
-}
-
-// fits takes a value off what there is room for, and reports whether that was enough.
-func fits(value any, values, text *int) bool {
-	*values--
-	switch v := value.(type) {
-	case string:
-		*text -= len(v)
-	case []any:
-		if slices.ContainsFunc(v, func(item any) bool { return !fits(item, values, text) }) {
-			return false
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if *text -= len(key); !fits(v[key], values, text) {
-				return false
-			}
-		}
-	}
-	return *values >= 0 && *text >= 0
 }
