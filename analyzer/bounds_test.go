@@ -111,7 +111,7 @@ func (b boundedPlan) outcomes(p *plan.Plan, bound *schema.Schema) (accepts, refu
 			continue
 		}
 		eval := func(t *plan.Template) any {
-			if !t.Live() {
+			if !t.Live {
 				return t.Value
 			}
 			value, presence, err := t.Expr.Eval(func(i int) (any, expression.Presence) {

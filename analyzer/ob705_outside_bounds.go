@@ -94,7 +94,7 @@ func outOfBounds(p *Pass, call *plan.Call, bounds *analysis.Parameters) {
 			continue
 		}
 		before := len(p.Found)
-		if rules.BadLiteral(p, call, bounds, f, place.Schema); len(p.Found) > before || !f.Value.Live() {
+		if rules.BadLiteral(p, call, bounds, f, place.Schema); len(p.Found) > before || !f.Value.Live {
 			continue
 		}
 		to := analysis.Target{Call: call, Taker: bounds, Schema: place.Schema, Key: f.Key}

@@ -125,7 +125,7 @@ func orderKey(p *Pass, parameter string, call *plan.Call) string {
 		return ""
 	}
 	var b strings.Builder
-	if !t.Live() {
+	if !t.Live {
 		b.WriteByte('=')
 	}
 	rules.Fingerprint(p, &b, t)

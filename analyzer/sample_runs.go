@@ -185,7 +185,7 @@ func (t *sampler) prepare(output bool, within []bool) {
 		}
 		for _, taker := range analysis.Takers(p, call) {
 			for _, f := range call.Params.Fields {
-				if s := taker.Place(f.Key).Schema; s != nil && f.Value.Live() {
+				if s := taker.Place(f.Key).Schema; s != nil && f.Value.Live {
 					t.targets.AtBounds(s)
 				}
 			}

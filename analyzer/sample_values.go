@@ -103,7 +103,7 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool)
 // plan's output, for no call, what is absent is left out.
 func (w *trial) resolve(call *plan.Call, t *plan.Template) (value any, there bool) {
 	switch {
-	case !t.Live():
+	case !t.Live:
 		return t.Value, true
 	case t.Expr != nil:
 		return w.value(call, t)
@@ -149,7 +149,7 @@ func (w *trial) parameters(call *plan.Call, guardUnknown bool) map[string]any {
 	takers := analysis.Takers(w.pass, call)
 	for i := range call.Params.Fields {
 		f := &call.Params.Fields[i]
-		if !f.Value.Live() {
+		if !f.Value.Live {
 			continue
 		}
 		value, how := samples.Clear(params[f.Key])

@@ -28,10 +28,10 @@ func isUndecided(p *Pass, call *plan.Call) bool {
 	fitting := *analysis.Kept[analysis.FittingReads](p.Store)
 	for _, f := range call.Params.Fields {
 		t := f.Value
-		if t.Live() && rules.MayFail(p, t) {
+		if t.Live && rules.MayFail(p, t) {
 			return true
 		}
-		if !t.Live() || t.Expr != nil && len(t.Reads) > 0 && t.Reads[0] < len(fitting) && fitting[t.Reads[0]] {
+		if !t.Live || t.Expr != nil && len(t.Reads) > 0 && t.Reads[0] < len(fitting) && fitting[t.Reads[0]] {
 			continue // it was judged
 		}
 		for _, taker := range analysis.Takers(p, call) {
@@ -41,7 +41,7 @@ func isUndecided(p *Pass, call *plan.Call) bool {
 			}
 		}
 	}
-	return call.Params.Live() && slices.ContainsFunc(analysis.Takers(p, call), (*analysis.Parameters).Combines) ||
+	return call.Params.Live && slices.ContainsFunc(analysis.Takers(p, call), (*analysis.Parameters).Combines) ||
 		rules.Opens(p, call) || mayLackRoom(p, call) ||
 		samples.BudgetOf(p).OpenCode[call.Single()] && call.FailureRoute() < 0
 }
@@ -63,7 +63,7 @@ func mayLackRoom(p *Pass, call *plan.Call) bool {
 // isOutputUndecided reports whether the plan's output may fail, be null, or not fit its schema.
 func isOutputUndecided(p *Pass) bool {
 	t := p.Plan.Output
-	return t != nil && t.Live() && (rules.MayFail(p, t) || len(*analysis.Kept[rules.UndecidedLeaves](p.Store)) > 0 ||
+	return t != nil && t.Live && (rules.MayFail(p, t) || len(*analysis.Kept[rules.UndecidedLeaves](p.Store)) > 0 ||
 		rules.GivesOutput(p) && !rules.HasLiterals(t) || p.Plan.OutputSchema != nil)
 }
 

@@ -433,11 +433,11 @@ func (c *callReader) template(n *source.Node) *plan.Template {
 		values := make([]any, 0, len(n.Items))
 		for _, item := range n.Items {
 			sub := c.template(item)
-			t.ItemDependent = t.ItemDependent || sub.ItemDependent
+			t.Live, t.ItemDependent = t.Live || sub.Live, t.ItemDependent || sub.ItemDependent
 			t.Items = append(t.Items, sub)
 			values = append(values, sub.Value)
 		}
-		if t.Dynamic = slices.ContainsFunc(t.Items, (*plan.Template).Live); !t.Dynamic {
+		if !t.Live {
 			t.Items, t.Value = nil, values
 		}
 		return t
@@ -463,17 +463,15 @@ func (c *callReader) objectTemplate(n *source.Node, params bool) *plan.Template 
 		}
 	}
 	t.Fields = make([]plan.TemplateField, 0, count)
-	live := false
 	for _, f := range n.Fields {
 		if !counts(f) {
 			continue
 		}
 		sub := c.template(f.Value)
-		live = live || sub.Live()
-		t.ItemDependent = t.ItemDependent || sub.ItemDependent
+		t.Live, t.ItemDependent = t.Live || sub.Live, t.ItemDependent || sub.ItemDependent
 		t.Fields = append(t.Fields, plan.TemplateField{Key: f.Key.Text, Node: f.Key, Value: sub})
 	}
-	if !live {
+	if !t.Live {
 		value := make(map[string]any, len(t.Fields))
 		for _, f := range t.Fields {
 			value[f.Key] = f.Value.Value
@@ -483,7 +481,6 @@ func (c *callReader) objectTemplate(n *source.Node, params bool) *plan.Template 
 			t.Fields = nil
 		}
 	}
-	t.Dynamic = live
 	return t
 }
 
@@ -495,9 +492,9 @@ func (c *callReader) textTemplate(n *source.Node) *plan.Template {
 	}
 	if err != nil {
 		c.BadExpression(n, err)
-		return &plan.Template{Node: n, Dynamic: true}
+		return &plan.Template{Node: n, Live: true}
 	}
-	t := &plan.Template{Node: n, Expr: e, Dynamic: true}
+	t := &plan.Template{Node: n, Expr: e, Live: true}
 	firstRead := len(c.plan.Reads)
 	for _, ref := range e.References() {
 		id, ok := c.kindPath(ref, n)

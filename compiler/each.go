@@ -152,7 +152,7 @@ func WithoutItems(c *plan.Call) *plan.Call {
 	params.Fields = append(slices.DeleteFunc(slices.Clone(params.Fields), func(f plan.TemplateField) bool {
 		return f.Value.PerItem()
 	}), plan.TemplateField{Key: "_each", Value: c.Each.List})
-	params.Dynamic, params.ItemDependent = true, false
+	params.Live, params.ItemDependent = true, false
 	if one.Tool != nil {
 		tool := *one.Tool
 		tool.Parameters, one.Tool = nil, &tool

@@ -139,7 +139,7 @@ func outputOf(f *frame) (any, *CallError) {
 		checked = value != nil ||
 			f.machine.loop.base.Terminate == plan.TerminateCalls && len(f.machine.plan.Calls) == 0 &&
 				!f.machine.loop.refused
-	case problem == nil && f.parent == nil && f.Plan.Output != nil && f.Plan.Output.Live() && len(f.errors) == 0 &&
+	case problem == nil && f.parent == nil && f.Plan.Output != nil && f.Plan.Output.Live && len(f.errors) == 0 &&
 		(leaves == 0 || value == nil && !f.Plan.Output.FallsBack()):
 		problem = noOutput(f)
 	}

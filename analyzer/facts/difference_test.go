@@ -84,11 +84,11 @@ func flows(a, b *plan.Plan, idsA, idsB []int) []string {
 
 func leaves(path string, t *plan.Template, put func(string, []int)) {
 	switch {
-	case t.Fields != nil && t.Live():
+	case t.Fields != nil && t.Live:
 		for _, f := range t.Fields {
 			leaves(path+"."+f.Key, f.Value, put)
 		}
-	case t.Items != nil && t.Live():
+	case t.Items != nil && t.Live:
 		for i, item := range t.Items {
 			leaves(fmt.Sprintf("%s[%d]", path, i), item, put)
 		}

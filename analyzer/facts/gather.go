@@ -57,7 +57,7 @@ func (g *gatherer) call(c *plan.Call) Call {
 	p := g.plan
 	// What another tool says of its activity counts where the call's values surely fit it.
 	e := effects.Of(p, c, func(t *plan.Tool) bool {
-		return t.Parameters == nil || c.Params != nil && !c.Params.Live() && t.Parameters.Accepts(c.Params.Value)
+		return t.Parameters == nil || c.Params != nil && !c.Params.Live && t.Parameters.Accepts(c.Params.Value)
 	})
 	one := Call{
 		Name: c.Name, ID: c.ID, Tool: c.ToolName, At: place(c.Node), Instance: c.Instance,

@@ -14,12 +14,12 @@ import (
 // values lists the leaves of a template: items in their order, fields in that of their keys.
 func (g *gatherer) values(all []Value, path string, t *plan.Template, of *plan.Call) []Value {
 	switch {
-	case t.Fields != nil && t.Live():
+	case t.Fields != nil && t.Live:
 		for _, f := range sortedFields(t) {
 			all = g.values(all, Step(path, f.Key), f.Value, of)
 		}
 		return all
-	case t.Items != nil && t.Live():
+	case t.Items != nil && t.Live:
 		for i, item := range t.Items {
 			all = g.values(all, path+"["+strconv.Itoa(i)+"]", item, of)
 		}
@@ -36,7 +36,7 @@ func sortedFields(t *plan.Template) []plan.TemplateField {
 // leaf is a template that has no parts of its own.
 func (g *gatherer) leaf(path string, t *plan.Template, of *plan.Call) Value {
 	switch {
-	case t.Expr == nil && !t.Live():
+	case t.Expr == nil && !t.Live:
 		return Value{Path: path, Literal: g.literal(t.Value)}
 	case t.Expr == nil: // it doesn't parse
 		return Value{Path: path, Expression: g.shown(t.Node.AsText())}
@@ -121,7 +121,7 @@ func (g *gatherer) most(list *plan.Template) int {
 	switch {
 	case list.Items != nil:
 		return len(list.Items)
-	case !list.Live():
+	case !list.Live:
 		items, _ := list.Value.([]any)
 		return len(items)
 	case slices.ContainsFunc(g.plan.Instances,

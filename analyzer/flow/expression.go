@@ -24,7 +24,7 @@ func (f *Facts) Eval(call *plan.Call, t *plan.Template) []Variant {
 // ofTemplate is a value put together from its parts, for a call or for none. It is false where a part may be left
 // out, or nothing is known of any.
 func (f *Facts) ofTemplate(call *plan.Call, t *plan.Template) (Variant, bool) {
-	if !t.Live() {
+	if !t.Live {
 		return Variant{Schema: schema.Const(t.Value), External: true}, true
 	}
 	if t.Expr != nil {

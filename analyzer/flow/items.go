@@ -48,7 +48,7 @@ func (f *Facts) OfItem(r *plan.Read) []Variant {
 // Elements are what the items of a list may be. An example in the document may have other items.
 func (f *Facts) Elements(list *plan.Template) []Variant {
 	switch {
-	case !list.Live():
+	case !list.Live:
 		const most = 1000 // with more the items aren't compared
 		values, _ := list.Value.([]any)
 		if len(values) == 0 || len(values) > most {
@@ -152,7 +152,7 @@ func (f *Facts) Lengths(call *plan.Call) (least, most int) {
 	switch list := call.Each.List; {
 	case list.Items != nil:
 		return len(list.Items), len(list.Items)
-	case !list.Live():
+	case !list.Live:
 		items, _ := list.Value.([]any)
 		return len(items), len(items)
 	case list.Expr == nil:

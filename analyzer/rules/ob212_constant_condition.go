@@ -100,7 +100,7 @@ func constantTemplates(p *Pass) map[*plan.Template]bool {
 		if t == nil {
 			continue
 		}
-		if !t.Live() || t.Expr != nil && len(t.Reads) == 0 {
+		if !t.Live || t.Expr != nil && len(t.Reads) == 0 {
 			p.ReportCall(call, t.Node.Span(), "the condition of %q has no reference: it is the same in every run",
 				call.Name).
 				Advise("read a value in it, or remove it")
@@ -162,5 +162,5 @@ func mayBeMissing(p *Pass, condition *plan.Template) bool {
 // constantAlone reports whether OB212 speaks of a call's condition.
 func constantAlone(p *Pass, call *plan.Call) bool {
 	never, always := decided(p, call)
-	return !call.When.Live() || call.When.Expr != nil && len(call.When.Reads) == 0 || never != always
+	return !call.When.Live || call.When.Expr != nil && len(call.When.Reads) == 0 || never != always
 }

@@ -37,7 +37,7 @@ func unfitArguments(p *Pass, call *plan.Call) {
 	}
 	given := map[string]any{}
 	for _, f := range call.Params.Fields {
-		if given[f.Key] = f.Value.Value; f.Value.Live() {
+		if given[f.Key] = f.Value.Value; f.Value.Live {
 			given[f.Key] = heldFor(p, f.Value)
 			// it will be something, and fit: what is known of it is judged with the flows
 			if given[f.Key] == nil && a.HTTP != nil {
@@ -62,7 +62,7 @@ func unfitArguments(p *Pass, call *plan.Call) {
 		value := call.Params.Fields[at].Value
 		f := p.ReportCall(call, value.Node.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
 			unfit.Message).Advise("%s", unfit.Help)
-		if value.Live() { // a run may be given another
+		if value.Live { // a run may be given another
 			f.As(diag.Warning)
 		}
 	}
@@ -87,7 +87,7 @@ func badParametersOf(p *Pass, call *plan.Call, known *parameters) bool {
 	before := len(p.Found)
 	complete := true
 	for _, f := range call.Params.Fields {
-		complete = complete && !f.Value.Live() && !known.Unknown(f.Key)
+		complete = complete && !f.Value.Live && !known.Unknown(f.Key)
 		if at := known.Place(f.Key); at.Possible {
 			BadLiteral(p, call, known, f, at.Schema)
 		}
@@ -178,7 +178,7 @@ func neverTogether(p *Pass, t *parameters, call *plan.Call) {
 		names = append(names, name)
 	}
 	for _, f := range call.Params.Fields {
-		if f.Value.Live() {
+		if f.Value.Live {
 			properties[f.Key] = true
 		}
 	}

@@ -58,7 +58,7 @@ func judgeOutput(p *Pass) []judgement {
 	}
 	before := len(p.Found)
 	outputLiterals(p, s)
-	if !p.Plan.Output.Live() {
+	if !p.Plan.Output.Live {
 		return nil
 	}
 	found, _ := analysis.JudgeTemplate(p, p.Plan.Output, target{Schema: s}, len(p.Found) == before)

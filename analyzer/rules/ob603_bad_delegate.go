@@ -161,7 +161,7 @@ func handsOver(p *Pass, call *plan.Call) {
 
 // comesToNothing reports whether a plan's output is never there without some of what it reads.
 func comesToNothing(d *plan.Plan, missing []*plan.Read) bool {
-	if d.Output == nil || !d.Output.Live() || !d.Graph.Acyclic() {
+	if d.Output == nil || !d.Output.Live || !d.Graph.Acyclic() {
 		return false
 	}
 	skipped := make([]bool, len(d.Calls))

@@ -97,7 +97,7 @@ func IsReported(p *Pass, n *source.Node) bool {
 
 // HasLiterals reports whether a part of a template is there in any case.
 func HasLiterals(t *plan.Template) bool {
-	if !t.Live() {
+	if !t.Live {
 		list, isList := t.Value.([]any)
 		object, isObject := t.Value.(map[string]any)
 		return len(list)+len(object) > 0 || !isList && !isObject

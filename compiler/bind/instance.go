@@ -194,7 +194,7 @@ func (v *viewer) reads(first, end, reader int) (shift int) {
 
 // template is a template whose reads have new numbers. What holds none is shared.
 func (v *viewer) template(t *plan.Template, shift int) *plan.Template {
-	if t == nil || !t.Live() || shift == 0 {
+	if t == nil || !t.Live || shift == 0 {
 		return t
 	}
 	one := new(plan.Template)

@@ -167,7 +167,7 @@ func (l *Labels) inTemplate(t *plan.Template) (v value) {
 	switch {
 	case t == nil:
 		return v
-	case !t.Live(), t.Opaque() && !onlyRefers(t.Expr): // some of it is the plan's own text
+	case !t.Live, t.Opaque() && !onlyRefers(t.Expr): // some of it is the plan's own text
 		v.join(l.given)
 	}
 	decides := map[int]bool{}

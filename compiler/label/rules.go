@@ -186,7 +186,7 @@ func (r rules) endorsed(c *plan.Call, is func(*policy.Endorse) bool) bool {
 func Shown(p *plan.Plan, c *plan.Call) bool {
 	return len(p.Policies) > 0 && rules(p.Policies).endorsed(c, func(e *policy.Endorse) bool {
 		return e.Person && slices.ContainsFunc(c.Params.Fields, func(f plan.TemplateField) bool {
-			return f.Key == e.Parameter && (f.Value.Live() || p.Form == plan.Replan)
+			return f.Key == e.Parameter && (f.Value.Live || p.Form == plan.Replan)
 		})
 	})
 }

@@ -32,7 +32,7 @@ func (t *Template) Expressions() iter.Seq[*Template] {
 
 func (t *Template) expressions(yield func(*Template) bool) bool {
 	switch {
-	case t == nil || !t.Dynamic:
+	case t == nil || !t.Live:
 		return true
 	case t.Expr != nil:
 		return yield(t)

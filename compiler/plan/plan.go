@@ -536,7 +536,7 @@ type Template struct {
 	Reads  []int // the reads of Expr, as indexes of Plan.Reads, in the order of Expr.References
 	Value  any   // the whole value, when there is no expression below
 
-	Dynamic       bool // see Live
+	Live          bool // there is an expression somewhere in it
 	ItemDependent bool // see PerItem
 }
 
@@ -547,12 +547,9 @@ type TemplateField struct {
 	Value *Template
 }
 
-// Live reports whether there is an expression somewhere in the template.
-func (t *Template) Live() bool { return t.Dynamic }
-
 // Opaque reports whether nothing is known of the value but by evaluating it: the
 // template is an expression, be it one that doesn't parse.
-func (t *Template) Opaque() bool { return t.Dynamic && t.Fields == nil && t.Items == nil }
+func (t *Template) Opaque() bool { return t.Live && t.Fields == nil && t.Items == nil }
 
 // FallsBack reports whether a template is an expression that ends in a literal, as in
 // †state.x || null: its author gives the value for when nothing else is there.

@@ -61,7 +61,7 @@ func (r *Resolver) Evaluate(call *plan.Call) (map[string]any, Readiness) {
 			v.Pending = v.Pending || presence == expression.Pending
 		}
 	}
-	if !call.Params.Live() {
+	if !call.Params.Live {
 		return Mapping(call.Params.Value), v
 	}
 	params := make(map[string]any, len(call.Params.Fields))
@@ -88,7 +88,7 @@ func (r *Resolver) meets(call *plan.Call, v *Readiness) {
 // value resolves a template, and notes what stands against it. Of an output it is left out where it has no value.
 func (r *Resolver) value(t *plan.Template, v *Readiness) (any, bool) {
 	switch {
-	case !t.Live():
+	case !t.Live:
 		if v.isOutput && hasLeaf(t.Value) {
 			v.leaves++
 		}

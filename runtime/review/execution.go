@@ -88,7 +88,7 @@ func addSources(p *plan.Plan, all []Source, origins func(*plan.Read) []string, p
 			}
 		}
 		return append(all, s)
-	case !t.Live():
+	case !t.Live:
 	default:
 		for _, field := range t.Fields {
 			all = addSources(p, all, origins, param+"."+field.Key, field.Value)

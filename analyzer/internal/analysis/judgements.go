@@ -151,12 +151,12 @@ func Judgements(p *Pass) []Judgement {
 			to := Target{Call: call, Taker: &Parameters{Taker: Quote(call.Name)}, Schema: flow.AList, Key: "_each"}
 			*known, _ = judgeParts(p, *known, call.Each.List, to)
 		}
-		if !call.Params.Live() {
+		if !call.Params.Live {
 			continue
 		}
 		takers := Takers(p, call)
 		for _, f := range call.Params.Fields {
-			if !f.Value.Live() {
+			if !f.Value.Live {
 				continue
 			}
 			sure, found := true, []Judgement(nil)
@@ -210,13 +210,13 @@ func judgeParts(p *Pass, found []Judgement, t *plan.Template, to Target) (all []
 		}
 	case t.Items != nil:
 		for i, item := range t.Items {
-			if at := to.Schema.At([]schema.Step{schema.Index(i)}); item.Live() && at.Possible && at.Schema != nil {
+			if at := to.Schema.At([]schema.Step{schema.Index(i)}); item.Live && at.Possible && at.Schema != nil {
 				found, _ = judgeParts(p, found, item, to.below(fmt.Sprintf("[%d]", i), at.Schema))
 			}
 		}
 	default:
 		for _, f := range t.Fields {
-			if at := to.Schema.Part(f.Key); f.Value.Live() && at.Possible && at.Schema != nil {
+			if at := to.Schema.Part(f.Key); f.Value.Live && at.Possible && at.Schema != nil {
 				found, _ = judgeParts(p, found, f.Value, to.below("."+f.Key, at.Schema))
 			}
 		}
@@ -272,7 +272,7 @@ func (l *Literals) Judge(t *plan.Template, key *source.Node, s *schema.Schema, b
 	refuse := func(why string) { l.Refused(PlaceAt(key, t.Node, nil), below, why) }
 	switch {
 	case s == nil || t.Opaque():
-	case !t.Live():
+	case !t.Live:
 		if bad := s.Validate(t.Value); bad != nil {
 			l.Refused(PlaceAt(key, t.Node, bad.Path), below+bad.Where(), bad.Message)
 			if l.Value != nil {

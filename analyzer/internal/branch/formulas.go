@@ -27,7 +27,7 @@ func (e *Conditions) formula(t *plan.Template) *formula {
 // Condition is whether a call's _when is there and true.
 func (e *Conditions) Condition(call *plan.Call) logic.Literal {
 	switch t := call.When; {
-	case !t.Live():
+	case !t.Live:
 		return logic.Constant(t.Value == true)
 	case t.Expr == nil:
 		return e.unknown(true)
