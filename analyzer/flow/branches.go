@@ -13,13 +13,12 @@ import (
 
 // Branches are what is known about whether calls run.
 type Branches struct {
-	of         *Facts
-	branches   *branch.Conditions
-	branching  bool // something decides what runs
-	settled    bool // whether something does is known
-	certain    map[*plan.Call]bool
-	guarding   []*plan.Call // the calls with a condition of their own
-	guardsUpTo int          // of how many calls
+	of          *Facts
+	HasBranches func() bool // anything in the plan decides what runs
+	branches    *branch.Conditions
+	certain     map[*plan.Call]bool
+	guarding    []*plan.Call // the calls with a condition of their own
+	guardsUpTo  int          // of how many calls
 }
 
 // Conditions are the conditions of the plan's calls, worked out when first asked for.
@@ -41,17 +40,13 @@ func (b *Branches) Spent() int {
 // Exhausted reports whether conditions have taken all that they may.
 func (b *Branches) Exhausted() bool { return b.branches != nil && b.branches.Exhausted() }
 
-// HasBranches reports whether anything in the plan decides what runs.
-func (b *Branches) HasBranches() bool {
-	if p := b.of.Plan; !b.settled {
-		b.settled = true
-		b.branching = p.Writes == plan.Once || slices.ContainsFunc(p.Calls, func(c *plan.Call) bool {
-			return len(c.Output) > 1 || compiler.Condition(c) != nil || b.mayEndEmpty(c.Params)
-		}) || p.Output != nil && slices.ContainsFunc(p.Reads, func(r plan.Read) bool {
-			return b.of.MeetsNull(&r, false)
-		})
-	}
-	return b.branching
+func (b *Branches) hasBranches() bool {
+	p := b.of.Plan
+	return p.Writes == plan.Once || slices.ContainsFunc(p.Calls, func(c *plan.Call) bool {
+		return len(c.Output) > 1 || compiler.Condition(c) != nil || b.mayEndEmpty(c.Params)
+	}) || p.Output != nil && slices.ContainsFunc(p.Reads, func(r plan.Read) bool {
+		return b.of.MeetsNull(&r, false)
+	})
 }
 
 // mayEndEmpty reports whether a template holds a fallback or a gate that has no value where

@@ -132,6 +132,11 @@ func (f *Facts) composed(r *plan.Read, seen []compiler.Origin, base []Variant) V
 	return made
 }
 
+// BaseKinds are what methods that don't set are applied to.
+var BaseKinds = map[plan.Method]schema.Kinds{
+	plan.Merge: schema.Object, plan.Assign: schema.Object, plan.Push: schema.Array, plan.Concat: schema.Array,
+}
+
 // collected is the certain kind of a value that is merged into objects or appended to lists; 0 if
 // unknown.
 func collected(seen []compiler.Origin, base []Variant) schema.Kinds {
@@ -149,15 +154,11 @@ func collected(seen []compiler.Origin, base []Variant) schema.Kinds {
 		if o.Below || o.Failure || len(o.Rest) > 0 || o.Call.Tool == nil || o.Call.Tool.Output == nil {
 			return 0
 		}
-		gives := o.Call.Tool.Output.Kinds()
-		switch {
-		case o.Call.Method == plan.Push:
-			both &= schema.Array
-		case gives == schema.Array && (o.Call.Method == plan.Concat || o.Call.Method == plan.Set):
-			both &= schema.Array
-		case gives == schema.Object && o.Call.Method != plan.Concat:
-			both &= schema.Object
-		default:
+		gives, kind := o.Call.Tool.Output.Kinds(), BaseKinds[o.Call.Method]
+		if o.Call.Method == plan.Set {
+			kind = gives
+		}
+		if both &= kind; o.Call.Method != plan.Push && gives != kind || both != schema.Array && both != schema.Object {
 			return 0
 		}
 	}

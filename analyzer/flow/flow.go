@@ -8,6 +8,7 @@ package flow
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
 	"github.com/obelus-dev/obelus/compiler"
@@ -107,6 +108,7 @@ func New(p *plan.Plan, hidden diag.Facts, schemas *Schemas) *Facts {
 		implied: map[implication]*schema.Schema{}, listings: map[*plan.Call]Listing{},
 	}
 	f.Branches = Branches{of: f, certain: map[*plan.Call]bool{}}
+	f.HasBranches = sync.OnceValue(f.hasBranches)
 	return f
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 var MaybeMissing = Register(Rule{Run: missingOutputs}.As("OB205", "maybe-missing", diag.Warning))
@@ -42,7 +42,8 @@ func missingOutputs(p *Pass) {
 		tried := missing[i].Beyond ||
 			missing[i].Possible && !present[i].Possible && !present[i].Impossible && !e.Exhausted()
 		instead := false
-		if (tried || missing[i].Possible && present[i].Possible) && !requiredInOutput(p, leaves[i]) {
+		if (tried || missing[i].Possible && present[i].Possible) &&
+			!requires(p.Plan.OutputSchema, p.Plan.Output, leaves[i]) {
 			if other := missingInstead(e, there, i); other != lacks[i] {
 				instead, lacks[i] = true, other
 				missing[i] = e.Solve(lacks[i:i+1], true)[0]
@@ -111,21 +112,23 @@ func ReportMissing(p *Pass, leaf *plan.Template, branch []choice, alone bool) {
 	if leaf == p.Plan.Output { // a run whose whole output is null has failed
 		f.Advise("write it on every branch, or join the branches with \"||\": without a value the run has no output")
 		// whether null will do is for the author to say
-	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !requiredInOutput(p, leaf) {
+	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !requires(p.Plan.OutputSchema, p.Plan.Output, leaf) {
 		f.Offer("use null if it is missing", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
 	}
 	analysis.NoteWriters(p, f, leaf)
 }
 
-// requiredInOutput reports whether the output's schema wants a leaf to be there.
-func requiredInOutput(p *Pass, leaf *plan.Template) bool {
-	required := false
-	l := analysis.Literals{
-		Refused: func(source.Span, string, string) {},
-		Given:   func(f plan.TemplateField, _ string) { required = required || f.Value == leaf },
+// requires reports whether a schema of a template requires a part of it.
+func requires(s *schema.Schema, t, part *plan.Template) bool {
+	for i, item := range t.Items {
+		if requires(s.At([]schema.Step{schema.Index(i)}).Schema, item, part) {
+			return true
+		}
 	}
-	l.Judge(p.Plan.Output, nil, p.Plan.OutputSchema, "")
-	return required
+	return slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool {
+		at := s.Part(f.Key)
+		return f.Value == part && at.Required || requires(at.Schema, f.Value, part)
+	})
 }
 
 // UndecidedLeaves are the leaves of the output whose conditions don't decide about their presence.

@@ -38,9 +38,9 @@ func badMethods(p *Pass) {
 // badBase reports a method that can't work on what stands at one of a call's paths.
 func badBase(p *Pass, call *plan.Call) {
 	for _, path := range call.Output[0] {
-		if kinds, said := baseOf(p, call, path); kinds != 0 && kinds&(baseKinds[call.Method]|schema.Null) == 0 {
+		if kinds, said := baseOf(p, call, path); kinds != 0 && kinds&(flow.BaseKinds[call.Method]|schema.Null) == 0 {
 			f := p.ReportCall(call, methodPlace(call), "%q needs %s at %q, but it is %s", call.Method,
-				baseKinds[call.Method], p.Path(path.ID), kinds).
+				flow.BaseKinds[call.Method], p.Path(path.ID), kinds).
 				Advise("use another \"_outputMethod\", or another path")
 			analysis.ShowAll(f, said)
 			return
@@ -48,14 +48,10 @@ func badBase(p *Pass, call *plan.Call) {
 	}
 }
 
-var (
-	PatchKinds = map[plan.Method]schema.Kinds{
-		plan.Merge: schema.Anything, plan.Assign: schema.Object, plan.Push: schema.Anything, plan.Concat: schema.Array,
-	}
-	baseKinds = map[plan.Method]schema.Kinds{
-		plan.Merge: schema.Object, plan.Assign: schema.Object, plan.Push: schema.Array, plan.Concat: schema.Array,
-	}
-)
+// PatchKinds are what methods can write.
+var PatchKinds = map[plan.Method]schema.Kinds{
+	plan.Merge: schema.Anything, plan.Assign: schema.Object, plan.Push: schema.Anything, plan.Concat: schema.Array,
+}
 
 func methodPlace(call *plan.Call) source.Span {
 	if n := call.Node.Get("_outputMethod"); n != nil {

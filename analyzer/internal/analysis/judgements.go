@@ -263,8 +263,6 @@ type Literals struct {
 	Refused func(at source.Span, below, why string)
 	// Value, if set, receives each refused value with the schema.
 	Value func(n *source.Node, s *schema.Schema)
-	// Given, if set, receives the required properties that are present, and their object.
-	Given func(f plan.TemplateField, below string)
 }
 
 // Judge compares a template with a schema; key is the key of its mapping, nil in a list.
@@ -293,11 +291,8 @@ func (l *Literals) Judge(t *plan.Template, key *source.Node, s *schema.Schema, b
 		refuse("expected " + s.Kinds().String() + ", got a mapping")
 	default:
 		for _, required := range s.Required() {
-			at := slices.IndexFunc(t.Fields, func(f plan.TemplateField) bool { return f.Key == required })
-			if at < 0 {
+			if !slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool { return f.Key == required }) {
 				refuse("the property " + Quote(required) + " is missing")
-			} else if l.Given != nil {
-				l.Given(t.Fields[at], below)
 			}
 		}
 		for _, f := range t.Fields {

@@ -172,18 +172,17 @@ func nearReference(p *Pass, r *plan.Read) (near suggestion, ok bool) {
 		near.text = Respelt(r.Node.Text[ref.Start:ref.End], key, other, near.Reference)
 		return near, true
 	}
-	if ref.Kind == "advice" && at == 0 {
-		if other, found := ToolSuggester(p).Nearest(key); found {
-			return spell(other, compiler.Misspelt(p.Plan, key, other, ToolSuggester(p), true))
-		}
+	suggester, isTool := names.suggester, ref.Kind == "advice" && at == 0
+	if isTool {
+		suggester = ToolSuggester(p)
 	}
 	if !ref.Path[at].IsIndex {
 		if other, same := names.spelt[norm.NFC.String(key)]; same && other != key {
 			near.respelt = true
 			return spell(other, true)
 		}
-		if other, found := names.suggester.Nearest(key); found {
-			return spell(other, compiler.Misspelt(p.Plan, key, other, names.suggester, false))
+		if other, found := suggester.Nearest(key); found {
+			return spell(other, compiler.Misspelt(p.Plan, key, other, suggester, isTool))
 		}
 	}
 	for _, kind := range []string{"state", "input"} {
