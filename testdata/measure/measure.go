@@ -4,6 +4,7 @@
 package measure
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
@@ -29,7 +30,7 @@ const columns = 120
 // Size is what Folder or File counted.
 type Size struct {
 	Lines, Tokens int
-	Wide          int            // lines over 120 columns
+	Wide          []string       // lines over 120 columns: "FILE:LINE"
 	Over          map[string]int // by "KIND NAME", where KIND is a key of Limits and the count is over the limit
 }
 
@@ -72,8 +73,9 @@ func skipped(folder string) bool {
 }
 
 type count struct {
-	lines, tokens, wide int
-	by                  map[string]int // by "KIND NAME"
+	lines, tokens int
+	wide          []string
+	by            map[string]int // by "KIND NAME"
 }
 
 func newCount() *count { return &count{by: map[string]int{}} }
@@ -97,12 +99,14 @@ func (c *count) file(folder, name string, text []byte) error {
 	if ast.IsGenerated(tree) {
 		return nil
 	}
-	for line := range strings.Lines(string(text)) {
+	line := 0
+	for row := range strings.Lines(string(text)) {
 		c.lines++
+		line++
 		c.by["package "+folder]++
-		line = strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")
-		if utf8.RuneCountInString(line) > columns {
-			c.wide++
+		row = strings.ReplaceAll(strings.TrimRight(row, "\r\n"), "\t", "    ")
+		if utf8.RuneCountInString(row) > columns {
+			c.wide = append(c.wide, fmt.Sprintf("%s:%d", name, line))
 		}
 	}
 	c.tokens += tokens(text)
