@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -144,8 +145,7 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 	for _, m := range d.marksWithin(d.plan.Delegates[c.Delegate]) {
 		marks = addMark(marks, m)
 	}
-	a := d.plan.Activities[c.Activity]
-	if a == nil || a.Kind == "expr" || c.Delegate != "" {
+	if a := d.plan.Activities[c.Activity]; a == nil || kinds.IsPure(a) || c.Delegate != "" {
 		return nil, marks
 	}
 	e := effects.Of(d.plan, c, nil)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
@@ -260,7 +261,7 @@ func (t *tracer) result(a actor) (all []string) {
 	switch d := t.Delegates[a.Runs.Plan]; {
 	case a.Runs.Kind == Model:
 		all = []string{join(a.plan, a.Name)}
-	case a.Runs.Kind == "expr":
+	case kinds.Kinds[a.Runs.Kind].Pure:
 		for i := range a.Values {
 			all = united(all, t.of(a.plan, a.Values[i].Sources))
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -65,12 +66,12 @@ func (f *Facts) reckon(p *plan.Plan, delegates map[string]*plan.Plan) {
 func loadOf(p *plan.Plan, c *plan.Call, one *Call) *load {
 	attempts := float64(max(1, one.Tries))
 	a := p.Activities[c.Activity]
-	isExpression, isProduced := a != nil && a.Kind == "expr", c.Activity == "" && c.Produced != nil
+	isPure, isProduced := kinds.IsPure(a), c.Activity == "" && c.Produced != nil
 	timeout := c.Timeout
 	if a != nil && a.Timeout > 0 && (timeout == 0 || a.Timeout < timeout) {
 		timeout = a.Timeout
 	}
-	if timeout == 0 && isExpression {
+	if timeout == 0 && isPure {
 		timeout = time.Second
 		if t := c.Single(); t != nil { // which says what a call seldom exceeds
 			n := t.Simulate.Get("duration")
@@ -81,7 +82,7 @@ func loadOf(p *plan.Plan, c *plan.Call, one *Call) *load {
 	price, isPriced := compiler.CostOf(c.Single())
 	l := &load{calls: 1, tries: attempts, cost: attempts * price, attempts: attempts}
 	l.seconds = attempts*timeout.Seconds() + pauses(c).Seconds()
-	if !isPriced && !isExpression && !isProduced && one.Runs.Plan == "" {
+	if !isPriced && !isPure && !isProduced && one.Runs.Plan == "" {
 		if l.unpriced = 1; one.Runs.Kind == Model {
 			l.asked = 1
 		}

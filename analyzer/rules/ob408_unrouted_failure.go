@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -19,15 +20,11 @@ var _ = Register(Rule{
 // unroutedFailures reports calls whose tool may fail and whose failure nothing handles. It ignores expressions, plans
 // that read †error, and calls that a model wrote, whose next request reports failures.
 func unroutedFailures(p *Pass) {
-	if p.Plan.Form != plan.PlanFile && p.Plan.Form != plan.CallList {
-		return
-	}
-	if slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool { return r.Ref.Kind == "error" }) {
+	if !GivesOutput(p) || slices.ContainsFunc(p.Plan.Reads, func(r plan.Read) bool { return r.Ref.Kind == "error" }) {
 		return
 	}
 	for _, call := range p.Plan.Calls {
-		activity := p.Plan.Activities[call.Activity]
-		if !unrouted(p.Plan, call) || activity != nil && activity.Kind == "expr" {
+		if !unrouted(p.Plan, call) || kinds.IsPure(p.Plan.Activities[call.Activity]) {
 			continue
 		}
 		what := "the run fails with it"

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -141,7 +142,7 @@ func (t *Tracer) Observe(at time.Duration, c runtime.Command) {
 		}
 	case runtime.Start:
 		one, a := t.call(now, c, nil), c.Plan.Activities[c.Of.Activity]
-		if a != nil && a.Kind == "expr" {
+		if kinds.IsPure(a) {
 			return // it is over at once, and hands nothing on
 		}
 		one.part = t.begin(&Span{Name: "try", Client: a == nil || a.Kind == "http" || a.Kind == "mcp"}, one.span, now,
