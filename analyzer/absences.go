@@ -2,9 +2,7 @@ package analyzer
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/samples"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
@@ -25,14 +23,11 @@ type want struct {
 }
 
 func (a *want) add(b want) {
-	within := func(part, container BranchChoice) bool { // part is covered by container
-		rest, is := strings.CutPrefix(part.Reference, container.Reference)
-		return is && part.Call == container.Call &&
-			(rest == "" || container.Reference != "" && (rest[0] == '.' || rest[0] == '['))
-	}
 	for _, c := range b.branch {
-		if !slices.ContainsFunc(a.branch, func(known BranchChoice) bool { return within(c, known) }) {
-			a.branch = append(slices.DeleteFunc(a.branch, func(known BranchChoice) bool { return within(known, c) }), c)
+		if !slices.ContainsFunc(a.branch, func(known BranchChoice) bool {
+			return c.Call == known.Call && c.Reference == known.Reference
+		}) {
+			a.branch = append(a.branch, c)
 		}
 	}
 	a.sure, a.unspecified = a.sure && b.sure, a.unspecified || b.unspecified
@@ -40,7 +35,7 @@ func (a *want) add(b want) {
 
 // lacksOutput reports missing parts of the plan's output where the run has no output then, or where conditions don't
 // decide about them. After a failure nothing is reported. It returns why parts are missing.
-func (w *trial) lacksOutput() (why want) {
+func (w *trial) lacksOutput(undecided []*plan.Template) (why want) {
 	p := w.pass
 	var first *plan.Template
 	leaves := 0
@@ -48,14 +43,14 @@ func (w *trial) lacksOutput() (why want) {
 	nothing := !rules.HasLiterals(p.Plan.Output)
 	for t := range p.Plan.Output.Expressions() {
 		leaves++
-		value, there := w.value(nil, t)
+		value, there := w.value(t)
 		if there && (value != nil || t.FallsBack()) {
 			nothing = false
 			continue
 		}
 		one := w.wanting(t, map[int32]bool{})
-		undecided := *analysis.Kept[rules.UndecidedLeaves](p.Store)
-		if !there && slices.Contains(undecided, t) && one.sure && !w.failed {
+		if !there && one.sure && !w.failed &&
+			slices.ContainsFunc(undecided, func(u *plan.Template) bool { return u.Node == t.Node }) {
 			w.reportLack(t, one.branch, true)
 		}
 		if why.add(one); first == nil {
@@ -88,7 +83,7 @@ func (w *trial) wanting(t *plan.Template, seen map[int32]bool) want {
 		if e.PerItem() {
 			continue
 		}
-		value, there := w.value(nil, e)
+		value, there := w.value(e)
 		if samples.IsHole(value) || rules.IsReported(p, e.Node) {
 			return want{unspecified: samples.IsHole(value)}
 		}
@@ -97,8 +92,8 @@ func (w *trial) wanting(t *plan.Template, seen map[int32]bool) want {
 		}
 		for _, at := range e.Reads {
 			r := &p.Plan.Reads[at]
-			if part, has := w.read(r); !has {
-				why.add(w.absent(r, seen))
+			if part, has := w.read(at); !has {
+				why.add(w.absent(at, seen))
 			} else if part == nil || there && (!e.Expr.Plain() || value == false) {
 				why.add(w.holds(r.Path, part))
 			}
@@ -117,14 +112,16 @@ func (w *trial) holds(at pathtree.ID, value any) want {
 }
 
 // absent is why there is nothing where a read looks: who would write it was skipped, or what is there has no such part.
-func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
-	p, paths, why := w.pass, w.pass.Plan.Paths, want{sure: true}
+func (w *trial) absent(read int, seen map[int32]bool) want {
+	p, paths, why, r := w.pass, w.pass.Plan.Paths, want{sure: true}, &w.pass.Plan.Reads[read]
 	if compiler.ReadsItem(p.Plan, r) || r.Path == pathtree.Root {
 		return want{}
 	}
 	done := len(r.Writers) == 0
 	for _, i := range r.Writers {
-		switch end, call := &w.ended[i], p.Plan.Calls[i]; {
+		switch call, end := p.Plan.Calls[i], w.outcome(p.Plan.Calls[i]); {
+		case (end.done || end.fails) && end.takes < 0:
+			return want{}
 		case (end.done || end.fails) && slices.ContainsFunc(call.Output[end.takes],
 			func(path plan.Path) bool { return paths.Overlap(path.ID, r.Path) }):
 			done = true
@@ -133,27 +130,35 @@ func (w *trial) absent(r *plan.Read, seen map[int32]bool) want {
 		case end.done:
 			why.add(want{branch: []BranchChoice{{Call: call.Name, Takes: compiler.Offered(p.Plan, call)[end.takes]}},
 				sure: true})
-		case end.taken: // what took the path is what is there
-		case end.lacks == nil:
-			return want{unspecified: end.unspecified}
 		case !seen[i]:
-			seen[i] = true
-			why.add(w.wanting(end.lacks, seen))
+			if lacks := w.lacks(call); lacks != nil {
+				seen[i] = true
+				why.add(w.wanting(lacks, seen))
+			} else if !end.skipped || p.Plan.Writes != plan.Once { // else what is there took the path
+				return want{}
+			}
 		}
 	}
 	if !done {
 		return why
 	}
-	above, least := *r, 2
-	if paths.Kind(r.Path) == "input" && !p.Within { // else what a call passes is known at the call
-		least = 1
+	above, known := w.above[r]
+	if !known {
+		return want{} // which isn't given, or went elsewhere
 	}
-	for paths.Depth(above.Path) > least {
-		above.Path = paths.Parent(above.Path)
-		if value, there := w.log.Resolve(above.Path, visibleTo(r)); there {
-			why.add(w.holds(above.Path, value))
-			return why
+	why.add(above)
+	return why
+}
+
+// lacks is what a call was skipped for, its condition or what has no value; nil for another reason.
+func (w *trial) lacks(call *plan.Call) *plan.Template {
+	if !w.outcome(call).skipped {
+		return nil
+	}
+	for t := range call.Expressions() {
+		if value, there := w.value(t); !t.PerItem() && (!there || t == call.When && value != true && !w.assumed[t]) {
+			return t
 		}
 	}
-	return want{} // which isn't given, or went elsewhere
+	return nil
 }

@@ -55,7 +55,7 @@ func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagno
 			whole = planFor(p, groups[0].members)
 		}
 		pass := analysis.NewPass(whole, analysis.UnknownFacts(p, found))
-		*analysis.Kept[Replay](pass.Shared) = c.Replay
+		*analysis.Kept[Replay](pass.Shared), *analysis.Kept[SampleRun](pass.Shared) = c.Replay, c.SampleRun
 		pass.Surroundings = analysis.Surroundings{
 			Shared: pass.Shared, Delegates: c.delegates, Within: c.within, Machine: c.Machine, Permit: c.Permit,
 			Asks: c.asksFor,
@@ -107,6 +107,8 @@ type Config struct {
 	// Replay confirms the evidence of OB401. Without it a conflict comes with the
 	// branch in which it happens, and without schedules.
 	Replay Replay
+	// SampleRun shows what only values show. Without it such findings are missing.
+	SampleRun SampleRun
 
 	// Machine is where the plan is to be run; nil says nothing of that.
 	Machine *Machine
@@ -282,7 +284,8 @@ func (c *Config) asksFor(r *Rule) bool {
 // judgedDelegates begins the judgement of the plans below one, at most once each.
 func judgedDelegates(c Config) (*analysis.Delegates, map[*plan.Plan]Judgement) {
 	known := map[*plan.Plan]Judgement{}
-	below := Config{Rules: c.Rules, Machine: c.Machine, Replay: c.Replay, within: true, judged: known}
+	below := Config{Rules: c.Rules, Machine: c.Machine, Replay: c.Replay, SampleRun: c.SampleRun, within: true,
+		judged: known}
 	judge := func(p *plan.Plan) analysis.DelegateJudgement {
 		j := flow.Once(known, p, func() Judgement { return Analyze(p, p.Findings(), below) })
 		sound := j.Verified != nil

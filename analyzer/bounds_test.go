@@ -175,7 +175,7 @@ func TestBoundsAreProven(t *testing.T) {
 			continue // it never begins
 		}
 		said := []string{}
-		for _, d := range Analyze(p, found, Config{}).Findings {
+		for _, d := range Analyze(p, found, Config{SampleRun: SampleRuns}).Findings {
 			if d.Rule.Code == "OB705" && !strings.Contains(d.Message, "no type") {
 				said = append(said, d.Severity.String())
 			}

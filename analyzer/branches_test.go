@@ -87,7 +87,7 @@ func TestUndecidedPairsRunAsListed(t *testing.T) {
 				return fmt.Sprintf("- {_tool: f, _when: †state.n %% 1000 == %d, _outputPath: p}\n", i)
 			})
 		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
-		j := Analyze(p, found, Config{})
+		j := Analyze(p, found, Config{SampleRun: SampleRuns})
 		if j.Verified == nil || slices.ContainsFunc(j.Findings, func(d diag.Diagnostic) bool { return d.Rule == writeConflict.Rule }) {
 			t.Fatalf("%d calls: %s", n, every(j.Findings))
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
 // benchPlan is a plan of n calls over five tools: chains of ten that join, with
@@ -54,7 +55,7 @@ func checkOnce(b *testing.B, name string, text []byte) {
 	limits := source.DefaultLimits()
 	limits.Bytes = 1 << 30
 	p, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Limits: limits})
-	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{SampleRun: simulate.SampleRun})
 	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		b.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)

@@ -26,7 +26,7 @@ func judgedWith(t testing.TB, name, text, settings string) Judgement {
 		t.Fatalf("the settings don't read:\n%s", every(wrong))
 	}
 	plan, found := compiler.Compile(source.NewFile(name, []byte(text)), compiler.Options{Name: name})
-	return Analyze(plan, found, Config{Settings: s})
+	return Analyze(plan, found, Config{Settings: s, SampleRun: SampleRuns})
 }
 
 const unsound = `

@@ -75,7 +75,7 @@ func commented(text, name string) string {
 // asked is the configuration that a case asks for: with "# strict protocol", and
 // with the optional rules that a comment names ("# judge OB408", "# want OB408").
 func asked(text string) Config {
-	c := Config{StrictProtocol: strings.Contains(text, "# strict protocol"), Settings: &Settings{Rules: map[*diag.Rule]Level{}}}
+	c := Config{SampleRun: SampleRuns, StrictProtocol: strings.Contains(text, "# strict protocol"), Settings: &Settings{Rules: map[*diag.Rule]Level{}}}
 	if strings.Contains(text, "OB609") { // a machine that runs no http
 		c.Machine = &Machine{Unrunnable: func(a *plan.Activity, tell func(what, help string, at source.Span)) {
 			if a.Kind == "mcp" {

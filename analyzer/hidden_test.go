@@ -40,7 +40,7 @@ func TestNothingIsHiddenWithoutAWord(t *testing.T) {
 			}
 			text += "output: †state.s1\n"
 			plan, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{Name: "plan.yaml"})
-			j := Analyze(plan, found, Config{})
+			j := Analyze(plan, found, Config{SampleRun: SampleRuns})
 			there := slices.ContainsFunc(j.Findings, func(d diag.Diagnostic) bool { return d.Rule.Code == fault.code })
 			if !there && !slices.Contains(j.Unjudged, fault.kind) {
 				t.Errorf("%s is hidden without a word (%v) beside %s\n%s\n%s", fault.code, j.Unjudged, e, text, every(j.Findings))

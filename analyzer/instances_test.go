@@ -45,7 +45,7 @@ func judgedText(t testing.TB, text string) []diag.Diagnostic {
 	if p.Root == nil {
 		t.Fatalf("this can't be read:\n%s", text)
 	}
-	return Analyze(p, found, Config{}).Findings
+	return Analyze(p, found, Config{SampleRun: SampleRuns}).Findings
 }
 
 // LANGUAGE.md#instances: what is wrong with a plan over instances is what is wrong with
@@ -180,7 +180,7 @@ func TestFlowsInManyInstances(t *testing.T) {
 	head := "tools: {send: {properties: {text: true}}}\nactivities: {send: {exec: {argv: [send]}}}\ninstances:\n" + values.String() + "calls:\n"
 	for _, calls := range []string{shared.String(), own.String()} {
 		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(head+calls)), compiler.Options{Policies: []compiler.PolicyFile{policy}})
-		if !slices.ContainsFunc(Analyze(p, found, Config{}).Findings, func(d diag.Diagnostic) bool { return d.Rule.Code == "OB702" }) {
+		if !slices.ContainsFunc(Analyze(p, found, Config{SampleRun: SampleRuns}).Findings, func(d diag.Diagnostic) bool { return d.Rule.Code == "OB702" }) {
 			t.Errorf("nothing is said of the secret of i399 in %d calls", len(p.Calls))
 		}
 	}
@@ -200,7 +200,7 @@ calls:
 `
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{Instances: true})
 	var got []string
-	for _, d := range Analyze(p, found, Config{}).Findings {
+	for _, d := range Analyze(p, found, Config{SampleRun: SampleRuns}).Findings {
 		if d.Severity > diag.Info {
 			got = append(got, d.Rule.Code+" "+d.Message)
 		}

@@ -21,7 +21,7 @@ func TestLookalikesAreMended(t *testing.T) {
 	} {
 		file := source.NewFile(c.name, []byte(c.before))
 		plan, found := compiler.Compile(file, compiler.Options{})
-		if after, _ := diag.Apply(file, Analyze(plan, found, Config{}).Findings, source.DefaultLimits(), nil); string(after) != c.after {
+		if after, _ := diag.Apply(file, Analyze(plan, found, Config{SampleRun: SampleRuns}).Findings, source.DefaultLimits(), nil); string(after) != c.after {
 			t.Errorf("%s becomes\n%swant\n%s", c.before, after, c.after)
 		}
 	}

@@ -15,7 +15,7 @@ func TestNullIsOfferedForPartsOfTheOutput(t *testing.T) {
 	for output, offered := range map[string]int{"output: {x: †state.x}\n": 1, "output: †state.x\n": 0} {
 		plan, found := compiler.Compile(source.NewFile("a.yaml", []byte(calls+output)), compiler.Options{})
 		seen := false
-		for _, f := range Analyze(plan, found, Config{}).Findings {
+		for _, f := range Analyze(plan, found, Config{SampleRun: SampleRuns}).Findings {
 			if f.Rule == rules.MaybeMissing.Rule {
 				seen = true
 				if len(f.Fixes) != offered {

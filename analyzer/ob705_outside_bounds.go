@@ -98,7 +98,7 @@ func outOfBounds(p *Pass, call *plan.Call, bounds *analysis.Parameters) {
 			continue
 		}
 		to := analysis.Target{Call: call, Taker: bounds, Schema: place.Schema, Key: f.Key}
-		found, _ := analysis.JudgeTemplate(p, f.Value, to, true)
+		found := analysis.JudgeTemplate(p, f.Value, to, true)
 		for i := range found {
 			reportBounds(p, &found[i])
 		}

@@ -14,403 +14,316 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// Sample runs check what types, schemas and branches leave open. Calls run in the order of the graph with generated
-// results and with routed failures. Each step checks what a run checks: the values of expressions, the parameters, the
-// room for results. A fault that is found can happen in a run, and the values show it.
+// Sample runs check what types, schemas and branches leave open: a simulation runs the calls with generated results and
+// with routed failures. A fault that is found can happen in a run, and the values show it.
 //
 // Nothing is concluded from values that the plan doesn't describe: they are holes, see package samples.
 
+// A SampleRun simulates one run whose values are samples.
+type SampleRun func(*Simulation, state.Samples) error
+
 // Bounds on sample runs.
 const (
-	maxTrials  = 200 // of a plan
-	minTrials  = 2   // where the plan is large
-	callWork   = 60  // steps of each call
-	triedItems = 5   // of a list
+	maxTrials = 200 // of a plan
+	minTrials = 2   // where the plan is large
+	callWork  = 100 // steps of each call
+	endWork   = 6   // of each activity's end
 )
 
-// A sampler runs a part of a plan with generated values.
+// A sampler has calls run with generated values.
 type sampler struct {
-	pass   *Pass
+	pass   *Pass // of these calls alone
 	budget *samples.Budget
-	layout state.Layout
-	calls  []int32        // that matter, in the order of the graph
-	asked  map[int32]bool // calls to check
 	// failures of the calls of these names go to where results are looked for, which is a finding of its own
+	asked    map[string]bool // calls to check, by name; nil for all
 	joined   map[string]bool
-	initial  map[string]bool         // keys of the state that are read and never written
+	erring   map[string]bool         // calls of these names have errors of their own
 	targets  samples.Targets         // at which something may change
 	blind    map[*plan.Template]bool // see [expression.Expr.MayFail]
 	reported map[undecidedPlace]bool
-	within   map[*plan.Call]*sampler // of delegates, see inside
-	depth    int                     // of delegates in delegates
+
+	plan      *plan.Plan              // that is run
+	within    map[*plan.Call]*sampler // of delegates, see inside
+	handled   int                     // findings in a delegate that were reported at its call
+	depth     int                     // of delegates in delegates
+	all       map[*plan.Call]*sampler // also those of delegates, by the calls that are run
+	delegates map[*plan.Plan]*sampler
 }
 
-func newSampler(p *Pass, budget *samples.Budget) *sampler {
-	return &sampler{
-		pass: p, budget: budget, asked: map[int32]bool{}, joined: map[string]bool{}, initial: map[string]bool{},
+// newSampler makes that of a plan below another.
+func newSampler(p *Pass, above *sampler) *sampler {
+	t := &sampler{pass: p, budget: above.budget, all: above.all, delegates: above.delegates, depth: above.depth + 1,
+		joined: map[string]bool{}, erring: map[string]bool{},
 		blind: map[*plan.Template]bool{}, reported: map[undecidedPlace]bool{}, within: map[*plan.Call]*sampler{}}
+	for _, f := range p.Found {
+		t.joined[f.Call] = t.joined[f.Call] || f.Rule == rules.FailureJoinsRule
+		t.erring[f.Call] = t.erring[f.Call] || f.Severity == diag.Error && f.Rule != writeConflict.Rule
+	}
+	return t
 }
 
 // A trial is one sample run.
 type trial struct {
-	*sampler
-	n         int // counts them
-	generator samples.Generator
+	*sampler  // of the plan that is judged
 	random    *rand.Rand
-	log       *state.Log
-	ended     []ending       // by call
-	failed    bool           // a call has
-	item      map[string]any // that is at hand, of a call that runs for several, and its place
+	generator samples.Generator
+	look      expression.Lookup // by read
+	ended     map[*plan.Call]*ending
 	counts    map[string]int // of the items of unknown lists, by their expression
-	fromCall  bool           // the input is what a call hands over
+	unknown   map[*plan.Template]bool
+	assumed   map[*plan.Template]bool             // what unknown conditions are taken for
+	above     map[*plan.Read]want                 // what is above it where a read finds nothing
+	faults    map[*plan.Template]func(*plan.Call) // report why an expression fails: it counts once its call has failed
+	failed    bool                                // a call has
+	refusing  *schema.Schema                      // the last that refused something
+	refused   any
 }
 
-// An ending is the outcome of a call in a sample run.
+// An ending is the outcome of a call.
 type ending struct {
-	done        bool
-	taken       bool           // it was skipped, as its path is written once and has a value
-	takes       int            // the alternative of its output that it took then, or in failing
-	fails       bool           // it failed, which its failure route takes up
-	unspecified bool           // it was skipped by an unknown condition
-	lacks       *plan.Template // why it was skipped, if that is sure: what has no value, or its condition
+	done, fails, skipped bool
+	unfit                bool // there was no place for its result
+	takes                int  // the alternative of its output that it took; -1 where that isn't known
 }
 
 // runSamples runs the calls that aren't known to succeed.
 func runSamples(p *Pass) {
-	if p.Screens || p.Plan.Form == plan.Replan || p.Plan.AwaitsInstances ||
+	run := *analysis.Kept[SampleRun](p.Shared)
+	if run == nil || p.Screens || p.Plan.Form == plan.Replan || p.Plan.AwaitsInstances ||
 		p.Unknown(diag.State|diag.Writes|diag.Order|diag.Input|diag.Reads|diag.Tools) || !p.Plan.Graph.Acyclic() {
 		return
 	}
 	p.Rule = rules.OutputMismatch.Rule
-	t := newSampler(p, samples.BudgetOf(p))
 	output := isOutputUndecided(p)
+	asked, calls := map[string]bool{}, []int32(nil)
 	for _, call := range p.Plan.Calls {
 		if isUndecided(p, call) {
-			t.asked[int32(call.Index)] = true
+			asked[call.Name], calls = true, append(calls, int32(call.Index))
 		}
 	}
-	if !output && len(t.asked) == 0 {
+	if !output && len(calls) == 0 {
 		return
 	}
-	t.gather(output)
+	pass := p
+	if calls = needed(p.Plan, calls, output); len(calls) < len(p.Plan.Calls) {
+		pass = analysis.NewPass(bind.Part(p.Plan, calls, p.Plan.Instances), p.Flow.Hidden)
+		pass.Surroundings, pass.Flow.Schemas, pass.Flow.Lacks = p.Surroundings, p.Flow.Schemas, p.Flow.Lacks
+		pass.Rule, pass.Found = p.Rule, p.Found
+	}
+	t := newSampler(pass, &sampler{budget: samples.BudgetOf(p), all: map[*plan.Call]*sampler{},
+		delegates: map[*plan.Plan]*sampler{}})
+	t.asked = asked
+	t.prepare(output)
+	undecided := *analysis.Kept[rules.UndecidedLeaves](p.Store)
 	for n := range maxTrials {
 		if t.budget.Runs < 0 && n >= minTrials || t.budget.Worked.Passed() {
 			break
 		}
-		t.try(n, output)
+		t.try(n, run, undecided)
 	}
+	p.Found = pass.Found
 }
 
-// gather lists what has to be gone through to try what is asked: all that it depends on,
-// and all that writes where it does.
-func (t *sampler) gather(output bool) {
-	p := t.pass
-	within := make([]bool, len(p.Plan.Calls))
-	around := map[pathtree.ID]bool{}
-	var todo []int32
+// needed are the calls that have to run where some calls and the output are asked about: all that these depend on, and
+// all that writes where they do.
+func needed(p *plan.Plan, asked []int32, output bool) (calls []int32) {
+	within, around := make([]bool, len(p.Calls)), map[pathtree.ID]bool{}
 	take := func(i int32) {
 		if !within[i] {
-			within[i] = true
-			todo = append(todo, i)
+			within[i], calls = true, append(calls, i)
 		}
 	}
-	for i := range t.asked {
+	for _, i := range asked {
 		take(i)
 	}
-	for i := range p.Plan.Reads {
-		if r := &p.Plan.Reads[i]; output && r.Call < 0 {
+	for i := range p.Reads {
+		if r := &p.Reads[i]; output && r.Call < 0 {
 			for _, w := range r.Writers {
 				take(w)
 			}
 		}
 	}
-	for len(todo) > 0 {
-		call := p.Plan.Calls[todo[len(todo)-1]]
-		todo = todo[:len(todo)-1]
-		for _, dep := range p.Plan.Graph.Deps(call.Index) {
+	for at := 0; at < len(calls); at++ {
+		call := p.Calls[calls[at]]
+		for _, dep := range p.Graph.Deps(call.Index) {
 			take(dep)
 		}
 		for _, path := range call.Paths() {
-			if list := p.Plan.Paths.List(path.ID); !around[list] {
+			if list := p.Paths.List(path.ID); !around[list] {
 				around[list] = true
-				for _, w := range p.Plan.Around(path.ID) {
+				for _, w := range p.Around(path.ID) {
 					take(w.Call)
 				}
 			}
 		}
 	}
-	for _, i := range p.Plan.Graph.Order() {
-		if within[i] {
-			t.calls = append(t.calls, i)
-		}
-	}
-	for _, f := range p.Found {
-		t.joined[f.Call] = t.joined[f.Call] || f.Rule == rules.FailureJoinsRule
-	}
-	t.layout = state.Layout{Plan: p.Plan, Paths: p.Plan.Paths, Settled: true, Inconsistency: new(string)}
-	t.prepare(output, within)
+	slices.Sort(calls)
+	return calls
 }
 
-// prepare finds the keys of the state that a run may bring, and the bounds of what receives values.
-func (t *sampler) prepare(output bool, within []bool) {
+// prepare makes the plan that is run: without what takes people, policies or time. A call with an error of its own
+// gives a sample, whatever is passed to it.
+func (t *sampler) prepare(output bool) {
+	one := *t.pass.Plan
+	one.Limits, one.Policies, one.Delegates = plan.Limits{}, nil, map[string]*plan.Plan{}
+	one.Instances, one.Targets, one.Entire, one.Calls = nil, nil, nil, slices.Clone(one.Calls)
+	if !output {
+		one.Output = nil
+	}
+	t.plan = &one
+	for i, of := range one.Calls {
+		call := *of
+		call.Instance, call.Delegate, call.Confirm, call.Retry, call.Timeout = "", "", false, plan.Retry{}, 0
+		if t.erring[of.Label()] {
+			call.When, call.Each, call.Params, call.Scopes = nil, nil, &plan.Template{Value: map[string]any{}}, nil
+			call.Reads = nil
+		} else if sub := t.inside(of); sub != nil {
+			call.Delegate, one.Delegates[call.Name] = call.Name, sub.plan
+		}
+		one.Calls[i], t.all[&call] = &call, t
+	}
+	t.aim()
+}
+
+// aim finds the bounds of what receives values.
+func (t *sampler) aim() {
 	p := t.pass
-	for i := range p.Plan.Reads {
-		path := p.Plan.Paths.Segments(p.Plan.Reads[i].Path)
-		if len(path) < 2 || path[0].Key != "state" || p.Plan.StateSchema == nil || t.depth > 0 {
-			continue
-		}
-		if id, ok := analysis.Lookup(p, path[:2]); ok && len(p.Plan.Writers(id)) == 0 {
-			t.initial[path[1].Key] = true
+	for _, s := range []*schema.Schema{p.Plan.OutputSchema, p.Plan.StateSchema} {
+		if s != nil {
+			t.targets.AtBounds(s)
 		}
 	}
-	if output && p.Plan.OutputSchema != nil {
-		t.targets.AtBounds(p.Plan.OutputSchema)
-	}
-	for _, i := range t.calls {
-		call := p.Plan.Calls[i]
+	for _, call := range p.Plan.Calls {
 		if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil {
 			t.targets.AtConstants(a.Expression)
-		}
-		if !t.asked[i] {
-			continue
 		}
 		if tool := call.Single(); t.budget.OpenCode[tool] {
 			t.targets.AtBounds(tool.Output)
 		}
 		for _, taker := range analysis.Takers(p, call) {
-			for _, f := range call.Params.Fields {
-				if s := taker.Place(f.Key).Schema; s != nil && f.Value.Live {
-					t.targets.AtBounds(s)
-				}
-			}
-		}
-		for _, path := range call.Paths() {
-			if s := p.Flow.StateAt(path.ID).Schema; s != nil {
-				t.targets.AtBounds(s)
-			}
+			t.targets.AtBounds(taker.Schema)
 		}
 	}
-	analysis.Calculations(p, func(call *plan.Call, x *plan.Template) {
-		if call == nil || within[call.Index] {
-			t.targets.AtConstants(x.Expr)
-		}
-	})
+	analysis.Calculations(p, func(_ *plan.Call, x *plan.Template) { t.targets.AtConstants(x.Expr) })
 }
 
-// try goes through the calls once.
-func (t *sampler) try(n int, output bool) {
-	p := t.pass
-	w := t.newTrial(n, rand.New(rand.NewPCG(uint64(n), 71)))
-	input, initial := p.Plan.Input, p.Plan.State
-	if all := p.Plan.Instances; len(all) > 0 {
+// try has the calls run once.
+func (t *sampler) try(n int, run SampleRun, undecided []*plan.Template) {
+	random, one := rand.New(rand.NewPCG(uint64(n), 71)), *t.plan
+	w := &trial{sampler: t, random: random, ended: map[*plan.Call]*ending{}, counts: map[string]int{},
+		generator: samples.NewGenerator(t.pass, t.targets, n, random, &t.budget.Runs),
+		unknown:   map[*plan.Template]bool{}, assumed: map[*plan.Template]bool{}, above: map[*plan.Read]want{},
+		faults: map[*plan.Template]func(*plan.Call){}}
+	if all := t.pass.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]
-		input, initial = bind.Overlay(input, own.Input), bind.Overlay(initial, own.State)
+		one.Input, one.State = bind.Overlay(one.Input, own.Input), bind.Overlay(one.State, own.State)
 	}
-	input, ok := w.begin(input, p.Plan.InputSchema, nil)
-	if !ok {
+	var ok bool
+	if one.Input, ok = w.begin(one.Input, one.InputSchema, func(string) bool { return true }); !ok {
 		return
 	}
-	if len(w.initial) > 0 {
-		initial, _ = w.begin(initial, p.Plan.StateSchema, w.initial)
+	one.State, _ = w.begin(one.State, one.StateSchema, func(key string) bool {
+		id, known := analysis.Lookup(t.pass, []expression.Segment{{Key: "state"}, {Key: key}})
+		return known && len(one.Writers(id)) == 0 // else nobody reads it, or calls write it
+	})
+	w.budget.Runs -= callWork * len(one.Calls)
+	if run(&Simulation{plan: &one}, w) == nil && one.Output != nil {
+		w.judgeOutput(undecided)
 	}
-	data, _ := p.Plan.Of("data")
-	w.goThrough(map[string]any{"input": input, "state": orEmpty(initial), "data": orEmpty(data)})
-	if output && p.Plan.Output != nil {
-		w.giveOutput()
-	}
-}
-
-func (t *sampler) newTrial(n int, random *rand.Rand) *trial {
-	generator := samples.NewGenerator(t.pass, t.targets, n, random, &t.budget.Runs)
-	return &trial{sampler: t, n: n, random: random, generator: generator, counts: map[string]int{},
-		ended: make([]ending, len(t.pass.Plan.Calls))}
 }
 
 // begin lays values that a schema accepts, of some keys or of all, over what the document
 // gives, as a run does: at times, and always where it doesn't begin with the latter alone. It
 // reports whether there was room to make them; otherwise the schema may refuse what is there.
-func (w *trial) begin(own any, s *schema.Schema, keys map[string]bool) (value any, ok bool) {
+func (w *trial) begin(own any, s *schema.Schema, takes func(key string) bool) (value any, ok bool) {
 	if s == nil || own != nil && w.random.IntN(2) != 0 && s.Accepts(own) {
-		return orEmpty(own), true
+		return own, true
 	}
-	v, ok := w.generator.Value(s, true)
+	v, _ := w.generator.Value(s, true)
 	over, isObject := v.(map[string]any)
-	if !ok || !isObject {
-		return orEmpty(own), false
+	if !isObject {
+		return own, false
 	}
 	over = maps.Clone(over)
-	maps.DeleteFunc(over, func(key string, _ any) bool { return keys != nil && !keys[key] })
+	maps.DeleteFunc(over, func(key string, _ any) bool { return !takes(key) })
 	return state.Over(own, over), true
 }
 
-// goThrough performs the calls, with what there is before.
-func (w *trial) goThrough(initial map[string]any) {
-	w.log = state.New(initial)
-	w.log.Follow(&w.layout)
-	for _, i := range w.calls {
-		w.budget.Runs -= callWork
-		w.perform(w.pass.Plan.Calls[i])
-	}
+// of is which call of a plan is run, its sampler, and how it ended.
+func (w *trial) of(call *plan.Call) (*sampler, *plan.Call, *ending) {
+	call = compiler.RepeatedCall(call)
+	t := w.all[call]
+	own := t.pass.Plan.Calls[call.Index]
+	return t, own, w.outcome(own)
 }
 
-func orEmpty(v any) any {
-	if v == nil {
-		return map[string]any{}
-	}
-	return v
+func (w *trial) outcome(call *plan.Call) *ending {
+	return flow.Once(w.ended, call, func() *ending { return &ending{takes: min(0, 1-len(call.Output))} })
 }
 
-// perform goes through one call.
-func (w *trial) perform(call *plan.Call) {
-	if slices.ContainsFunc(call.After, func(a plan.After) bool { return !a.Settled && !w.ended[a.Call].done }) {
-		return
+// Ends makes up how the activity of a call or of one item ends.
+func (w *trial) Ends(call *plan.Call, params map[string]any) (value any, route int, failure *state.Failure) {
+	t, own, end := w.of(call)
+	isItem := call.ItemOf != nil
+	w.budget.Runs -= endWork
+	collects := isItem && own.Each.Collect
+	if collects && w.random.IntN(4) == 0 || !collects && (!isItem || call.Index == 0) && w.fails(t, own) {
+		end.fails, w.failed = !isItem, true
+		return nil, -1, &state.Failure{Code: "error", Message: "it failed"}
 	}
-	if w.isTaken(call) {
-		w.ended[call.Index].taken = true
-		return
-	}
-	guardUnknown := false // whether the call runs
-	if guard := compiler.Condition(call); guard != nil {
-		value, there := w.value(call, guard)
-		if guardUnknown = samples.IsHole(value); guardUnknown {
-			value = w.random.IntN(2) == 0
-		}
-		if value != true || !there {
-			if w.ended[call.Index].unspecified = guardUnknown; !guardUnknown {
-				w.ended[call.Index].lacks = guard
-			}
-			return
-		}
-	}
-	if call.Each != nil {
-		w.performItems(call, guardUnknown)
-		return
-	}
-	params := w.parameters(call, guardUnknown)
-	if params == nil || w.fails(call) {
-		return
-	}
-	if value, well := w.carriedOut(call, params); well {
-		w.write(call, value)
-	}
-}
-
-// performItems goes through a call for the items of its list.
-func (w *trial) performItems(call *plan.Call, guardUnknown bool) {
-	own, there := w.resolve(call, call.Each.List)
-	list, isList := own.([]any)
+	value, route = w.result(t, own, params, isItem), -1
 	switch {
-	case !there:
-		w.ended[call.Index].lacks = call.Each.List
-		return
-	case samples.IsHole(own): // as long as for other calls with the same list
-		name := call.Each.Text()
-		least, most := w.pass.Flow.Lengths(call)
-		list = slices.Repeat([]any{own},
-			flow.Once(w.counts, name, func() int { return min(least+w.random.IntN(3), most) }))
-	case !isList:
-		own, _ = samples.Clear(own)
-		w.isRefused(call, &analysis.Parameters{Taker: analysis.Quote(call.Name)},
-			&plan.TemplateField{Key: "_each", Value: call.Each.List}, own, flow.AList)
-		return
+	case isItem:
+	case samples.IsHole(value) && own.Method == plan.Concat:
+		value = []any{value}
+	case len(own.Output) > 1:
+		route = w.taking(t, own, value)
+		end.takes = route
 	}
-	if w.fails(call) {
-		return
-	}
-	for e := range call.Params.Expressions() {
-		if !e.PerItem() {
-			if _, there := w.value(call, e); !there {
-				w.ended[call.Index].lacks = e
-				return // it is the call that is skipped
-			}
-		}
-	}
-	results := make([]any, len(list))
-	for at, item := range list {
-		if at >= triedItems && at < len(list)-1 {
-			results[at] = results[at%triedItems]
-			continue
-		}
-		w.item = map[string]any{"item": item, "index": float64(at)}
-		unknown := guardUnknown
-		if call.When.PerItem() {
-			value, there := w.value(call, call.When)
-			if samples.IsHole(value) {
-				value, unknown = w.random.IntN(2) == 0, true
-			}
-			if value != true || !there {
-				continue
-			}
-		}
-		params := w.parameters(call, unknown)
-		switch {
-		case params == nil && w.ended[call.Index].lacks == nil:
-			return // a parameter isn't accepted, which is reported
-		case params == nil:
-			w.ended[call.Index].lacks = nil
-			continue
-		}
-		if call.Each.Collect && w.random.IntN(4) == 0 {
-			results[at], w.failed = flow.FailureSample, true
-			continue
-		}
-		value, well := w.carriedOut(call, params)
-		if !well {
-			return
-		}
-		results[at] = value
-	}
-	if samples.IsHole(own) && w.pass.Flow.Listing(call).Uncounted {
-		w.write(call, samples.Hole())
-		return
-	}
-	w.write(call, results)
+	return value, route, nil
 }
 
-// carriedOut generates or computes the result of a call or of one item, and reports whether nothing failed in its
-// delegate.
-func (w *trial) carriedOut(call *plan.Call, marked map[string]any) (value any, well bool) {
-	p, tool := w.pass, call.Single()
+// result generates or computes the result of a call or of one item.
+func (w *trial) result(t *sampler, call *plan.Call, marked map[string]any, isItem bool) any {
+	p, tool := t.pass, call.Single()
 	cleared, how := samples.Clear(marked)
 	params, _ := cleared.(map[string]any)
-	a := p.Plan.Activities[call.Activity]
-	switch {
-	case call.Produced != nil:
-		return call.Produced.Value(), true
-	case how == samples.Described && w.inside(call) != nil:
-		return w.delegated(call, w.inside(call), params)
-	case a != nil && a.Expression != nil && w.fill(tool, marked, params):
+	if call.Each != nil && (!isItem || w.unknown[call.Each.List] && p.Flow.Listing(call).Uncounted) {
+		return samples.Hole()
+	}
+	if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && !t.erring[call.Label()] &&
+		w.fill(p, tool, marked, params) {
 		v, err := samples.ResultOfCode(p, tool, a, params, &w.budget.Runs)
-		if err == nil && how == samples.Described {
-			return v, true
+		if err == nil && how == samples.Described && !samples.IsLarge(v) {
+			return v
 		}
-		if w.budget.OpenCode[tool] && call.FailureRoute() < 0 && !w.budget.Worked.Passed() &&
-			w.first(call, tool, a.Node.Get("expr")) {
+		if err != nil && w.budget.OpenCode[tool] && call.FailureRoute() < 0 && !w.budget.Worked.Passed() &&
+			t.first(call, tool, a.Node.Get("expr")) {
 			f := samples.ReportCode(p, tool, call, a, params, v, err)
 			if f != nil && how == samples.Described {
 				f.Note(call.ToolNode.Span(), "this call passes them")
 			}
 		}
 	}
-	if tool == nil || tool.Output == nil {
-		return samples.Hole(), true
+	if tool != nil && tool.Output != nil {
+		if v, made := w.generator.Value(tool.Output, false); made && !samples.IsLarge(v) {
+			return v
+		}
 	}
-	if v, made := w.generator.Value(tool.Output, false); made {
-		return v, true
-	}
-	return samples.Hole(), true
+	return samples.Hole()
 }
 
 // fill gives parameters of which nothing is known values that their tool accepts, as a run demands; it reports whether
 // all are known then.
-func (w *trial) fill(tool *plan.Tool, marked, params map[string]any) bool {
-	known := analysis.ParametersOf(w.pass, tool)
+func (w *trial) fill(p *Pass, tool *plan.Tool, marked, params map[string]any) bool {
+	known := analysis.ParametersOf(p, tool)
 	for _, key := range slices.Sorted(maps.Keys(marked)) {
 		value := marked[key]
 		if _, how := samples.Clear(value); how == samples.Described {
@@ -428,149 +341,92 @@ func (w *trial) fill(tool *plan.Tool, marked, params map[string]any) bool {
 	return true
 }
 
-// fails lets a call fail at times that has a failure route: it writes the record where the
-// plan wants it, if there is room.
-func (w *trial) fails(call *plan.Call) bool {
-	if call.FailureRoute() < 0 || w.joined[call.Label()] || w.random.IntN(4) != 0 ||
+// fails reports whether the activity of a call fails this time, which its failure route takes up.
+func (w *trial) fails(t *sampler, call *plan.Call) bool {
+	return call.FailureRoute() >= 0 && !t.joined[call.Label()] && w.random.IntN(4) == 0 &&
 		// a model's answer fails only where the tool says that it fails, or the plan has a place for failures by its
 		// name
-		call.Activity == "" && call.Delegate == "" &&
-			!compiler.SaysItFails(call.Single()) &&
-			!rules.NamesFailures(w.pass.Plan, call.Output[call.FailureRoute()]...) {
-		return false
-	}
-	w.failed = true
-	route := call.Output[call.FailureRoute()]
-	if path, err, _ := w.unfit(call, route, plan.Set, flow.FailureSample); err != nil {
-		if rules.ForFailures(w.pass, call, path) {
-			w.hasNoPlace(call, path, flow.FailureSample, true, err)
-		}
-		return true
-	}
-	w.ended[call.Index].fails, w.ended[call.Index].takes = true, call.FailureRoute()
-	for _, path := range route {
-		w.log.Append(state.Message{Path: path.ID, Value: flow.FailureSample, Failure: true, Call: call.Index})
-	}
-	return true
+		(call.Activity != "" || call.Delegate != "" || compiler.SaysItFails(call.Single()) ||
+			rules.NamesFailures(t.pass.Plan, call.Output[call.FailureRoute()]...))
 }
 
-// write writes a result to the alternative that takes it.
-func (w *trial) write(call *plan.Call, value any) {
-	if len(call.Output) == 0 {
-		w.ended[call.Index] = ending{done: true}
-		return
-	}
-	if samples.IsLarge(value) {
-		value = samples.Hole()
-	}
-	at := w.taking(call, value)
-	route, method := call.Output[at], call.Method
-	if samples.IsHole(value) {
-		method = plan.Set
-	} else if path, err, unknown := w.unfit(call, route, method, value); err != nil {
-		if !unknown {
-			shown, _ := samples.Clear(value)
-			w.hasNoPlace(call, path, shown, false, err)
-		}
-		return
-	}
-	w.ended[call.Index] = ending{done: true, takes: at}
-	for _, path := range route {
-		w.log.Append(state.Message{Path: path.ID, Method: method, Value: value, Call: call.Index})
-	}
-}
-
-// taking is the alternative that a result takes: any that accepts it but the failure route, if there is such a one.
-func (w *trial) taking(call *plan.Call, value any) int {
-	routes := len(call.Output)
-	if routes == 1 {
-		return 0
-	}
-	if last := call.FailureRoute(); rules.MayChoose(w.pass.Plan, call) &&
-		!rules.TellsFailures(w.pass, call.Output[last]) {
-		routes++ // results may go there as well
-	}
+// taking is the alternative that a result takes: any that accepts it, and the failure route where results may go there.
+func (w *trial) taking(t *sampler, call *plan.Call, value any) int {
 	value, _ = samples.Clear(value)
+	last := call.FailureRoute()
 	var taking []int
-	for i, route := range call.Output[:routes-1] {
-		if !slices.ContainsFunc(route, func(path plan.Path) bool {
-			s := w.pass.Flow.StateAt(path.ID).Schema
-			return s != nil && call.Method == plan.Set && !s.Accepts(value)
-		}) {
+	for i, route := range call.Output {
+		isBarred := i == last &&
+			(!rules.MayChoose(t.pass.Plan, call) || rules.TellsFailures(t.pass, route))
+		if !isBarred && (call.Method != plan.Set || !slices.ContainsFunc(route, func(path plan.Path) bool {
+			s := t.pass.Flow.StateAt(path.ID).Schema
+			return s != nil && !s.Accepts(value)
+		})) {
 			taking = append(taking, i)
 		}
 	}
 	if len(taking) == 0 {
-		return len(call.Output) - 1
+		return last
 	}
 	return taking[w.random.IntN(len(taking))]
 }
 
-var errNoRoom = errors.New("the state schema has no room for it")
-
-// unfit is the path of a route that has no place for a value, or whose schema rejects the result; unknown where that
-// depends on something unknown.
-func (w *trial) unfit(call *plan.Call, route plan.Route, method plan.Method, value any) (at plan.Path,
-	err error, unknown bool) {
-	draft := w.log.Draft(int32(call.Index))
-	defer draft.Discard()
-	for _, path := range route {
-		written, err := draft.Write(path.ID, method, value)
-		if err != nil {
-			return path, err, w.isInHole(path.ID)
-		}
-		cleared, _ := samples.Clear(written)
-		if s := w.pass.Flow.StateAt(path.ID).Schema; s != nil && !s.Accepts(cleared) {
-			wrong := s.Validate(cleared)
-			return path, fmt.Errorf("%w: %v", errNoRoom, wrong), !samples.IsCertain(written, wrong)
+// Settled takes note of how a call ended, and reports what went wrong in it.
+func (w *trial) Settled(call *plan.Call, done bool, failure *state.Failure, routed bool) {
+	t, own, end := w.of(call)
+	if call.ItemOf == nil {
+		if end.done, end.fails, end.skipped = done, routed, !done && failure == nil; routed {
+			end.takes = own.FailureRoute()
 		}
 	}
-	return at, nil, false
+	if failure == nil {
+		return
+	}
+	w.reportFaults(own, own.Expressions())
+	if sub := t.within[own]; sub != nil {
+		w.delegateFailed(t, own, sub)
+	}
+}
+
+var errNoRoom = errors.New("the state schema has no room for it")
+
+// Unfit reports a value that can't be written, unless that depends on something unknown.
+func (w *trial) Unfit(call *plan.Call, path plan.Path, value any, why error, log *state.Log) {
+	t, own, end := w.of(call)
+	wrong := new(schema.Violation)
+	if errors.As(why, &wrong) {
+		why = fmt.Errorf("%w: %v", errNoRoom, wrong)
+	} else if samples.IsHole(value) || isInHole(log, t.pass.Plan.Paths, path.ID) {
+		return
+	}
+	switch { // after a failure it is the record of it
+	case !end.fails && !end.unfit:
+		end.unfit = true
+		value, _ = samples.Clear(value)
+		t.hasNoPlace(own, path, value, false, why)
+	case end.fails && rules.ForFailures(t.pass, own, path):
+		t.hasNoPlace(own, path, flow.FailureSample, true, why)
+	}
 }
 
 // isInHole reports whether nothing is known of what is at a path, or above it.
-func (w *trial) isInHole(at pathtree.ID) bool {
-	for paths := w.pass.Plan.Paths; paths.Depth(at) >= 2; at = paths.Parent(at) {
-		if value, there := w.log.Resolve(at, state.Anyone); there && samples.IsHole(value) {
+func isInHole(log *state.Log, paths *pathtree.Tree, at pathtree.ID) bool {
+	for ; paths.Depth(at) >= 2; at = paths.Parent(at) {
+		if value, there := log.Resolve(at, state.Anyone); there && samples.IsHole(value) {
 			return true
 		}
 	}
 	return false
 }
 
-// isTaken reports whether paths are written once, and one that a result would go to has a value.
-func (w *trial) isTaken(call *plan.Call) bool {
-	if w.pass.Plan.Writes != plan.Once {
-		return false
-	}
-	for alternative, path := range call.Paths() {
-		if alternative == call.FailureRoute() {
-			continue
-		}
-		if value, there := w.log.Initial(path.ID); there && value != nil {
-			return true
-		}
-		for range w.log.Over(path.ID) {
-			return true
-		}
-	}
-	return false
-}
-
-// giveOutput works the plan's output out.
-func (w *trial) giveOutput() {
+// judgeOutput judges the plan's output.
+func (w *trial) judgeOutput(undecided []*plan.Template) {
 	p := w.pass
-	value, there := w.resolve(nil, p.Plan.Output)
-	if !there {
-		value = nil // an absent whole
-	}
-	if rules.IsReported(p, p.Plan.Output.Node) || w.lacksOutput().unspecified {
+	w.reportFaults(nil, p.Plan.Output.Expressions())
+	if rules.IsReported(p, p.Plan.Output.Node) || w.lacksOutput(undecided).unspecified {
 		return // one finding is enough, and nothing follows from what is missing
 	}
-	cleared, _ := samples.Clear(value)
-	if s := p.Plan.OutputSchema; s != nil && s.Compile() == nil {
-		if wrong := s.Validate(cleared); wrong != nil && samples.IsCertain(value, wrong) {
-			w.isRefused(nil, nil, &plan.TemplateField{Value: p.Plan.Output}, cleared, s)
-		}
+	if s := p.Plan.OutputSchema; s != nil && s == w.refusing && s.Compile() == nil {
+		w.isRefused(nil, nil, &plan.TemplateField{Value: p.Plan.Output}, w.refused, s)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/samples"
 	"github.com/obelus-dev/obelus/analyzer/rules"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -18,39 +17,35 @@ import (
 
 // What a sample run reads and works out.
 
-// read is the value of a read; a hole where nothing is known of it.
-func (w *trial) read(r *plan.Read) (value any, there bool) {
-	p := w.pass.Plan
-	if compiler.ReadsItem(p, r) {
-		return below(w.item, append([]expression.Segment{{Key: r.Ref.Kind}}, r.Ref.Path...))
-	}
-	kind := p.Paths.Kind(r.Path)
-	if r.Path == pathtree.Root || p.Paths.Depth(r.Path) < 2 || kind != "input" && kind != "state" && kind != "data" {
+// Read is the value of a read; a hole where nothing is known of it.
+func (w *trial) Read(p *plan.Plan, read *plan.Read, at func(pathtree.ID) (any, bool)) (value any, there bool) {
+	kind, paths, isInner := p.Paths.Kind(read.Path), p.Paths, w.delegates[p] != nil
+	if read.Path == pathtree.Root || paths.Depth(read.Path) < 2 ||
+		kind != "input" && kind != "state" && kind != "data" {
 		return samples.Hole(), true
 	}
-	value, there = w.log.Resolve(r.Path, visibleTo(r))
-	if kind == "input" && p.InputSchema == nil && !w.fromCall && (value == nil || value == "") {
+	value, there = at(read.Path)
+	if kind == "input" && p.InputSchema == nil && !isInner && (value == nil || value == "") {
 		return samples.Hole(), true // a blank to be filled in
 	}
-	for at := r.Path; !there && p.Paths.Depth(at) > 2; {
-		at = p.Paths.Parent(at)
-		if above, ok := w.log.Resolve(at, visibleTo(r)); ok {
-			return below(above, p.Paths.Segments(r.Path)[p.Paths.Depth(at):])
+	up := read.Path
+	for !there && paths.Depth(up) > 2 {
+		up = paths.Parent(up)
+		if above, ok := at(up); ok {
+			if !isInner {
+				w.above[read] = w.holds(up, above)
+			}
+			return w.Below(above, paths.Segments(read.Path)[paths.Depth(up):])
 		}
+	}
+	if !there && kind == "input" && !isInner && !w.pass.Within { // else what a call passes is known at the call
+		w.above[read] = w.holds(paths.Parent(up), p.Input)
 	}
 	return value, there
 }
 
-// visibleTo is which writes a read sees.
-func visibleTo(r *plan.Read) func(m *state.Message) bool {
-	return func(m *state.Message) bool {
-		_, bound := slices.BinarySearch(r.Writers, int32(m.Call))
-		return bound
-	}
-}
-
-// below is what is at a path in a value: a hole where that may have other keys than are known of.
-func below(value any, path []expression.Segment) (any, bool) {
+// Below is what is at a path in a value: a hole where that may have other keys than are known of.
+func (w *trial) Below(value any, path []expression.Segment) (any, bool) {
 	for _, step := range path {
 		next, there := pathtree.Step(value, step)
 		if !there {
@@ -64,18 +59,82 @@ func below(value any, path []expression.Segment) (any, bool) {
 	return value, true
 }
 
-// value evaluates an expression; a hole if it depends on unknown values. A fault is reported,
-// and counts as absent.
-func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool) {
-	if t.Expr.Plain() {
-		return w.read(&w.pass.Plan.Reads[t.Reads[0]])
+// Refuses says why a schema rejects a value whatever is in its holes.
+func (w *trial) Refuses(s *schema.Schema, v any) *schema.Violation {
+	cleared, _ := samples.Clear(v)
+	wrong := s.Validate(cleared)
+	if wrong == nil || !samples.IsCertain(v, wrong) {
+		return nil
 	}
-	open := false // an undescribed object may hold something
-	blind := flow.Once(w.blind, t, func() bool { _, blind := rules.EvaluationRisk(w.pass, t); return blind })
-	value, presence, err := t.Expr.Eval(func(i int) (any, expression.Presence) {
-		v, there := w.read(&w.pass.Plan.Reads[t.Reads[i]])
-		if !there {
-			return nil, expression.Absent
+	w.refusing, w.refused = s, cleared
+	return wrong
+}
+
+// Evaluate evaluates an expression of what runs. An unknown condition holds or doesn't, and an unknown list is as long
+// as for other calls with the same list.
+func (w *trial) Evaluate(p *plan.Plan, t *plan.Template, read expression.Lookup) (value any,
+	presence expression.Presence, failure *state.Failure) {
+	w.look = read
+	of, call := w.sampler, (*plan.Call)(nil)
+	if sub := w.delegates[p]; sub != nil {
+		of = sub
+	}
+	if len(t.Reads) > 0 && p.Reads[t.Reads[0]].Call >= 0 {
+		call = of.pass.Plan.Calls[p.Reads[t.Reads[0]].Call]
+	}
+	value, presence, err := w.evaluate(of, t)
+	isHole := samples.IsHole(value)
+	isList := presence == expression.There && call != nil && call.Each != nil && t == call.Each.List
+	if isList && !isHole && schema.KindOf(value) != schema.Array {
+		err = &expression.Error{End: len(t.Node.Text), Message: "\"_each\" must be a list"}
+	}
+	switch {
+	case err != nil:
+		w.note(of, t, err)
+		return nil, presence, &state.Failure{Code: "expression-type"}
+	case isList && isHole:
+		w.unknown[t] = true
+		least, most := of.pass.Flow.Lengths(call)
+		if of.pass.Flow.Listing(call).Uncounted {
+			least = max(1, least)
+		}
+		value = slices.Repeat([]any{value},
+			flow.Once(w.counts, call.Each.Text(), func() int { return min(least+w.random.IntN(3), most) }))
+	case call == nil || t != call.When:
+	case isHole:
+		w.unknown[t] = true
+		value = flow.Once(w.assumed, t, func() bool { return w.random.IntN(2) == 0 })
+	default:
+		w.unknown[t] = false
+	}
+	return value, presence, nil
+}
+
+// read is the value of a read, if it is there.
+func (w *trial) read(at int) (any, bool) {
+	value, presence := w.look(at)
+	return value, presence == expression.There
+}
+
+// value is that of an expression, if it is there. A fault counts as absent.
+func (w *trial) value(t *plan.Template) (value any, there bool) {
+	value, presence, err := w.evaluate(w.sampler, t)
+	return value, err == nil && presence == expression.There
+}
+
+// evaluate evaluates an expression; it gives a hole if that depends on unknown values.
+func (w *trial) evaluate(of *sampler, t *plan.Template) (value any, presence expression.Presence, err error) {
+	if t.Expr.Plain() {
+		value, presence = w.look(t.Reads[0])
+		return value, presence, nil
+	}
+	open, waits := false, false // an undescribed object may hold something; a call hasn't settled
+	blind := flow.Once(of.blind, t, func() bool { _, blind := rules.EvaluationRisk(of.pass, t); return blind })
+	value, presence, err = t.Expr.Eval(func(i int) (any, expression.Presence) {
+		v, presence := w.look(t.Reads[i])
+		if presence != expression.There {
+			waits = waits || presence == expression.Pending
+			return nil, presence
 		}
 		v, how := samples.Clear(v)
 		if open = open || how != samples.Described; blind || how == samples.Unknown {
@@ -85,92 +144,49 @@ func (w *trial) value(call *plan.Call, t *plan.Template) (value any, there bool)
 	}, &w.budget.Worked)
 	if wrong := new(expression.Error); w.budget.Worked.Passed() ||
 		errors.As(err, &wrong) && wrong.Cause == expression.OfText {
-		return samples.Hole(), true // how a text is written is for its author to know
+		return samples.Hole(), expression.There, nil // how a text is written is for its author to know
 	}
 	switch {
-	case err != nil:
-		w.goesWrong(call, t, err)
-		return nil, false
-	case presence == expression.Pending:
-		return samples.Hole(), true
-	case open && schema.KindOf(value)&(schema.Object|schema.Array) != 0: // it may hold more
-		return samples.Hole(), true
+	case err != nil || presence == expression.Pending && waits:
+	case presence == expression.Pending,
+		open && schema.KindOf(value)&(schema.Object|schema.Array) != 0: // it may hold more
+		return samples.Hole(), expression.There, nil
 	}
-	return value, presence == expression.There
+	return value, presence, err
 }
 
-// resolve is a template of a call with its values, and whether they are all there; of the
-// plan's output, for no call, what is absent is left out.
-func (w *trial) resolve(call *plan.Call, t *plan.Template) (value any, there bool) {
-	switch {
-	case !t.Live:
-		return t.Value, true
-	case t.Expr != nil:
-		return w.value(call, t)
+// Invalid holds the parameters of a call against what takes them. Where they aren't accepted another sample run checks
+// the rest.
+func (w *trial) Invalid(running *plan.Call, params map[string]any) *state.Failure {
+	t, call, _ := w.of(running)
+	guardUnknown := call.When != nil && w.unknown[call.When]
+	if sub := t.within[call]; sub != nil {
+		w.budget.Runs -= callWork * len(sub.pass.Plan.Calls)
 	}
-	object, list := make(map[string]any, len(t.Fields)), make([]any, 0, len(t.Items))
-	for i := range t.Fields {
-		v, there := w.resolve(call, t.Fields[i].Value)
-		if there {
-			object[t.Fields[i].Key] = v
-		} else if call != nil {
-			return nil, false
-		}
-	}
-	for _, item := range t.Items {
-		v, there := w.resolve(call, item)
-		if there {
-			list = append(list, v)
-		} else if call != nil {
-			return nil, false
-		}
-	}
-	if t.Fields != nil {
-		return object, true
-	}
-	return list, true
-}
-
-// parameters are those of a call, held against what takes them. They are nil where something is absent or isn't
-// accepted: another sample run checks the rest.
-func (w *trial) parameters(call *plan.Call, guardUnknown bool) map[string]any {
-	params := map[string]any{}
-	for _, f := range call.Params.Fields {
-		value, there := w.resolve(call, f.Value)
-		if !there {
-			w.ended[call.Index].lacks = f.Value
-			return nil
-		}
-		params[f.Key] = value
+	if t.erring[call.Label()] {
+		return nil
 	}
 	cleared, all := samples.Clear(params)
 	together, _ := cleared.(map[string]any)
 	accepted := true
-	takers := analysis.Takers(w.pass, call)
-	for i := range call.Params.Fields {
-		f := &call.Params.Fields[i]
-		if !f.Value.Live {
-			continue
-		}
-		value, how := samples.Clear(params[f.Key])
-		for _, taker := range takers {
-			at := taker.Place(f.Key)
-			if !at.Possible || at.Schema == nil || guardUnknown && how != samples.Described {
+	for _, taker := range analysis.Takers(t.pass, call) {
+		for i := range call.Params.Fields {
+			f := &call.Params.Fields[i]
+			at, known := taker.Place(f.Key), params[f.Key]
+			value, how := samples.Clear(known)
+			if !f.Value.Live || !at.Possible || at.Schema == nil || guardUnknown && how != samples.Described {
 				continue
 			}
-			if wrong := at.Schema.Validate(value); wrong != nil && samples.IsCertain(params[f.Key], wrong) {
-				w.isRefused(call, taker, f, value, at.Schema)
+			if wrong := at.Schema.Validate(value); wrong != nil && samples.IsCertain(known, wrong) {
+				t.isRefused(call, taker, f, value, at.Schema)
 				accepted = false
-				break
 			}
 		}
-	}
-	for _, taker := range takers {
 		accepted = accepted &&
-			(all != samples.Described || !taker.Combines() || w.acceptsTogether(taker, call, together))
+			(all != samples.Described || !taker.Combines() || t.acceptsTogether(taker, call, together))
 	}
 	if !accepted {
-		return nil
+		return &state.Failure{Code: "bad-parameter"}
 	}
-	return params
+	return nil
 }

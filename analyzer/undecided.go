@@ -3,6 +3,7 @@ package analyzer
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -25,17 +26,13 @@ func isUndecided(p *Pass, call *plan.Call) bool {
 		call.Each != nil && (rules.MayFail(p, call.Each.List) || !surelyFits(p, call.Each.List, flow.AList)) {
 		return true
 	}
-	fitting := *analysis.Kept[analysis.FittingReads](p.Store)
 	for _, f := range call.Params.Fields {
 		t := f.Value
 		if t.Live && rules.MayFail(p, t) {
 			return true
 		}
-		if !t.Live || t.Expr != nil && len(t.Reads) > 0 && t.Reads[0] < len(fitting) && fitting[t.Reads[0]] {
-			continue // it was judged
-		}
 		for _, taker := range analysis.Takers(p, call) {
-			if at := taker.Place(f.Key); at.Possible && !surelyFits(p, t, at.Schema) &&
+			if at := taker.Place(f.Key); t.Live && at.Possible && !surelyFits(p, t, at.Schema) &&
 				!(t.Expr != nil && rules.IsReported(p, t.Node)) {
 				return true
 			}
@@ -82,19 +79,15 @@ func surelyFits(p *Pass, t *plan.Template, to *schema.Schema) bool {
 
 // An undecidedPlace is a parameter of a call or a path that it writes.
 type undecidedPlace struct {
-	call int
+	call *plan.Call // nil for the output
 	at   any
 }
 
 // first reports whether something is the first that is found at a place.
 func (t *sampler) first(call *plan.Call, at any, node *source.Node) bool {
-	place := undecidedPlace{-1, at}
-	if call != nil {
-		if place.call = call.Index; !t.asked[int32(call.Index)] {
-			return false
-		}
-	}
-	if t.reported[place] || t.budget.Worked.Passed() { // then values that aren't worked out are missing
+	place := undecidedPlace{call, at}
+	if t.reported[place] || call != nil && t.asked != nil && !t.asked[call.Name] ||
+		t.budget.Worked.Passed() { // then values that aren't worked out are missing
 		return false
 	}
 	t.reported[place] = true
@@ -108,10 +101,10 @@ func (t *sampler) report(
 	return t.pass.Found.Report(rule, at, format, args...).About(call.Label()).As(diag.Warning)
 }
 
-// goesWrong reports an expression that fails with values that may come.
-func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error) {
+// note takes note of why an expression fails with values that may come.
+func (w *trial) note(of *sampler, t *plan.Template, err error) {
 	wrong := new(expression.Error)
-	if !errors.As(err, &wrong) || !w.first(call, t, t.Node) {
+	if !errors.As(err, &wrong) {
 		return
 	}
 	refs := t.Expr.References()
@@ -119,7 +112,7 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error) {
 	values := map[string]any{}
 	for i, at := range t.Reads {
 		name := refs[i].String()
-		v, there := w.read(&w.pass.Plan.Reads[at])
+		v, there := w.read(at)
 		v, how := samples.Clear(v)
 		if _, known := values[name]; known || how == samples.Unknown {
 			continue
@@ -133,27 +126,40 @@ func (w *trial) goesWrong(call *plan.Call, t *plan.Template, err error) {
 	if len(with) == 0 {
 		with = lacking // the result of a ?.
 	}
-	when := ""
-	if len(with) > 0 {
-		when = " when " + strings.Join(with, " and ")
+	when := strings.Join(with, " and ")
+	if when != "" {
+		when = " when " + when
 	}
-	f := w.report(rules.MayMismatchRule, call, t.Node.Within(wrong.Start, wrong.End),
-		"this fails%s: %s", when, wrong.Message)
-	f.Witness = values
-	if f.Help = wrong.Help; f.Help == "" {
-		f.Advise("narrow the source's schema, test the value in \"_when\", or add a default (\"… || 0\")")
+	w.faults[t] = func(call *plan.Call) {
+		if !of.first(call, t, t.Node) {
+			return
+		}
+		f := of.report(rules.MayMismatchRule, call, t.Node.Within(wrong.Start, wrong.End),
+			"this fails%s: %s", when, wrong.Message)
+		f.Witness = values
+		if f.Help = wrong.Help; f.Help == "" {
+			f.Advise("narrow the source's schema, test the value in \"_when\", or add a default (\"… || 0\")")
+		}
+		of.noteSources(f, t)
 	}
-	if len(t.Reads) > 0 {
-		w.noteSources(f, t)
+}
+
+// reportFaults reports why expressions of a call failed, those that did.
+func (w *trial) reportFaults(call *plan.Call, all iter.Seq[*plan.Template]) {
+	for t := range all {
+		if report := w.faults[t]; report != nil {
+			delete(w.faults, t)
+			report(call)
+		}
 	}
 }
 
 // noteSources says where the values of a template come from.
-func (w *trial) noteSources(f *diag.Diagnostic, t *plan.Template) {
+func (s *sampler) noteSources(f *diag.Diagnostic, t *plan.Template) {
 	noted := map[source.Span]bool{f.Span: true}
 	for _, read := range t.Reads {
-		for _, v := range w.pass.Flow.Read(read) {
-			for _, said := range analysis.Remarks(w.pass, &v) {
+		for _, v := range s.pass.Flow.Read(read) {
+			for _, said := range analysis.Remarks(s.pass, &v) {
 				if said.At.Known() && !noted[said.At] && len(noted) < 4 {
 					noted[said.At] = true
 					f.Note(said.At, "%s", said.Says)
@@ -164,18 +170,18 @@ func (w *trial) noteSources(f *diag.Diagnostic, t *plan.Template) {
 }
 
 // isRefused reports a value that may come and that a parameter, or the output's schema, doesn't accept.
-func (w *trial) isRefused(
-	call *plan.Call, taker *analysis.Parameters, field *plan.TemplateField, value any, s *schema.Schema,
+func (s *sampler) isRefused(
+	call *plan.Call, taker *analysis.Parameters, field *plan.TemplateField, value any, by *schema.Schema,
 ) {
 	t := field.Value
-	if !w.first(call, t, t.Node) || call == nil &&
-		slices.ContainsFunc(w.pass.Found, func(f diag.Diagnostic) bool { return f.Rule == w.pass.Rule }) {
+	if !s.first(call, t, t.Node) || call == nil &&
+		slices.ContainsFunc(s.pass.Found, func(f diag.Diagnostic) bool { return f.Rule == s.pass.Rule }) {
 		return
 	}
 	j := analysis.Judgement{Fit: flow.Fit{Relation: schema.MayNotFit, Witness: value},
-		To: analysis.Target{Call: call, Taker: taker, Schema: s, Node: t.Node, Key: field.Key}}
+		To: analysis.Target{Call: call, Taker: taker, Schema: by, Node: t.Node, Key: field.Key}}
 	if t.Expr != nil {
-		if flows := w.pass.Flow.Expression(t); len(flows) == 1 {
+		if flows := s.pass.Flow.Expression(t); len(flows) == 1 {
 			j.Variant = flows[0]
 		}
 	}
@@ -183,20 +189,20 @@ func (w *trial) isRefused(
 		j.Variant.Operand = flow.Operand{Node: t.Node, End: len(t.Node.Text)}
 	}
 	if call == nil {
-		rules.ReportOutput(w.pass, &j)
+		rules.ReportOutput(s.pass, &j)
 		return
 	}
-	rules.ReportMayMismatch(w.pass, &j)
+	rules.ReportMayMismatch(s.pass, &j)
 }
 
 // acceptsTogether reports whether parameters are accepted beside each other, and makes a finding of those that are not.
-func (w *trial) acceptsTogether(t *analysis.Parameters, call *plan.Call, params map[string]any) bool {
+func (s *sampler) acceptsTogether(t *analysis.Parameters, call *plan.Call, params map[string]any) bool {
 	wrong := t.Schema.Validate(t.Completed(params))
 	if wrong == nil {
 		return true
 	}
-	if w.first(call, t.Which, call.ToolNode) {
-		w.report(rules.MayMismatchRule, call, call.ToolNode.Span(),
+	if s.first(call, t.Which, call.ToolNode) {
+		s.report(rules.MayMismatchRule, call, call.ToolNode.Span(),
 			"%s may not accept these parameters together: for instance %s: %v", t.Taker, analysis.Brief(params), wrong).
 			Advise("pass the parameters that the %s's schema asks for beside these", t.Which).Witness = params
 	}
@@ -204,15 +210,14 @@ func (w *trial) acceptsTogether(t *analysis.Parameters, call *plan.Call, params 
 }
 
 // hasNoPlace reports a write for which there may be no room, of a result or of the record of the call's failure.
-func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure bool, err error) {
-	known := func(f diag.Diagnostic) bool {
+func (s *sampler) hasNoPlace(call *plan.Call, path plan.Path, value any, failure bool, err error) {
+	if !s.first(call, path.ID, path.Node) || slices.ContainsFunc(s.pass.Found, func(f diag.Diagnostic) bool {
 		return f.Call == call.Label() && f.Severity > diag.Info &&
-			(f.Rule == rules.ShapeConflictRule || f.Rule == rules.StateMismatchRule || f.Rule.Code == "OB511")
-	}
-	if !w.first(call, path.ID, path.Node) || slices.ContainsFunc(w.pass.Found, known) {
+			slices.Contains([]string{"OB405", "OB508", "OB511"}, f.Rule.Code)
+	}) {
 		return
 	}
-	rule, name, advice := rules.ShapeConflictRule, w.pass.Path(path.ID),
+	rule, name, advice := rules.ShapeConflictRule, s.pass.Path(path.ID),
 		"let the calls that it builds on run whenever this one does (\"_after\", the same \"_when\"), or write "+
 			"to another path"
 	if errors.Is(err, errNoRoom) {
@@ -222,13 +227,13 @@ func (w *trial) hasNoPlace(call *plan.Call, path plan.Path, value any, failure b
 		}
 	}
 	if failure {
-		w.report(rule, call, path.Span(), "when %q fails, its failure record isn't written to %q: %s",
+		s.report(rule, call, path.Span(), "when %q fails, its failure record isn't written to %q: %s",
 			call.Name, name, err).
 			Advise(
 				"allow an object with \"code\", \"message\" and \"details\" there, or use another path for failures").
 			Witness = value
 		return
 	}
-	w.report(rule, call, path.Span(), "%q may not be written: %s", name, err).
+	s.report(rule, call, path.Span(), "%q may not be written: %s", name, err).
 		Advise("%s", advice).Witness = value
 }

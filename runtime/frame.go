@@ -204,7 +204,7 @@ func (f *frame) decide(i int32) {
 		f.settle(i, Settlement{Status: Failed, Failure: verdict.Failure})
 	default:
 		if m := f.machine; call.Each == nil && given == nil && !m.budget.IsExhausted() { // else nothing starts any more
-			if failure := resolve.Invalid(f.Plan, call, params, &m.budget.Matching); failure != nil {
+			if failure := f.Invalid(call, params); failure != nil {
 				f.settle(i, Settlement{Status: Failed, Failure: failure})
 				return
 			}

@@ -184,6 +184,9 @@ func (m *Machine) Status(t Try) Status {
 // Budget is what the patterns and expressions of the run have taken, and may still take.
 func (a *allowances) Budget() *resolve.Budget { return &a.budget }
 
+// Sample lets samples judge the values of a simulation.
+func (a *allowances) Sample(s state.Samples) { a.budget.Samples = s }
+
 // Over reports whether the run has ended or stopped.
 func (p *progress) Over() bool { return p.over }
 

@@ -25,7 +25,7 @@ func TestConflictsShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, found := compiler.Compile(source.NewFile("plan.json", text), compiler.Options{Functions: functionNames(doc)})
-		found = analyzer.Analyze(p, found, analyzer.Config{Replay: simulate.FinalState}).Findings
+		found = analyzer.Analyze(p, found, analyzer.Config{Replay: simulate.FinalState, SampleRun: simulate.SampleRun}).Findings
 		r := analyzer.Simulate(p, found)
 		if r == nil {
 			continue

@@ -16,27 +16,24 @@ type Fit struct {
 	Kinds    schema.Kinds    // of all that may come, where none of it fits
 	Witness  any
 	CutShort string // why it is unknown
-	Sure     bool   // whatever comes surely fits
 }
 
 // A question is whether some variants fit one schema.
 type question struct {
 	*Facts
 	cutShort string // why it isn't fully analysed
-	sure     bool   // all variants fit whatever comes
 }
 
 // Accepts compares what comes with what a call, or the plan's output, accepts of it. It reports a problem only if no
 // variant fits, or if a possible value isn't accepted.
 func (f *Facts) Accepts(call *plan.Call, variants []Variant, to *schema.Schema) Fit {
-	q := question{Facts: f, sure: true}
+	q := question{Facts: f}
 	never := 0
 	var kinds schema.Kinds
 	var first, some Fit
 	for i := range variants {
 		v := &variants[i]
 		relation, witness := q.relateTo(v, call, to)
-		q.sure = q.sure && relation == schema.Fits && !v.Uncertain
 		if relation == schema.Never {
 			kinds |= v.Schema.Kinds()
 			if never++; never == 1 {
@@ -59,17 +56,7 @@ func (f *Facts) Accepts(call *plan.Call, variants []Variant, to *schema.Schema) 
 	case q.cutShort != "":
 		return Fit{Relation: schema.Unknown, Variant: variants[0], CutShort: q.cutShort}
 	}
-	return Fit{Relation: schema.Fits, Sure: q.sure}
-}
-
-// fits is [Schemas.Fits]; only what accepts all that a schema describes is sure.
-func (q *question) fits(producer, consumer *schema.Schema, external bool) schema.Verdict {
-	v := q.Contains(producer, consumer)
-	if v.Relation == schema.MayNotFit {
-		q.sure = false
-		return q.Fits(producer, consumer, external)
-	}
-	return v
+	return Fit{Relation: schema.Fits}
 }
 
 // relate judges one variant against a schema.
@@ -93,9 +80,9 @@ func (q *question) relate(v *Variant, to *schema.Schema) (schema.Relation, any) 
 		}
 		return schema.MayNotFit, value
 	}
-	verdict := q.fits(v.Schema, to, v.External)
+	verdict := q.Fits(v.Schema, to, v.External)
 	if v.Uncounted && verdict.Relation == schema.MayNotFit {
-		verdict = q.fits(q.Meet(v.Schema, q.ofLengths(to.Lengths())), to, v.External)
+		verdict = q.Fits(q.Meet(v.Schema, q.ofLengths(to.Lengths())), to, v.External)
 		if verdict.Relation == schema.Fits {
 			return schema.Unknown, nil
 		}

@@ -61,7 +61,7 @@ func judgeOutput(p *Pass) []judgement {
 	if !p.Plan.Output.Live {
 		return nil
 	}
-	found, _ := analysis.JudgeTemplate(p, p.Plan.Output, target{Schema: s}, len(p.Found) == before)
+	found := analysis.JudgeTemplate(p, p.Plan.Output, target{Schema: s}, len(p.Found) == before)
 	return found
 }
 

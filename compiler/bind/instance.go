@@ -37,7 +37,7 @@ func ForInstance(p *plan.Plan, instance string) *plan.Plan {
 	case len(p.Targets.Own[instance]) == 0:
 		view1 = common(p)
 	default:
-		view1 = view(p, runs(p, instance), p.Only(instance))
+		view1 = Part(p, runs(p, instance), p.Only(instance))
 	}
 	if at, ok := p.InstanceAt[instance]; ok && IsParticular(p, &p.Instances[at]) {
 		one, own := *view1, &p.Instances[at]
@@ -98,7 +98,7 @@ func runs(p *plan.Plan, instance string) []int32 {
 func common(p *plan.Plan) *plan.Plan {
 	t := p.Targets
 	t.Once.Do(func() {
-		t.Common = view(p, t.Shared, plain(p))
+		t.Common = Part(p, t.Shared, plain(p))
 	})
 	return t.Common
 }
@@ -113,8 +113,8 @@ func plain(p *plan.Plan) (plain []plan.Instance) {
 	return plain
 }
 
-// view makes a plan of some calls of this one, bound anew.
-func view(p *plan.Plan, calls []int32, instances []plan.Instance) *plan.Plan {
+// Part makes a plan of some calls of this one, ascending, bound anew, and the instances that run it.
+func Part(p *plan.Plan, calls []int32, instances []plan.Instance) *plan.Plan {
 	one := *p
 	v := &viewer{full: p, view: &one, calls: calls}
 	one.Entire, one.Instances, one.InstanceAt, one.Targets = p, instances, nil, nil

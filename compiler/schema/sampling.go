@@ -36,11 +36,8 @@ func (s *Schema) FullWithin(r *rand.Rand, steps *int) (any, bool) {
 
 // OddWithin is SampleWithin that looks for unusual values: a null, a zero or a fraction where there may be one, a list
 // of several, a target (a number, which is a size too, or a text) or what is as near to it as the schema lets it come.
-// An aim is a target that most numbers and sizes, or texts, are, in the place of the others; nil is none.
-func (s *Schema) OddWithin(r *rand.Rand, steps *int, aim any, targets ...any) (any, bool) {
-	if aim != nil {
-		return s.sampleWithin(r, steps, sample.Alike, []any{aim})
-	}
+// With one target most numbers and sizes, or texts, are that.
+func (s *Schema) OddWithin(r *rand.Rand, steps *int, targets ...any) (any, bool) {
 	return s.sampleWithin(r, steps, sample.Odd, targets)
 }
 

@@ -174,7 +174,7 @@ func (r *Reader) ConfigurationAt(name string) (*Configuration, error) {
 		return nil, err
 	}
 	config.Analysis.StrictProtocol = r.Strict
-	config.Analysis.Replay = simulate.FinalState
+	config.Analysis.Replay, config.Analysis.SampleRun = simulate.FinalState, simulate.SampleRun
 	if r.configurations == nil {
 		r.configurations = map[string]*Configuration{}
 	}

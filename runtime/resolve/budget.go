@@ -16,6 +16,7 @@ type Budget struct {
 	MostCost  int              // of patterns, of a simulation; 0 for no bound
 	resolving expression.Meter // what the expressions in calls and in the output may still take
 	Unbounded bool             // the expressions and patterns of the run have no bound together
+	Samples   state.Samples    // of a sample run; nil of any other
 	Computed
 }
 
@@ -56,6 +57,9 @@ func (b *Budget) IsExhausted() bool { return b.MostCost > 0 && b.Matching.Used >
 
 // Validate holds a value against a schema, within what the patterns of the run's schemas may cost together.
 func (b *Budget) Validate(s *schema.Schema, v any) *schema.Violation {
+	if b.Samples != nil {
+		return b.Samples.Refuses(s, v)
+	}
 	return s.ValidateWithin(v, &b.Matching)
 }
 

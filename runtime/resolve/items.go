@@ -77,8 +77,11 @@ func (r *Resolver) TurnTo(call *plan.Call, all *Items, at int) {
 		if read.Ref.Kind == "index" {
 			of = float64(at)
 		}
-		value, there := pathtree.Walk(of, read.Ref.Path)
-		r.Reads[number].Set(value, there)
+		walk := pathtree.Walk
+		if r.Budget.Samples != nil {
+			walk = r.Budget.Samples.Below
+		}
+		r.Reads[number].Set(walk(of, read.Ref.Path))
 	}
 }
 
@@ -101,7 +104,7 @@ func (r *Resolver) item(call *plan.Call, own map[string]any) Item {
 	case v.Skip != "":
 		return Item{Skip: v.Skip}
 	case v.Failure == nil && !r.Budget.IsExhausted(): // else nothing starts any more
-		v.Failure = Invalid(r.Plan, call, params, &r.Budget.Matching)
+		v.Failure = r.Invalid(call, params)
 	}
 	return Item{Params: params, Failure: v.Failure}
 }

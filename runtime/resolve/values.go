@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/dedupe"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -127,6 +128,9 @@ func (r *Resolver) value(t *plan.Template, v *Readiness) (any, bool) {
 }
 
 func (r *Resolver) expression(t *plan.Template) (any, expression.Presence, *state.Failure) {
+	if r.Budget.Samples != nil {
+		return r.Budget.Samples.Evaluate(r.Plan, t, r.Read)
+	}
 	if t.Expr.Plain() {
 		value, presence := r.Read(t.Reads[0])
 		return value, presence, nil
@@ -176,7 +180,13 @@ func (r *Resolver) Read(at int) (any, expression.Presence) {
 
 // Resolve is the value of a read as it is now.
 func (r *Resolver) Resolve(read *plan.Read) (any, bool) {
-	return r.Log.Resolve(read.Path, func(message *state.Message) bool { return r.Sees(read, message) })
+	at := func(path pathtree.ID) (any, bool) {
+		return r.Log.Resolve(path, func(message *state.Message) bool { return r.Sees(read, message) })
+	}
+	if r.Budget.Samples != nil {
+		return r.Budget.Samples.Read(r.Plan, read, at)
+	}
+	return at(read.Path)
 }
 
 // Sees reports whether a message counts for a read. One of an earlier tick does, but of a call that is listed again

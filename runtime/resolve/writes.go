@@ -94,6 +94,14 @@ func Invalid(p *plan.Plan, call *plan.Call, params map[string]any, a *schema.All
 	return nil
 }
 
+// Invalid is [Invalid] of a call of the plan.
+func (s *Store) Invalid(call *plan.Call, params map[string]any) *state.Failure {
+	if s.Budget.Samples != nil {
+		return s.Budget.Samples.Invalid(call, params)
+	}
+	return Invalid(s.Plan, call, params, &s.Budget.Matching)
+}
+
 // Refused says why a result can't be that of a call, wherever it is written.
 func (s *Store) Refused(call *plan.Call, value any) *state.Failure {
 	if call.Tool != nil && call.Tool.Output != nil && call.Each == nil { // each result of it was judged
@@ -161,18 +169,25 @@ func badOutput(format string, args ...any) *state.Failure {
 func (s *Store) Unfits(call *plan.Call, route plan.Route, method plan.Method, value any) *state.Failure {
 	draft := s.Log.Draft(int32(call.Index))
 	defer draft.Discard()
+	unfit := func(path plan.Path, why error, failure *state.Failure) *state.Failure {
+		if s.Budget.Samples != nil {
+			s.Budget.Samples.Unfit(call, path, value, why, s.Log)
+		}
+		return failure
+	}
 	for _, path := range route {
 		written := value
 		if s.NeedsBase(path.ID, method) {
 			result, err := draft.Write(path.ID, method, value)
 			if err != nil {
-				return badOutput("%s can't be written: %v", s.Plan.Paths.String(path.ID), err)
+				return unfit(path, err, badOutput("%s can't be written: %v", s.Plan.Paths.String(path.ID), err))
 			}
 			written = result
 		}
 		if kept := s.SchemaAt(path.ID); kept != nil {
 			if v := s.Budget.Validate(kept, written); v != nil {
-				return unfitting("bad-output", "the state schema rejects the value of "+s.Plan.Paths.String(path.ID), v)
+				return unfit(path, v, unfitting("bad-output",
+					"the state schema rejects the value of "+s.Plan.Paths.String(path.ID), v))
 			}
 		}
 	}

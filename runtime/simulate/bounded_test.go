@@ -46,7 +46,7 @@ func TestSimulationsAreBounded(t *testing.T) {
 		"an ordinary one": {"state: {a: 1}\ncalls:\n" + repeat(20, "- {_tool: t, x: †state.a, _outputPath: p%}") + "instances:\n" + repeat(20, "  i%: {}"), "done", 0},
 	} {
 		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(c.text)), compiler.Options{Open: open})
-		found = analyzer.Analyze(p, found, analyzer.Config{}).Findings
+		found = analyzer.Analyze(p, found, analyzer.Config{SampleRun: simulate.SampleRun}).Findings
 		r := analyzer.Simulate(p, found)
 		if r == nil {
 			t.Fatalf("%s: %s", name, found[len(found)-1].Message)

@@ -85,7 +85,7 @@ activities: {reckon: {expr: a * 5 + b}}
 calls:
 ` + strings.Join(calls, "\n") + "\noutput: " + output + "\n"
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
-	if v := analyzer.Analyze(p, found, analyzer.Config{}).Verified; v != nil {
+	if v := analyzer.Analyze(p, found, analyzer.Config{SampleRun: simulate.SampleRun}).Verified; v != nil {
 		return text, v.Simulation()
 	}
 	return text, nil

@@ -241,7 +241,7 @@ func reckon(n int) (*reckoning, *analyzer.Simulation) {
 		}
 		return nil, fs.ErrNotExist
 	}})
-	j := analyzer.Analyze(p, found, analyzer.Config{})
+	j := analyzer.Analyze(p, found, analyzer.Config{SampleRun: simulate.SampleRun})
 	if j.Verified == nil {
 		return g, nil
 	}

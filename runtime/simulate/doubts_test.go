@@ -48,7 +48,7 @@ tools:
 			fmt.Fprintf(&text, "- {_tool: %s, _when: %q%s, _outputPath: p%d}\n", tool, conditionsOf[r.IntN(len(conditionsOf))], reads, r.IntN(3))
 		}
 		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text.String())), compiler.Options{})
-		j := analyzer.Analyze(p, found, analyzer.Config{Replay: simulate.FinalState})
+		j := analyzer.Analyze(p, found, analyzer.Config{Replay: simulate.FinalState, SampleRun: simulate.SampleRun})
 		conflicts := 0
 		for _, d := range j.Findings {
 			if d.Rule.Code != "OB401" {

@@ -525,7 +525,7 @@ func (k *sketch) judged() (*plan.Plan, analyzer.Judgement, string) {
 	functions = append(functions, append(k.inner, "ask", "tell")...)
 	slices.Sort(functions)
 	p, found := compiler.Compile(source.NewFile("plan.json", k.text()), compiler.Options{Functions: functions, Open: k.open, Name: "plan.json"})
-	all := analyzer.Analyze(p, found, analyzer.Config{})
+	all := analyzer.Analyze(p, found, analyzer.Config{SampleRun: simulate.SampleRun})
 	return p, all, firstOf(all.Findings)
 }
 

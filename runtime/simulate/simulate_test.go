@@ -19,7 +19,7 @@ import (
 func verified(t *testing.T, plan string) *analyzer.Simulation {
 	t.Helper()
 	p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(plan)), compiler.Options{})
-	analysis := analyzer.Analyze(p, found, analyzer.Config{})
+	analysis := analyzer.Analyze(p, found, analyzer.Config{SampleRun: simulate.SampleRun})
 	v, found := analysis.Verified, analysis.Findings
 	if v == nil {
 		t.Fatalf("%s: %s", found[0].Rule.Code, found[0].Message)
@@ -65,7 +65,7 @@ func TestCriticalPathIsOfWhatWasWaitedFor(t *testing.T) {
 		}
 		text = head + "calls:\n" + strings.Join(lines, "\n")
 		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(text)), compiler.Options{})
-		j := analyzer.Analyze(p, found, analyzer.Config{})
+		j := analyzer.Analyze(p, found, analyzer.Config{SampleRun: simulate.SampleRun})
 		if j.Verified == nil {
 			continue
 		}

@@ -64,7 +64,7 @@ tools:
 		"- {_tool: get, _outputPath: a}\n- {_tool: use, n: 1, _when: †state.a.n > 4, _outputPath: b}\n- {_tool: use, _id: sub, n: 1, _delegate: sub.yaml, _outputPath: c}\n":                                                                                                                                           `"†state.a.n" of "sub" is `,
 	} {
 		p, found := compiler.Compile(source.NewFile("plan.yaml", []byte(tools+"calls:\n"+calls)), delegate)
-		v := analyzer.Analyze(p, found, analyzer.Config{}).Verified
+		v := analyzer.Analyze(p, found, analyzer.Config{SampleRun: simulate.SampleRun}).Verified
 		if v == nil {
 			t.Fatalf("%s: %v", calls, found)
 		}

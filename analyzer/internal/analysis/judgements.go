@@ -128,18 +128,15 @@ func (j *Judgement) Called() string {
 	return Quote(name)
 }
 
-type (
-	valuesJudged []Judgement
-	FittingReads []bool // by the first read of an expression: all that comes surely fits what it is for
-)
+type valuesJudged []Judgement
 
 // Judgements are those of all values of parameters, in the order of the text.
 func Judgements(p *Pass) []Judgement {
-	known, fitting := Kept[valuesJudged](p.Store), Kept[FittingReads](p.Store)
+	known := Kept[valuesJudged](p.Store)
 	if *known != nil {
 		return *known
 	}
-	*known, *fitting = valuesJudged{}, make(FittingReads, len(p.Plan.Reads))
+	*known = valuesJudged{}
 	refused := map[string]bool{} // calls whose literals aren't accepted
 	for i := range p.Found {
 		if p.Found[i].Rule.Code == "OB504" {
@@ -149,7 +146,7 @@ func Judgements(p *Pass) []Judgement {
 	for _, call := range p.Plan.Calls {
 		if call.Each != nil && call.Each.List.Expr != nil {
 			to := Target{Call: call, Taker: &Parameters{Taker: Quote(call.Name)}, Schema: flow.AList, Key: "_each"}
-			*known, _ = judgeParts(p, *known, call.Each.List, to)
+			*known = judgeParts(p, *known, call.Each.List, to)
 		}
 		if !call.Params.Live {
 			continue
@@ -159,12 +156,11 @@ func Judgements(p *Pass) []Judgement {
 			if !f.Value.Live {
 				continue
 			}
-			sure, found := true, []Judgement(nil)
+			var found []Judgement
 			judge := func(taker *Parameters, s *schema.Schema) {
 				if s != nil && len(found) == 0 {
-					to, fits := Target{Call: call, Taker: taker, Schema: s, Key: f.Key}, false
-					found, fits = JudgeTemplate(p, f.Value, to, !refused[call.Name])
-					sure = sure && fits
+					found = JudgeTemplate(p, f.Value, Target{Call: call, Taker: taker, Schema: s, Key: f.Key},
+						!refused[call.Name])
 				}
 			}
 			for _, known := range takers {
@@ -176,20 +172,17 @@ func Judgements(p *Pass) []Judgement {
 				judge(&Parameters{Taker: "the activity " + Quote(compiler.Shown(call.Activity))}, s)
 			}
 			*known = append(*known, found...)
-			if f.Value.Expr != nil && len(f.Value.Reads) > 0 {
-				(*fitting)[f.Value.Reads[0]] = sure
-			}
 		}
 	}
 	return *known
 }
 
 // JudgeTemplate judges a value with expressions in it: each of these, and where nothing is wrong with any and the rest
-// is sound, the whole. It reports whether a value that is one expression surely fits.
-func JudgeTemplate(p *Pass, t *plan.Template, to Target, sound bool) (found []Judgement, sure bool) {
-	found, sure = judgeParts(p, nil, t, to)
+// is sound, the whole.
+func JudgeTemplate(p *Pass, t *plan.Template, to Target, sound bool) []Judgement {
+	found := judgeParts(p, nil, t, to)
 	if t.Expr != nil || len(found) > 0 || !sound {
-		return found, sure
+		return found
 	}
 	to.Node = t.Node
 	container := p.Flow.Eval(to.Call, t)
@@ -197,31 +190,30 @@ func JudgeTemplate(p *Pass, t *plan.Template, to Target, sound bool) (found []Ju
 	if fit := p.Flow.Accepts(to.Call, container, to.Schema); fit.Relation != schema.Fits {
 		found = append(found, Judgement{fit, to})
 	}
-	return found, sure
+	return found
 }
 
-func judgeParts(p *Pass, found []Judgement, t *plan.Template, to Target) (all []Judgement, sure bool) {
+func judgeParts(p *Pass, found []Judgement, t *plan.Template, to Target) []Judgement {
 	to.Node = t.Node
 	switch {
 	case t.Expr != nil:
-		fit := p.Flow.Accepts(to.Call, p.Flow.Expression(t), to.Schema)
-		if sure = fit.Sure; fit.Relation != schema.Fits {
+		if fit := p.Flow.Accepts(to.Call, p.Flow.Expression(t), to.Schema); fit.Relation != schema.Fits {
 			found = append(found, Judgement{fit, to})
 		}
 	case t.Items != nil:
 		for i, item := range t.Items {
 			if at := to.Schema.At([]schema.Step{schema.Index(i)}); item.Live && at.Possible && at.Schema != nil {
-				found, _ = judgeParts(p, found, item, to.below(fmt.Sprintf("[%d]", i), at.Schema))
+				found = judgeParts(p, found, item, to.below(fmt.Sprintf("[%d]", i), at.Schema))
 			}
 		}
 	default:
 		for _, f := range t.Fields {
 			if at := to.Schema.Part(f.Key); f.Value.Live && at.Possible && at.Schema != nil {
-				found, _ = judgeParts(p, found, f.Value, to.below("."+f.Key, at.Schema))
+				found = judgeParts(p, found, f.Value, to.below("."+f.Key, at.Schema))
 			}
 		}
 	}
-	return found, sure
+	return found
 }
 
 func (t Target) below(step string, s *schema.Schema) Target {

@@ -42,17 +42,17 @@ type Generator struct {
 	random  *rand.Rand
 	targets Targets
 	left    *int // steps
-	alike   any  // the target of all numbers and sizes; nil for none
+	alike   bool // most numbers and sizes are to be one target
 }
 
 // NewGenerator is the generator of the nth sample run. In two of six runs most numbers and sizes are equal, which
 // independent values rarely are.
 func NewGenerator(p *analysis.Pass, targets Targets, n int, random *rand.Rand, left *int) Generator {
-	g := Generator{pass: p, random: random, targets: targets, left: left}
-	if at := n%6/2 + n/6*2; (n%6 == 1 || n%6 == 3) && len(targets) > 0 {
-		g.alike = targets[at%len(targets)]
+	alike := (n%6 == 1 || n%6 == 3) && len(targets) > 0
+	if alike {
+		targets = targets[(n%6/2+n/6*2)%len(targets):][:1]
 	}
-	return g
+	return Generator{p, random, targets, left, alike}
 }
 
 // Value makes up a value that a schema accepts as it is declared, at times a remarkable one: with an empty list, a
@@ -62,8 +62,8 @@ func (g *Generator) Value(s *schema.Schema, external bool) (any, bool) {
 	declared := g.pass.Flow.AsDeclared(s, external)
 	odd := g.random.IntN(2) == 0
 	value, ok := Affordable(g.left, func(steps *int) (v any, ok bool) {
-		if odd || g.alike != nil {
-			v, ok = declared.OddWithin(g.random, steps, g.alike, g.targets...)
+		if odd || g.alike {
+			v, ok = declared.OddWithin(g.random, steps, g.targets...)
 		}
 		if !ok {
 			v, ok = declared.SampleWithin(g.random, steps)

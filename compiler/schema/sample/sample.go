@@ -19,7 +19,6 @@ type Taste uint8
 const (
 	Usual Taste = iota
 	Odd         // see [Schema.OddWithin]
-	Alike       // of one target; see [Schema.OddWithin]
 	Full        // see [Schema.FullWithin]
 )
 
@@ -28,9 +27,9 @@ func Value(n *ast.Node, r *rand.Rand, left *int, of Taste, targets []any) (any, 
 	writers := map[*regex.Pattern]*regex.Writer{}
 	for try := 0; try < 24 && *left > 0; try++ {
 		m := sampler{r: r, budget: 2_000, left: *left, writers: writers, frugal: try > 7,
-			odd: (of == Odd || of == Alike) && try < 4}
+			odd: of == Odd && try < 4}
 		if m.odd {
-			m.targets, m.alike = targets, of == Alike
+			m.targets = targets
 		}
 		if of == Full && try < len(fullDepths) {
 			m.full = fullDepths[try]
@@ -53,7 +52,6 @@ type sampler struct {
 	frugal  bool                             // say as little as possible
 	odd     bool                             // see [Schema.OddWithin]
 	targets []any                            // numbers, sizes and texts, see [Schema.OddWithin]
-	alike   bool                             // see [Schema.OddWithin]
 	full    int                              // how deep objects have all properties and lists an item; see Full
 }
 
@@ -316,9 +314,9 @@ func (m *sampler) number(w want, kind ast.Kinds) any {
 	return k * step
 }
 
-// aim is a number or text that is aimed at, at times; more often than not where all go for one.
+// aim is a number or text that is aimed at, at times; more often than not where there is one alone.
 func (m *sampler) aim() any {
-	if len(m.targets) == 0 || (m.r.IntN(3) == 0) == m.alike {
+	if len(m.targets) == 0 || (m.r.IntN(3) == 0) == (len(m.targets) == 1) {
 		return nil
 	}
 	return m.targets[m.r.IntN(len(m.targets))]
