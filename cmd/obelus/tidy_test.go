@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	"runtime/activity":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity/mcp", "runtime/trace", "runtime/web"},
 	"runtime/local":            {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity", "runtime/request"},
 	"runtime/journal":          {},
-	"runtime/trace":            {"runtime"},
+	"runtime/trace":            {"compiler/kinds", "runtime"},
 	"runtime/otel":             {"", "runtime/trace"}, // a module of its own
 	"runtime/approval":         {"compiler", "compiler/*"},
 	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
