@@ -134,7 +134,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 // The flags with which a run continues without answers.
 const (
 	autoApprove   = "--auto-approve"
-	retryInFlight = "--in-flight retry"
+	retryInFlight = "--in-flight retry --auto-approve"
 )
 
 // whyAsked is why a call needs an answer, and the flags with which the run continues without one.
@@ -147,7 +147,7 @@ func whyAsked(q *runtime.Question, p *plan.Plan) (why, way string) {
 		}
 		return "the approval doesn't cover it: " + strings.Join(all, "; "), ""
 	case q.InFlight:
-		return "it was running when the run was killed, and may have happened", retryInFlight
+		return "it was running when the run was interrupted, and may have happened", retryInFlight
 	case q.Uncertainty != "" && p.Advice.Enforce == "ask":
 		return diag.Escape(q.Uncertainty), ""
 	case q.Wanted:
