@@ -25,7 +25,7 @@ type notation struct {
 
 // notations are those that are known, the longer before those that begin like them.
 var notations = []notation{
-	{open: mark, sure: true}, {open: "{" + mark, closing: "}", sure: true},
+	{open: mark, sure: true}, {"{" + mark, "}", true, false}, {"‡", "", true, false},
 	{"{{{", "}}}", true, true}, {"${{", "}}", true, true}, {"{{", "}}", true, true}, {"${", "}", true, true},
 	{open: "#{", closing: "}"}, {open: "{", closing: "}"}, {open: "$", sure: true},
 }
@@ -73,7 +73,7 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 	var text strings.Builder
 	copied, alone := 0, "" // what is meant where there is nothing else
 	for at := 0; at < len(s); {
-		next := strings.IndexAny(s[at:], mark+"$#{")
+		next := strings.IndexAny(s[at:], mark+"‡$#{")
 		if next < 0 {
 			break
 		}
@@ -93,8 +93,7 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 			}
 		}
 		if end == at {
-			_, size := utf8.DecodeRuneInString(s[at:])
-			at += size
+			at++
 			continue
 		}
 		if !ok {
