@@ -46,7 +46,7 @@ type sampler struct {
 	joined   map[string]bool
 	erring   map[string]bool         // calls of these names have errors of their own
 	targets  samples.Targets         // at which something may change
-	blind    map[*plan.Template]bool // see [expression.Expr.MayFail]
+	blind    map[*plan.Template]bool // see [expression.Checked.MayFail]
 	reported map[undecidedPlace]bool
 
 	plan      *plan.Plan              // that is run

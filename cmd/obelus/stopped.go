@@ -119,7 +119,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	if way := strings.Join(ways, " "); len(ways) > 0 && !slices.Contains(ways, "") {
 		effect := "continues without these questions"
 		if slices.Contains(ways, retryInFlight) {
-			effect += "; what was at work runs again"
+			way, effect = retryInFlight, effect+"; what was at work runs again"
 		}
 		lines = append(lines, c.commandLine(append([]string{"resume", run}, strings.Fields(way)...)...)+"  # "+effect)
 		if s.ID() == "" {

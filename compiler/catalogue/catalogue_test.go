@@ -1,8 +1,10 @@
 package catalogue
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"testing"
+	"unicode"
 
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/testdata/amount"
@@ -18,6 +20,9 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 			out, err := YAML("# test\n", all)
 			if err != nil {
 				t.Fatalf("seed %d: %v\n%#v", seed, err, all)
+			}
+			if bytes.ContainsFunc(out, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+				t.Fatalf("seed %d: something isn't seen in\n%q", seed, out)
 			}
 			if again, err := YAML("# test\n", all); err != nil || string(again) != string(out) {
 				t.Fatalf("seed %d: %v: written again it is\n%s\ninstead of\n%s", seed, err, again, out)
@@ -68,7 +73,7 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-var odd = []string{"", "a", "q", "yes", "null", "~", "0777", "1e3", "12", "-", "- a", "a: b", "a #b", "#", "'", "\"", "\n", "a\nb\n", "  a", "a ", "\t", "†state.x", "😀",
+var odd = []string{"\u202e", "\x7f", "\u2028", "", "a", "q", "yes", "null", "~", "0777", "1e3", "12", "-", "- a", "a: b", "a #b", "#", "'", "\"", "\n", "a\nb\n", "  a", "a ", "\t", "†state.x", "😀",
 	"{", "[", "&a", "*a", "!", "%", "|", ">", "@", "`", "? ", "<<", "\r\n", "\u2028", "\u0085", "\x1b[31m", "\ufeff", "a\\b", "x-y", "true", ".inf", ":", "a:", ",", "---", "...", "a\n\nb", "\n a", "é", "long line of words that goes on and on, far beyond what fits on a line of eighty characters: it does"}
 
 func text(r *rand.Rand) string {

@@ -14,28 +14,28 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // YAML writes a JSON value as YAML below some comments, the keys of mappings sorted: the
 // same value gives the same bytes. What is read back from it is the value; where a key would read
-// as something else, all of it is in JSON.
+// as something else, or has characters that aren't seen, all of it is in JSON.
 func YAML(comments string, value any) ([]byte, error) {
-	for _, write := range []func() ([]byte, error){
-		func() ([]byte, error) {
-			return yaml.MarshalWithOptions(plain(value), yaml.Indent(2), yaml.CustomMarshaler(spelled))
-		},
-		func() ([]byte, error) { return json.MarshalIndent(value, "", "  ") },
-	} {
-		text, err := write()
+	written, err := yaml.MarshalWithOptions(plain(value), yaml.Indent(2), yaml.CustomMarshaler(spelled))
+	for range 2 {
 		if err != nil {
 			return nil, fmt.Errorf("it can't be written as YAML: %w", err)
 		}
-		text = append([]byte(comments), text...)
+		text := []byte(comments)
+		for line := range bytes.Lines(written) {
+			text = append(append(text, diag.EscapeJSON(bytes.TrimRight(line, "\n"))...), '\n')
+		}
 		if root, ok := read(source.NewFile("written.yaml", text)); ok && schema.Equal(root.Value(), value) {
 			return text, nil
 		}
+		written, err = json.MarshalIndent(value, "", "  ")
 	}
 	return nil, errors.New("it says something else when it is read back")
 }

@@ -146,22 +146,16 @@ func EscapeJSON(text []byte) []byte {
 	var b bytes.Buffer
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
-		if hidden(r) {
-			writeEscape(&b, r)
-		} else {
+		if !hidden(r) {
 			b.Write(text[:size])
+		} else {
+			for _, unit := range utf16.AppendRune(nil, r) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
 		}
 		text = text[size:]
 	}
 	return b.Bytes()
-}
-
-func writeEscape(b *bytes.Buffer, r rune) {
-	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
-		fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
-		return
-	}
-	fmt.Fprintf(b, `\u%04x`, r)
 }
 
 // A Summary counts what was found, and closes the list.

@@ -62,14 +62,18 @@ func digest(sum []byte) string { return "sha256:" + hex.EncodeToString(sum) }
 func escapes(err error) bool { return strings.HasSuffix(err.Error(), "path escapes from parent") }
 
 // Read reads a file that somebody named, one byte beyond a limit at most, so that its
-// reader notices.
+// reader notices. The text is nil if there is an error.
 func Read(name string, limit int) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
+	text, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
 }
 
 // Reason is an error of the file system in plain words, without the path and the system call. It wraps the error.

@@ -128,3 +128,10 @@ func TestOpenSettings(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// Who overlooks the error has nothing, and not an empty file.
+func TestWhatCannotBeReadIsNothing(t *testing.T) {
+	if text, err := Read(t.TempDir(), 10); text != nil || err == nil {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -263,7 +263,7 @@ func (w *walker) judge(why, name string, size int64, known claim) (*Torn, error)
 	return torn, nil
 }
 
-var anyVersion = regexp.MustCompile("^" + magic + `([1-9]\d{0,14}),`)
+var anyVersion = regexp.MustCompile("^" + magic + `(0|[1-9]\d{0,14}),`)
 
 // headerProblem reports why a first line can't be the rest of a header of this version.
 func headerProblem(line []byte, ended bool, name string) error {
