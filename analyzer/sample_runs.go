@@ -33,7 +33,7 @@ type SampleRun func(*Simulation, state.Samples) error
 const (
 	maxTrials = 200 // of a plan
 	minTrials = 2   // where the plan is large
-	callWork  = 100 // steps of each call
+	callWork  = 60  // steps of each call
 	endWork   = 6   // of each activity's end
 )
 
