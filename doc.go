@@ -45,7 +45,7 @@
 // What a plan's text has wrong is reported the same way; errors of Go are for trouble outside of it.
 //
 // Verified ([analyzer.Verified]) is a plan without errors, and the only thing that runs. Only
-// analyzer.Analyze makes one. So nothing runs unchecked, whoever wrote it: what a model answers is
+// analyzer.Analyze makes one. So nothing runs unchecked, no matter who wrote it: what a model answers is
 // compiled and analyzed call by call as it arrives.
 //
 // Machine ([runtime.Machine]) runs a Verified. Step takes an event, such as an attempt that ended or a
@@ -58,7 +58,7 @@
 // (runtime/simulate), and the journal of an earlier run. A workflow engine can be another.
 //
 // Session ([runtime/session.Session]) is what every front end needs of a run: it begins, keeps a
-// journal, stops for questions, takes answers, and goes on where a run stopped or was killed. An event
+// journal, stops for questions, takes answers, and continues where a run stopped or was killed. An event
 // is in the journal before what follows from it is done.
 //
 // View ([dot.View]) is a plan, a difference or a run as nodes, edges, marks and frames, and dot.Formats

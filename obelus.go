@@ -55,7 +55,7 @@ type (
 	Simulation = simulate.Scenario
 	// A Result is how a run ended or stopped, with its output, state, errors and counts.
 	Result = session.Result
-	// An Entry is what a folder of journals tells of one run.
+	// An Entry is what a folder of journals has about one run.
 	Entry = session.Entry
 	// UserError is an error with an advice: the kinds below are what [errors.Is] finds in it.
 	UserError = diag.UserError

@@ -320,7 +320,7 @@ func (w *trial) result(t *sampler, call *plan.Call, marked map[string]any, isIte
 	return samples.Hole()
 }
 
-// fill gives parameters of which nothing is known values that their tool accepts, as a run demands; it reports whether
+// fill gives unknown parameters values that their tool accepts, as a run demands; it reports whether
 // all are known then.
 func (w *trial) fill(p *Pass, tool *plan.Tool, marked, params map[string]any) bool {
 	known := analysis.ParametersOf(p, tool)

@@ -54,7 +54,7 @@ type Options struct {
 	Limits source.Limits
 }
 
-// An Override is settings that whoever runs a plan chooses; "" leaves that of the plan.
+// An Override is settings that the user who runs a plan chooses; "" leaves that of the plan.
 type Override struct {
 	Writes    string         `json:"writes,omitempty"` // "last" or "once"
 	Terminate plan.Terminate `json:"terminate,omitempty"`

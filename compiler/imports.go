@@ -222,7 +222,7 @@ func (c *definitionReader) onlyDefines(root *source.Node, what string, kinds ...
 }
 
 // lowerDefinitions takes apart a file of definitions by itself: one that plans import, that the configuration names, or
-// one of activities. What it doesn't hold may stand beside it, wherever it is imported.
+// one of activities. What it doesn't hold may be beside it, wherever it is imported.
 func (c *definitionReader) lowerDefinitions(root *source.Node) {
 	c.plan.Form = plan.Definitions
 	c.onlyDefines(root, "a file of definitions", "tools", "activities", "schemas", "import", "advisors", "servers")

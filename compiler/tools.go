@@ -190,7 +190,7 @@ func parameterSchema(n *source.Node) any {
 	return raw
 }
 
-// withDefinitions lets a schema that stands inside a tool's see the tool's own definitions, and its dialect.
+// withDefinitions lets a schema inside a tool's see the tool's own definitions, and its dialect.
 func withDefinitions(raw any, around *source.Node) any {
 	inner, ok := raw.(map[string]any)
 	if !ok {

@@ -48,7 +48,7 @@ func (v View) mermaid(brief bool) string {
 	return b.String()
 }
 
-// note writes what is said of the whole above what nothing else leads to.
+// note writes the notes about the whole above what nothing else leads to.
 func (b *flowchart) note() {
 	var lines []string
 	if title := linesMermaid(rows(b.Name, maxTitle)); title != "" {

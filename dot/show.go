@@ -85,7 +85,7 @@ func (m markup) label(all []row, isCall bool) string {
 	return strings.Join(out, m.end)
 }
 
-// edgeRows are what stands beside an edge: on which condition it is taken, and with View.Detail all that is known of
+// edgeRows are the texts beside an edge: on which condition it is taken, and with View.Detail all that is known of
 // it.
 func (v *View) edgeRows(e *Edge) (out []row) {
 	if v.Detail && e.Label != "" {

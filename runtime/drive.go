@@ -25,7 +25,7 @@ type World interface {
 
 // Drive runs a machine in a world until the run is over or has stopped. It reads no clock, no file and no map's order:
 // the same events bring a new machine to the same place. The error is the world's, or that the machine isn't consistent
-// any more: the event that showed it may be in a journal, and a run that is resumed comes to the same.
+// any more: the event that showed it may be in a journal, and a run that is resumed has the same result.
 func Drive(m *Machine, w World) (outcome *Outcome, err error) {
 	defer func() {
 		switch bug := recover().(type) {

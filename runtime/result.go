@@ -63,7 +63,7 @@ func concludeFrame(f *frame) any {
 	return output
 }
 
-// outcomeOf is the outcome of a run that has come to its end: failed where anything has; with a planner, anything in
+// outcomeOf is the outcome of a run that has ended: failed where anything has; with a planner, anything in
 // its last tick, or an instance that didn't fit.
 func outcomeOf(m *Machine, output any) *Outcome {
 	outcome := m.outcome(RunDone, "")

@@ -58,7 +58,7 @@ func (c *callState) left(why Reason) string {
 // that it runs again only if the next resume says so once more.
 func (c *callState) isUncertain() bool { return c.more != nil && c.more.uncertain }
 
-// reportUnsettled cancels what runs in a frame that is stopped, and tells how all is left that hasn't settled.
+// reportUnsettled cancels what runs in a frame that is stopped, and reports how all is left that hasn't settled.
 func reportUnsettled(f *frame, counts *Counts) {
 	for i := range f.calls {
 		state := &f.calls[i]

@@ -228,7 +228,7 @@ const mostInherited = 12
 // failing is what must be so of a call whose failure another waits for.
 const failing = "fails, or writes"
 
-// merged adds what isn't there yet.
+// merged adds what the list lacks.
 func merged[T comparable](all []T, more ...T) []T {
 	for _, one := range more {
 		if !slices.Contains(all, one) {

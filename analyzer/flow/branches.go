@@ -67,7 +67,7 @@ func (b *Branches) mayEndEmpty(t *plan.Template) bool {
 	return false
 }
 
-// AlwaysRuns reports whether one call runs whenever another does; strictly, as far as schemas promise what they name.
+// AlwaysRuns reports whether one call runs whenever another does; strictly, only where schemas promise what they name.
 func (b *Branches) AlwaysRuns(one, whenever *plan.Call, strictly bool) bool {
 	e := b.Conditions()
 	return e.SolveOne(e.And(e.Runs(whenever), e.Runs(one).Not()), strictly).Impossible

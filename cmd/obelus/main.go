@@ -28,7 +28,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop, release f
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	signal.Notify(pipes, syscall.SIGPIPE) // whoever writes into a closed pipe gets an error; the signal would kill
+	signal.Notify(pipes, syscall.SIGPIPE) // a writer into a closed pipe gets an error; the signal would kill
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

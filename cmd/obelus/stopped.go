@@ -70,7 +70,7 @@ func (c *cli) commandLine(words ...string) string {
 	return line
 }
 
-// drawing is the command that draws the plan of a run, as far as a planner has written it.
+// drawing is the command that draws the plan of a run, or what a planner has written of it.
 func drawing(c *cli, s *session.Session) string {
 	return c.commandLine("graph", "--run", runName(c, s), "--format", "text")
 }

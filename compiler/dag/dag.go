@@ -193,7 +193,7 @@ func (g *Graph) Components() int { return g.components }
 func (g *Graph) Component(i int) int { return int(g.component[i]) }
 
 // Cycles gives of each strongly connected component of more than one node a shortest cycle through its first node,
-// ordered by that. A cycle is a list of nodes, each of which depends on the next, and the last on the first.
+// ordered by that. A cycle is a list of nodes; each depends on the next, and the last on the first.
 func (g *Graph) Cycles() (cycles [][]int32) {
 	if len(g.order) == g.Len() {
 		return nil

@@ -88,7 +88,7 @@ func Columns(s string) int {
 }
 
 // Wrap breaks escaped text into lines of at most so many columns, between words if possible. It drops nothing but
-// blanks: a line that goes on ends with a mark, and keeps its blanks if there is one.
+// blanks: a line that continues ends with a mark, and keeps its blanks if there is one.
 func Wrap(text string, columns int, mark string) (lines []string) {
 	if columns = max(8, columns); Columns(text) <= columns {
 		return []string{text}

@@ -16,8 +16,8 @@ var (
 	asForm    = map[string]any{"type": "object", "additionalProperties": asField}
 )
 
-// HTTPParameter is a JSON Schema of the values of a parameter that the request can be made of, as far as their kinds
-// say; nil where it can be made of any. What is refused besides ([HTTPRequest]) depends on the values.
+// HTTPParameter is a JSON Schema of the values of a parameter that the request can be made of, by their kinds
+// alone; nil where it can be made of any. What is refused besides ([HTTPRequest]) depends on the values.
 func HTTPParameter(h *plan.HTTP, parameter string) any {
 	var all []any
 	takes := func(n *source.Node, what map[string]any) {

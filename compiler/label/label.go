@@ -222,7 +222,7 @@ func (l *Labels) read(at int) value {
 // written is what a call gives, at one of its paths, to where a read looks.
 func (l *Labels) written(o *compiler.Origin) value {
 	w, rest := o.Call, o.Rest
-	// whether the rest is a path in what the tool gives, of which no more is read
+	// whether the rest is a path in what the tool gives; no more of it is read
 	isPart := !o.Below && w.Method != plan.Push && w.Method != plan.Concat
 	if w.Each != nil { // a failure record may replace a result
 		isPart = isPart && !w.Each.Collect && (len(rest) == 0 || rest[0].IsIndex)

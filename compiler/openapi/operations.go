@@ -170,8 +170,8 @@ var effects = map[string]map[string]any{
 // MaxDescription is how many characters a tool may say of itself.
 const MaxDescription = 1_000
 
-// describe says what the operation does, and with which codes a call of it fails as far as the
-// document says.
+// describe says what the operation does, and with which codes a call of it fails according to the
+// document.
 func (b *builder) describe() string {
 	summary, text := strings.TrimSpace(textAt(b.node, "summary")), strings.TrimSpace(textAt(b.node, "description"))
 	if !strings.HasPrefix(text, summary) {

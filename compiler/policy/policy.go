@@ -86,7 +86,7 @@ type Value struct {
 	Said Said
 }
 
-// AnyParameter stands for every parameter that isn't named beside it.
+// AnyParameter means every parameter that isn't named beside it.
 const AnyParameter = "*"
 
 // A Requires says what parameters take: at least this integrity, at most this

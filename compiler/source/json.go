@@ -93,7 +93,7 @@ var foreignWords = map[string]string{
 	"None": "JSON has true, false and null", "undefined": "JSON has true, false and null",
 }
 
-// refuse says what stands in the place of something else.
+// refuse reports what is in the place of something else.
 func (j *jsonReader) refuse(expected, help string) {
 	j.refuseComment()
 	switch text, end := j.word(), j.i+len(j.word()); {
@@ -201,7 +201,7 @@ func (j *jsonReader) str() *Node {
 
 func (j *jsonReader) number() *Node {
 	start, integer, ok := j.i, true, true
-	run := func() { // of digits, of which there must be some
+	run := func() { // of digits; there must be some
 		end := digits.end(j.text, j.i)
 		ok = ok && end > j.i
 		j.i = end

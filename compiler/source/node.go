@@ -78,8 +78,8 @@ func (n *Node) Several() []*Node {
 	return []*Node{n}
 }
 
-// Follow goes down the keys and indexes of a JSON pointer, as far as the tree
-// goes along: where a token leads nowhere, the node before it is the answer.
+// Follow goes down the keys and indexes of a JSON pointer. Where a token
+// leads nowhere, the node before it is the answer.
 func (n *Node) Follow(pointer []string) *Node {
 	for _, token := range pointer {
 		next := n.Get(token)

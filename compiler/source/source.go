@@ -46,7 +46,7 @@ const (
 	// JSON is one JSON value (RFC 8259), strictly.
 	JSON
 	// JSONData is JSON that says what a plan may not: NUL in its texts, and integers
-	// beyond 2^53 of which float64 loses no digit.
+	// beyond 2^53 that float64 holds without losing a digit.
 	JSONData
 )
 

@@ -21,7 +21,7 @@ type yamlScanner struct {
 	*builder
 	i    int // the next byte
 	line int // where the line of i begins
-	head int // the first thing on that line, once skip has come to it
+	head int // the first thing on that line, once skip has reached it
 	tab  int // the first tab before head, or -1
 
 	comments   []Comment

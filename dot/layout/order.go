@@ -132,7 +132,7 @@ func (o *ordering) sort(layer int) {
 	slices.SortStableFunc(order, func(v, w int) int {
 		a, b := o.vertices[v].cluster, o.vertices[w].cluster
 		p, q, left, right := o.key[v], o.key[w], 0, 0
-		for a != b { // up to what stands beside each other in one cluster: clusters or vertices
+		for a != b { // up to what is side by side in one cluster: clusters or vertices
 			if o.depth[a] >= o.depth[b] {
 				p, left, a = o.rank[a], a, o.Clusters[a].Inside
 			} else {

@@ -7,7 +7,7 @@ import (
 
 // A token is what is in a layer from the left to the right: a vertex, or the left or right side of a cluster.
 type token struct {
-	variable    int // that stands for its x
+	variable    int // that is its x
 	left, right int // how far it reaches from there
 	kind        tokenKind
 }
@@ -129,7 +129,7 @@ func (d *layering) solve() bool {
 	return true
 }
 
-// apart is how far what stands beside each other in the layers is apart at least.
+// apart is the least distance of what is side by side in the layers.
 func (d *layering) apart() (gaps []gap) {
 	for _, layer := range d.layers {
 		row := d.tokens(layer)

@@ -50,7 +50,7 @@ func Changed(recorded *catalogue.Tool, name string, listed []catalogue.Tool, ref
 }
 
 // Hold asks each server that calls may need for its tools, and reports the first tool that isn't what is recorded
-// of it, as a [*Failure] of the code [CodeDrifted]. It passes on servers of which nothing is recorded. One that may
+// of it, as a [*Failure] of the code [CodeDrifted]. It passes on servers without a record. One that may
 // not start yet is compared when it does. No tool is called.
 func (s *Set) Hold(ctx context.Context, may func(*plan.Server) bool, unrecorded func(*plan.Server)) error {
 	met := map[*server]bool{}

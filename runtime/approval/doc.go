@@ -1,4 +1,4 @@
-// Package approval signs what people approve, and says whose signature counts.
+// Package approval signs what people approve, and decides whose signature counts.
 //
 // An approval is an in-toto statement in a DSSE envelope. Its subjects are the plan and
 // all else that decides what runs, by their digests; its predicate names who made it, when,

@@ -9,7 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// A List is a file that says whose signatures count, or which keys don't any more. Without
+// A List is a file that names whose signatures count, or which keys don't any more. Without
 // a text it is read.
 type List struct {
 	Name string // "" for none

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// A Judge says whose signatures count, how many it takes, and at which time.
+// A Judge decides whose signatures count, how many it takes, and at which time.
 type Judge struct {
 	Signers   *Signers
 	Revoked   []Revoked

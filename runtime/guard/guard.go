@@ -13,7 +13,7 @@ import (
 type Guard interface {
 	// Arrives is asked about a call of a planner as it is written.
 	Arrives(*Call) Verdict
-	// Starts is asked about every attempt with its values, whoever wrote the call.
+	// Starts is asked about every attempt with its values, no matter who wrote the call.
 	Starts(*Call) Verdict
 	// Settled learns what became of a call or of an attempt.
 	Settled(*Call, Stage)

@@ -48,7 +48,7 @@
 //	{"records":4,"hash":"e4a8…"}
 //
 // It is written over after every [Writer.Sync], when the records that it counts are safe. So whatever the
-// kill or loss of power between the two, it never claims a record that isn't there, and a good journal is
+// kill or loss of power between the two, it never claims a record that is missing, and a good journal is
 // never refused. Nothing waits for the disk to have it: an older anchor claims less, and costs a run nothing
 // but one small write into memory. A journal without an anchor is verified by its chain alone.
 //

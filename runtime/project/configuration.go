@@ -70,7 +70,7 @@ func (r *Reader) passOver(one workspace.Refused) {
 }
 
 // Above are the configurations that say who may approve a plan, by its file's name, the
-// one that describes whoever may not have written it first: the one that was named, or
+// one that the plan's author may not have written first: the one that was named, or
 // else the nearest above the plan's folder, above its workspace too, and then its own. One without a file is nil.
 func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 	if own, err = r.configurationOf(plan); err != nil || r.Config != "" {
@@ -93,7 +93,7 @@ func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
 
 // Demanded is what the configurations in the folders of a plan and of its delegates ([Program.Sources]), and above
 // them, ask of its runs: how many people have to approve, and which file requires approval at all, "" for none. It
-// counts whatever configuration was named and whoever may have written one: it makes nothing laxer.
+// counts whatever configuration was named and no matter who wrote one: it makes nothing laxer.
 func (r *Reader) Demanded(files ...string) (by string, approvals int, err error) {
 	for _, file := range files {
 		above, err := r.around(file)

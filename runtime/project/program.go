@@ -175,7 +175,7 @@ func (p *Program) plans() map[string]*plan.Plan {
 	return all
 }
 
-// Unchanged returns functions that tell of each activity, by its name ([activity.Of]),
+// Unchanged returns functions that report about each activity, by its name ([activity.Of]),
 // whether its files are still those that the plan's digest covers ([canonical.Unchanged]).
 func (p *Program) Unchanged() func(activity, program string) (string, error) {
 	byName := map[string]func(program string) (string, error){}

@@ -25,7 +25,7 @@ type Store struct {
 	Judging *plan.Plan
 	Log     *state.Log
 	Budget  *Budget
-	Learned int // messages of the log of which [Store.Secrets] has learned
+	Learned int // messages of the log that [Store.Secrets] has learned from
 	secrets *redact.Set
 }
 

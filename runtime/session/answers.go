@@ -274,7 +274,7 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Dec
 				stored = d.answered(q)
 			}
 		}
-		withdraw() // who is asked is told
+		withdraw() // the reviewer sees it
 		if a := <-asked; a.error == nil {
 			return d.judged(q, a.Decision), nil
 		}

@@ -22,10 +22,10 @@ import (
 // An Approval lets a run begin only as people approved it.
 type Approval struct {
 	Text  []byte         // the file that they signed
-	Judge approval.Judge // says whose signatures count
+	Judge approval.Judge // decides whose signatures count
 }
 
-// Approvers says whose approval counts for a plan, by the names of its file and of those of its delegates, and which
+// Approvers decides whose approval counts for a plan, by the names of its file and of those of its delegates, and which
 // file demands one, "" for none.
 type Approvers func(files ...string) (j approval.Judge, by string, err error)
 

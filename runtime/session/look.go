@@ -44,7 +44,7 @@ func LookAt(path string, o ResumeOptions, observe func(at time.Duration, c runti
 	return l, nil
 }
 
-// look replays a journal of which nothing is run.
+// look replays a journal and runs nothing.
 func look(path string, o *ResumeOptions, seen func(time.Duration, runtime.Command)) (*Look, error) {
 	m, records, err := Read(path)
 	if err != nil {

@@ -107,7 +107,7 @@ type ResumeOptions struct {
 	InFlight runtime.InFlight
 	// Confirm, if given, says whom the run asks from now on.
 	Confirm *runtime.Confirm
-	// Answers are decisions about calls, taken in this order as they are asked about.
+	// Answers are decisions about calls, used in this order as they are asked about.
 	Answers []Answer
 	// RetryFailed runs again what failed, and what was skipped for it; nothing that was done.
 	RetryFailed bool
@@ -116,7 +116,7 @@ type ResumeOptions struct {
 	// RequireApproval lets no run go on that was begun without an approval.
 	RequireApproval bool
 	// OrStricter keeps the policy that the run was begun with where it asks about more
-	// calls than that of Confirm, or an approval stands in the place of the questions.
+	// calls than that of Confirm, or an approval replaces the questions.
 	OrStricter bool
 }
 
@@ -159,7 +159,7 @@ func (s *Session) runAndClose(ctx context.Context) (*Result, error) {
 // A Session is a run that is ready to begin, or to go on: all that it needs is open.
 type Session struct {
 	Program *project.Program
-	Options Options // of which only Observer and Confirmer may be changed, until Run
+	Options Options // only Observer and Confirmer may be changed, until Run
 	Replay  *Replay // of a run that is resumed: where it stood
 
 	resume   runtime.Resumption

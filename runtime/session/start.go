@@ -82,7 +82,7 @@ func (s *Session) thereToRun() error {
 	return nil
 }
 
-// traced is what spans tell of the run as a whole, which starts or is resumed.
+// traced is what spans report about the run as a whole, which starts or is resumed.
 func (s *Session) traced() trace.Run {
 	r := trace.Run{ID: s.ID(), Plan: s.manifest.Title, Began: time.Now()}
 	if s.Replay != nil {

@@ -22,7 +22,7 @@ import (
 // it came by. What it isn't told it takes the first of.
 type course struct {
 	*Explorer
-	forced   map[int]int // that it is told, by choice
+	forced   map[int]int // that it takes, by choice
 	picks    []pick      // in the order in which they were met
 	taken    map[int]int // the same by choice
 	void     bool        // no value has all that was chosen for its parts

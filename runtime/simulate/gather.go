@@ -35,7 +35,7 @@ type place struct {
 
 func (p *place) name() string { return reference.Below(p.root, p.steps) }
 
-// missing is the usual value of what usually isn't there.
+// missing is the usual value of what is usually missing.
 var missing = new(any)
 
 // add takes up a value, once.

@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Samples make up and judge the values of a sample run, of which a plan may describe only a part.
+// Samples make up and judge the values of a sample run; a plan may describe only a part of them.
 type Samples interface {
 	// Read is the value of a read, by what it sees at a path.
 	Read(p *plan.Plan, r *plan.Read, at func(pathtree.ID) (any, bool)) (value any, there bool)

@@ -92,7 +92,7 @@ type calls map[runtime.Try]*call
 
 type call struct {
 	span    *Span
-	part    *Span // that goes on: an attempt, the question about it, or the pause before the next attempt; or nil
+	part    *Span // that continues: an attempt, the question about it, or the pause before the next attempt; or nil
 	settled bool
 }
 
@@ -202,7 +202,7 @@ func (own calls) read(c runtime.Command) (links []*Span) {
 	return links
 }
 
-// pass ends the part of a call that goes on; an attempt may have failed.
+// pass ends the part of a call that continues; an attempt may have failed.
 func (t *Tracer) pass(one *call, now time.Time, failure *runtime.Failure) {
 	if one.part == nil {
 		return

@@ -252,7 +252,7 @@ func NoteSuggestion(p *Pass, f *diag.Diagnostic, suggested expression.Reference)
 	}
 }
 
-// IsAstray reports whether an error is about something that isn't there, most likely a misspelt name: nobody
+// IsAstray reports whether an error is about something that is missing, most likely a misspelt name: nobody
 // knows then what the calls wait for, or what is used. One instance may lack what others have.
 func IsAstray(p *Pass) bool {
 	return p.Flow.Lacks == nil && slices.ContainsFunc(p.Found, func(f diag.Diagnostic) bool {

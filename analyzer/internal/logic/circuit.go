@@ -242,7 +242,7 @@ func (c *Circuit) inputs(g int) (a, b Literal) {
 }
 
 // walk visits the gates that a goal depends on, each once, but for that of the constants; next says with which of a
-// gate's inputs it goes on.
+// gate's inputs it continues.
 func (c *Circuit) walk(goal Literal, next func(g int) (a, b Literal)) {
 	c.stamps = atLeast(c.stamps, len(c.gates))
 	c.stamp++

@@ -1,6 +1,6 @@
 package ast
 
-// Possible are the kinds of which the node may accept a value: none of its keywords excludes them by kind.
+// Possible are the kinds of values that the node may accept: none of its keywords excludes them by kind.
 func (n *Node) Possible() Kinds {
 	if n.Verdict == Never {
 		return 0

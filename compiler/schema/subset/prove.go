@@ -1,4 +1,4 @@
-// Package subset tells whether one schema accepts all that another does: it looks for a value that some nodes accept
+// Package subset decides whether one schema accepts all that another does: it looks for a value that some nodes accept
 // and others refuse. It finds one answer within a number of steps, the same every time: a value, that there is none, or
 // that it can't tell. It never takes what it doesn't model for a reason that there is none.
 package subset

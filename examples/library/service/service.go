@@ -29,7 +29,7 @@ type library struct {
 	waiting map[string][]string // members, by the book that they wait for
 }
 
-// Handler returns the service, with four books of which one is lent.
+// Handler returns the service, with four books; one is lent.
 func Handler() http.Handler {
 	l := &library{
 		books:   []book{{1, "The Whale", 1851}, {2, "Walden", 1854}, {3, "The Time Machine", 1895}, {4, "A Room with a View", 1908}},
