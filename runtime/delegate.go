@@ -81,14 +81,14 @@ func returnResult(f *frame) {
 	f.parent.complete(f.under, output, -1, failure)
 }
 
-// A deed is a call that was carried out for another, its item or a call of its delegate, and what it came to.
-type deed struct {
+// A doneCall is a call that was carried out for another, its item or a call of its delegate, and what it came to.
+type doneCall struct {
 	request.Settled
 	item    int32 // -1 for none of the other's own
 	decided bool  // a person decided otherwise than to let it run
 }
 
-func (d *deed) isDone() bool { return d.Status == Done.String() }
+func (d *doneCall) isDone() bool { return d.Status == Done.String() }
 
 func isDeviation(d *Decision) bool { return d != nil && d.Verdict != Approve }
 
@@ -102,7 +102,7 @@ func handUp(f *frame) {
 	above := f.parent.calls[f.under].more
 	for i := range f.calls {
 		more := f.calls[i].more
-		one := deed{item: -1, Settled: request.Settled{Tool: f.call(int32(i)).ToolName,
+		one := doneCall{item: -1, Settled: request.Settled{Tool: f.call(int32(i)).ToolName,
 			Tick: f.machine.tick, Params: more.ran,
 			Standing: standingOf(f.Plan.Calls[i], f.site.Instance, more.settlement), Result: more.settlement.Output}}
 		if f.items != nil {
@@ -110,14 +110,14 @@ func handUp(f *frame) {
 			one.decided = isDeviation(more.settlement.Decision)
 		}
 		if !one.isDone() {
-			for _, within := range more.deeds {
+			for _, within := range more.doneCalls {
 				if within.item = -1; within.isDone() {
-					above.deeds = append(above.deeds, within)
+					above.doneCalls = append(above.doneCalls, within)
 				}
 			}
 		}
 		if one.isDone() && !more.settlement.before || one.decided {
-			above.deeds = append(above.deeds, one)
+			above.doneCalls = append(above.doneCalls, one)
 		}
 	}
 }

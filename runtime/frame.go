@@ -98,7 +98,7 @@ type callDetails struct {
 	child       *frame         // its delegate, or its items, at work
 	items       *resolve.Items // of a call with "_each", until it settles
 	results     *results       // of its items, once they have settled
-	deeds       []deed         // what was done in its stead, for the next request
+	doneCalls   []doneCall     // what was done in its stead, for the next request
 	overdue     bool           // its try ran out of time, and hasn't ended yet
 	permitState permitState    // what a permit has to do with it
 	arrival     *arrival       // its result, while it is Writing

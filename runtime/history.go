@@ -45,7 +45,7 @@ func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
 		return call, false
 	}
 	var places []any
-	for _, one := range f.calls[i].more.deeds {
+	for _, one := range f.calls[i].more.doneCalls {
 		if one.item >= 0 && one.isDone() {
 			f.Memory.KeepItem(int32(i), one.Params, one.Result)
 			places = append(places, float64(one.item))

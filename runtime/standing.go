@@ -65,7 +65,7 @@ func reportApart(f *frame, i int32, one request.Standing, s *Settlement) (reques
 // tellItems reports of what was done for a call what neither the state nor the plan shows: what people decided about
 // its items otherwise than to let them run, and, where the call has failed, what is done all the same.
 func tellItems(f *frame, i int32) {
-	for _, one := range f.calls[i].more.deeds {
+	for _, one := range f.calls[i].more.doneCalls {
 		if f.calls[i].status == Failed || one.item >= 0 && one.decided {
 			f.machine.loop.past.Add(one.Settled)
 		}

@@ -67,8 +67,8 @@ type Order struct {
 	Rule
 	Subject    Subject
 	OnlyAfter  []Subject // each must have been done before
-	NeverAfter []Subject // none may have been begun before
-	AtMost     int       // how often it may be begun; -1 for any number
+	NeverAfter []Subject // none may have started before
+	AtMost     int       // how often it may start; -1 for any number
 	Per        string    // a parameter: each of its values by itself; "" for all calls together
 }
 
@@ -78,8 +78,8 @@ type Kind uint8
 // The kinds of checks.
 const (
 	OnlyAfter  Kind = iota // one of the others is done before
-	NeverAfter             // none of the others has been begun before
-	AtMost                 // no more than Most have been begun
+	NeverAfter             // none of the others has started before
+	AtMost                 // no more than Most have started
 )
 
 // A Check is one thing that one order of a policy asks for.

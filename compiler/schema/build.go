@@ -81,11 +81,11 @@ func Containing(path []Step, inner *Schema) *Schema {
 // AsDeclared is the schema less what it only leaves open: a property that it
 // names is there, required or not, and where it names some and doesn't speak of
 // others, there are no others. It accepts nothing that the schema doesn't, and is
-// what a schema means when its author describes what a tool gives. Of what is brought to a plan it is
+// what a schema means when its author describes what a tool gives. Of what is external to a plan it is
 // left open which of the properties are there that aren't required.
-func (s *Schema) AsDeclared(brought bool) *Schema {
+func (s *Schema) AsDeclared(external bool) *Schema {
 	n := s.ready()
-	shaped := shape(n, maxShape, shaping{map[*ast.Node]bool{}, !brought})
+	shaped := shape(n, maxShape, shaping{map[*ast.Node]bool{}, !external})
 	if shaped.Verdict == ast.Always {
 		return s
 	}

@@ -41,7 +41,7 @@ func OpinionsOf(p *plan.Plan) *Opinions {
 	return o
 }
 
-// NextTick begins a tick in which nobody has spoken.
+// NextTick begins a tick in which nobody has voted.
 func (o *Opinions) NextTick() { o.Heard, o.ofTick = len(o.Speakers()) == 0, nil }
 
 // Speakers are the advisors who may speak in the tick. Those of the start speak until they have been heard.
@@ -80,7 +80,7 @@ func (o *Opinions) Take(opinions *source.Node, found []diag.Diagnostic, instance
 // A Silence is an opinion that is missing, about an instance or, "", all.
 type Silence struct{ Message, Instance string }
 
-// Silent are the opinions that are missing of advisors who must have spoken in the tick: those of the start and of
+// Silent are the opinions that are missing of advisors who must have voted in the tick: those of the start and of
 // every request, and where the run is to end those of the end.
 func (o *Opinions) Silent(ending bool, instances []string) (missing []Silence) {
 	for _, a := range o.Speakers() {
@@ -92,14 +92,14 @@ func (o *Opinions) Silent(ending bool, instances []string) (missing []Silence) {
 			of = []string{""}
 		}
 		for _, instance := range of {
-			if _, spoken := o.ofTick[opinionKey{a.ID, instance}]; spoken {
+			if _, voted := o.ofTick[opinionKey{a.ID, instance}]; voted {
 				continue
 			}
 			about := ""
 			if instance != "" {
 				about = fmt.Sprintf(" about the instance %q", instance)
 			}
-			why := fmt.Sprintf("the advisor %q hasn't spoken%s: its opinion comes first, under \"advisors\"",
+			why := fmt.Sprintf("the advisor %q hasn't voted%s: its opinion comes first, under \"advisors\"",
 				a.ID, about)
 			if a.On == "finish" {
 				why = fmt.Sprintf("the advisor %q hasn't said%s whether the run is to end", a.ID, about)
@@ -115,7 +115,7 @@ func (o *Opinions) AreApart() bool {
 	return slices.ContainsFunc(o.keys(), func(key opinionKey) bool { return key.instance != "" })
 }
 
-// Any reports whether somebody has spoken.
+// Any reports whether somebody has voted.
 func (o *Opinions) Any() bool { return len(o.last) > 0 }
 
 // Ranking is what the last of all advisors make of the tools, for an instance.

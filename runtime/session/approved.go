@@ -201,7 +201,7 @@ func (v *vouching) holds(signed string, q *runtime.Question, id string) error {
 }
 
 // Signed reports whether somebody has signed what a question is about. The run judges whether that is enough.
-func (q *Questions) Signed(about *runtime.Question) bool { return q.begun[about.ID] != "" }
+func (q *Questions) Signed(about *runtime.Question) bool { return q.partial[about.ID] != "" }
 
 // ToSign reports whether who approves what a question is about signs that.
 func (q *Questions) ToSign(about *runtime.Question) bool {
@@ -222,7 +222,7 @@ func (q *Questions) Sign(about *runtime.Question, d *runtime.Decision, named boo
 	parts := q.vouching.parts(about, about.ID)
 	counts := func(a *approval.Approval) bool { return len(a.Verify(judge, parts).Signers()) > 0 }
 	var statement *approval.Approval
-	if before, err := approval.Read([]byte(q.begun[about.ID])); err == nil && counts(before) {
+	if before, err := approval.Read([]byte(q.partial[about.ID])); err == nil && counts(before) {
 		statement = before
 	}
 	if statement == nil {

@@ -16,7 +16,7 @@ type Questions struct {
 	machine  *runtime.Machine
 	vouching *vouching
 	box      box
-	begun    map[string]string // signed approvals by the question's id, which more people may sign
+	partial  map[string]string // signed approvals by the question's id, which more people may sign
 }
 
 // OpenQuestions reads the questions of a run. What was decided already, and the run
@@ -32,7 +32,7 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 	}
 	m := l.Manifest
 	q := &Questions{Program: l.Program, machine: l.Replay.Machine, box: boxOf(path), Running: journal.Running(path),
-		begun: map[string]string{}}
+		partial: map[string]string{}}
 	if m.Approval != nil && m.Options.Signed {
 		q.vouching = &vouching{run: idOf(path), plan: m.file(), under: m.Approval}
 	}
@@ -58,7 +58,7 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 			delete(last, one.ID)
 			switch {
 			case d.Signed != "" && q.ToSign(one):
-				q.begun[one.ID] = d.Signed
+				q.partial[one.ID] = d.Signed
 			case ok:
 				if again := q.try(one, d); again != nil {
 					next = append(next, again)

@@ -62,7 +62,7 @@ func TestSignedDifferences(t *testing.T) {
 	}
 	// A second person signs besides, and what nobody who counts has signed is left.
 	run.judge.Approvals, judge.Approvals = 2, 2
-	questions.begun = map[string]string{about.ID: d.Signed}
+	questions.partial = map[string]string{about.ID: d.Signed}
 	if d, err = sign(bob); err != nil {
 		t.Fatal(err)
 	}
