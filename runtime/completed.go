@@ -27,19 +27,6 @@ func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 	return grown
 }
 
-// numberDone numbers what the tick has done, and gives the numbers by call.
-func numberDone(f *frame) map[int]int32 {
-	if f.Memory == nil {
-		return nil
-	}
-	numbers := f.Memory.EndTick()
-	for i := len(f.Log.Messages()) - 1; i >= 0 && f.Log.Messages()[i].Tick == f.machine.tick; i-- {
-		m := &f.Log.Messages()[i]
-		m.Completed = numbers[m.Call]
-	}
-	return numbers
-}
-
 // mayBeListedLater reports whether what earlier ticks wrote at a path may be the work of a done call that is listed
 // again only after a call of the tick; some messages don't matter.
 func (s *schedule) mayBeListedLater(path pathtree.ID, call *plan.Call, except func(*Message) bool) bool {

@@ -342,9 +342,6 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 		f.failed(i, failure)
 		return
 	}
-	if f.Memory != nil {
-		f.Memory.Done(i, f.resolvedParams(i), value)
-	}
 	if len(call.Output) > 0 {
 		for _, path := range call.Output[route] {
 			f.write(call, path.ID, call.Method, value, f.Plan.Writes == plan.Once && route == call.FailureRoute())

@@ -10,11 +10,17 @@ import (
 )
 
 // keepHistory notes what the calls of a tick did, for the records of further ticks: what they wrote in the order in
-// which it counts, and those that were done and wrote nothing.
-func keepHistory(f *frame, numbers map[int]int32) {
-	calls := map[int]request.Object{}
+// which it counts, and those that were done and wrote nothing. It numbers the done ones as they are listed, whenever
+// they ended.
+func keepHistory(f *frame) {
+	numbers, calls := map[int]int32{}, map[int]request.Object{}
+	for i := range f.calls {
+		if s := f.calls[i].more.settlement; f.Memory != nil && s.Status == Done && !s.before {
+			numbers[i] = f.Memory.Add(f.Memory.Key(i), f.resolvedParams(int32(i)), s.Output)
+		}
+	}
 	for _, m := range f.Log.OfTick() {
-		if calls[m.Call] == nil {
+		if m.Completed = numbers[m.Call]; calls[m.Call] == nil {
 			calls[m.Call] = recordedCall(f, m.Call, numbers[m.Call])
 			if f.calls[m.Call].more.settlement.Status == Done {
 				calls[m.Call], _ = keepItems(f, m.Call, calls[m.Call])
@@ -47,7 +53,7 @@ func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
 	var places []any
 	for _, one := range f.calls[i].more.doneCalls {
 		if one.item >= 0 && one.isDone() {
-			f.Memory.KeepItem(int32(i), one.Params, one.Result)
+			f.Memory.AddItem(f.Memory.Key(i), one.Params, one.Result)
 			places = append(places, float64(one.item))
 		}
 	}

@@ -409,7 +409,7 @@ func (l *loop) endTick() {
 	var outputs []any
 	for _, f := range l.roots() {
 		f.Log.Seal()
-		keepHistory(f, numberDone(f))
+		keepHistory(f)
 		showErrors(f)
 		output, problem := outputOf(f)
 		judged := func(e CallError) bool { return e.Code == codeMisfit } // of the text, which says the same

@@ -3,15 +3,11 @@
 // repeats the nth. It takes no account of what calls read, and runs nothing.
 package dedupe
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
 // A Memory is what is known of the calls that a run, or an instance of one, has done.
 type Memory struct {
 	completed []done             // by earlier ticks
-	ofTick    []done             // by this one
 	byKey     map[string][]int32 // their numbers, from 1, in order
 	// by key and parameters: what items of calls gave that earlier ticks have done
 	items map[string]map[string][]any
@@ -23,9 +19,9 @@ type Memory struct {
 }
 
 type done struct {
-	key, params string
-	call        int32 // in the plan of its tick
-	output      any
+	key, text string // the parameters as canonical JSON
+	params    map[string]any
+	output    any
 }
 
 type listed struct {
@@ -55,6 +51,9 @@ func canonical(params map[string]any) string {
 	}
 	return string(text)
 }
+
+// Key is that of a call of the tick.
+func (m *Memory) Key(call int) string { return m.calls[call].key }
 
 // Listed is how many calls of the tick's plan have been listed.
 func (m *Memory) Listed() int { return len(m.calls) }
@@ -124,7 +123,7 @@ func (m *Memory) Match(call int32, params map[string]any, before []int32) (numbe
 		}
 	}
 	for _, number := range m.byKey[one.key] {
-		if m.completed[number-1].params != one.params {
+		if m.completed[number-1].text != one.params {
 			continue
 		}
 		if nth == 0 {
@@ -140,12 +139,7 @@ func (m *Memory) Match(call int32, params map[string]any, before []int32) (numbe
 func (m *Memory) Output(number int32) any { return m.completed[number-1].output }
 
 // Params are the parameters of a completed call.
-func (m *Memory) Params(number int32) (params map[string]any) {
-	if err := json.Unmarshal([]byte(m.completed[number-1].params), &params); err != nil {
-		panic("parameters that aren't JSON: " + err.Error())
-	}
-	return params
-}
+func (m *Memory) Params(number int32) map[string]any { return m.completed[number-1].params }
 
 // RepeatItem reports whether an item of a call was done before, though the call as a whole wasn't, and what it gave.
 func (m *Memory) RepeatItem(call int32, params map[string]any) (output any, yes bool) {
@@ -159,12 +153,7 @@ func (m *Memory) RepeatItem(call int32, params map[string]any) (output any, yes 
 	return outputs[nth], true
 }
 
-// KeepItem notes an item of a call of this tick that is done.
-func (m *Memory) KeepItem(call int32, params map[string]any, output any) {
-	m.AddItem(m.calls[call].key, params, output)
-}
-
-// AddItem notes an item that a call with a key has done in an earlier tick.
+// AddItem notes an item that a call with a key has done.
 func (m *Memory) AddItem(key string, params map[string]any, output any) {
 	if key == "" {
 		return
@@ -176,32 +165,12 @@ func (m *Memory) AddItem(key string, params map[string]any, output any) {
 	m.items[key][own] = append(m.items[key][own], output)
 }
 
-// Add notes a call that earlier ticks have done, and gives its number.
+// Add notes a call that is done, and gives its number.
 func (m *Memory) Add(key string, params map[string]any, output any) int32 {
-	return m.add(done{key: key, params: canonical(params), output: output})
-}
-
-func (m *Memory) add(one done) int32 {
-	m.completed = append(m.completed, one)
+	m.completed = append(m.completed, done{key, canonical(params), params, output})
 	number := int32(len(m.completed))
-	if one.key != "" {
-		m.byKey[one.key] = append(m.byKey[one.key], number)
+	if key != "" {
+		m.byKey[key] = append(m.byKey[key], number)
 	}
 	return number
-}
-
-// Done notes a call of the tick that is done.
-func (m *Memory) Done(call int32, params map[string]any, output any) {
-	m.ofTick = append(m.ofTick, done{m.calls[call].key, canonical(params), call, output})
-}
-
-// EndTick numbers what the tick has done as it is listed, whenever it ended, and gives the numbers by call.
-func (m *Memory) EndTick() map[int]int32 {
-	slices.SortStableFunc(m.ofTick, func(a, b done) int { return int(a.call - b.call) })
-	numbers := make(map[int]int32, len(m.ofTick))
-	for _, one := range m.ofTick {
-		numbers[int(one.call)] = m.add(one)
-	}
-	m.ofTick = nil
-	return numbers
 }
