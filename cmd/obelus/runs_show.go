@@ -90,10 +90,10 @@ func decisions(r *pages.Recorded) (lines []string) {
 
 func showState(c *cli, o *runtime.Outcome, format string) {
 	state := o.State
-	if all := session.ResultsOf(o); all != nil {
+	if o.Instances != nil {
 		states := map[string]any{}
-		for id, one := range all {
-			states[id] = one.State
+		for _, one := range o.Instances {
+			states[one.ID] = one.State
 		}
 		state = states
 	}

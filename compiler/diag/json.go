@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -104,6 +105,33 @@ func Listed[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+// Ordered is a JSON object whose keys keep their order: keys, each before its value.
+type Ordered []any
+
+// If is the object and one key more, unless its value is zero.
+func (o Ordered) If(key string, value any) Ordered {
+	if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() {
+		return o
+	}
+	return append(o, key, value)
+}
+
+// MarshalJSON writes the keys in their order.
+func (o Ordered) MarshalJSON() ([]byte, error) {
+	text := []byte("{")
+	for i := 0; i < len(o); i += 2 {
+		value, err := Encode(o[i+1], "")
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(fmt.Appendf(text, "%q:", o[i]), value...)
+	}
+	return append(text, '}'), nil
 }
 
 func place(s source.Span) (file *string, start, end *source.Position) {

@@ -16,24 +16,6 @@ import (
 
 const maxCombinations = 2_000 // are simulated; of more those that differ least from the usual one
 
-type (
-	branchProblem struct {
-		Kind    simulate.ProblemKind `json:"kind"`
-		Call    *string              `json:"call"`
-		Message string               `json:"message"`
-	}
-	branchSummary struct {
-		Choices  int            `json:"choices"`
-		Played   int            `json:"played"` // combinations
-		Most     float64        `json:"most"`   // that there may be
-		Complete bool           `json:"complete"`
-		Problems map[string]int `json:"problems"`
-		LeftOut  int            `json:"leftOut,omitzero"` // causes that there was no room to follow
-		Idle     []string       `json:"idle,omitempty"`   // calls that ran in none of them
-		Open     bool           `json:"vague,omitzero"`   // there were too many values to use all
-	}
-)
-
 // explore simulates the branches of the plan.
 func (s *Simulation) explore() (isFine bool, err error) {
 	most := maxCombinations
@@ -54,21 +36,18 @@ func (s *Simulation) explore() (isFine bool, err error) {
 
 // writeBranches writes the usual scenario, one for each problem, and the summary.
 func (s *Simulation) writeBranches(found *simulate.Exploration) {
-	s.JSON(scenarioEventOf(found.Usual, s.Made))
-	branches := &branchSummary{
-		Choices: len(found.Choices), Played: found.Played, Most: found.Most, Complete: found.Complete,
-		LeftOut: found.Untold, Idle: found.Idle, Problems: map[string]int{}, Open: found.ValuesLeft,
+	s.JSON(scenarioEvent(found.Usual, s.Made, nil))
+	problems := map[simulate.ProblemKind]int{}
+	for i := range found.Problems {
+		p := &found.Problems[i]
+		problems[p.Kind]++
+		s.JSON(scenarioEvent(p.Scenario, s.Made, p))
 	}
-	for _, p := range found.Problems {
-		e := scenarioEventOf(p.Scenario, s.Made)
-		e.Problem = &branchProblem{p.Kind, diag.OrNull(p.Call), p.Message}
-		e.Branch, e.Seen = diag.Listed(p.Path), p.Seen
-		branches.Problems[string(p.Kind)]++
-		s.JSON(e)
-	}
-	summary := summaryOf(&comparison{first: found.Usual, played: 1 + len(found.Problems)}, false)
-	summary.Stuck, summary.Branches = found.Stuck, branches
-	s.JSON(summary)
+	branches := diag.Ordered{"choices", len(found.Choices), "played", found.Played, "most", found.Most, "complete",
+		found.Complete, "problems", problems}.
+		If("leftOut", found.Untold).If("idle", found.Idle).If("vague", found.ValuesLeft)
+	all := &comparison{first: found.Usual, played: 1 + len(found.Problems)}
+	s.JSON(summaryEvent(all, found.Stuck, branches, nil))
 }
 
 // problemTitles are the kinds of problem in the order in which they are shown.

@@ -1,127 +1,48 @@
 package simulation
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// The JSON of EXECUTION.md#simulation. Times are in milliseconds of the virtual clock.
-type (
-	scenarioEvent struct {
-		Kind string `json:"kind"` // "scenario"
-		Seed uint64 `json:"seed"`
-		// 0 is the first; others are other orders of the same work
-		Schedule      int                               `json:"schedule"`
-		Status        runtime.RunStatus                 `json:"status"`
-		Reason        *string                           `json:"reason"`
-		Makespan      session.Milliseconds              `json:"makespan"`
-		CriticalPath  []string                          `json:"criticalPath"`
-		Critical      *string                           `json:"criticalInstance"` // whose calls these are
-		LowerBound    session.Milliseconds              `json:"lowerBound"`
-		Work          session.Milliseconds              `json:"work"`
-		Parallel      int                               `json:"parallel"` // activities at work at once, at most
-		Cost          float64                           `json:"cost"`
-		Calls         []scenarioCall                    `json:"calls"`
-		Output        *any                              `json:"output,omitempty"`
-		State         *any                              `json:"state,omitempty"`
-		Instances     map[string]session.InstanceResult `json:"instances,omitzero"` // in the place of output and state
-		Errors        []runtime.CallError               `json:"errors"`
-		Generated     []string                          `json:"invented"`                // inputs
-		InventedState []string                          `json:"inventedState,omitempty"` // keys of the state
-		Problem       *branchProblem                    `json:"problem,omitzero"`        // of a branch
-		// what differs from the usual run
-		Branch []analyzer.BranchChoice `json:"branch,omitzero"`
-		// combinations that have the problem
-		Seen    int `json:"seen,omitzero"`
-		LeftOut int `json:"instancesLeftOut,omitzero"`
-	}
-	scenarioCall struct {
-		Call     string               `json:"call"`
-		Tool     string               `json:"tool"`
-		Instance *string              `json:"instance"`
-		Under    *string              `json:"under"` // the calls above one of a delegate
-		Status   string               `json:"status"`
-		Reason   *string              `json:"reason"`
-		Error    *session.EventError  `json:"error"`
-		Routed   bool                 `json:"routed"`
-		Attempts int                  `json:"attempts"`
-		Start    session.Milliseconds `json:"start"`
-		End      session.Milliseconds `json:"end"`
-		Cost     float64              `json:"cost"`
-		Output   any                  `json:"output"`
-	}
-	seedSummary struct {
-		Count int `json:"count"`
-		Done  int `json:"done"`
-	}
-	simulationSummary struct {
-		Kind          string               `json:"kind"` // "summary"
-		Scenarios     int                  `json:"scenarios"`
-		Makespan      session.Milliseconds `json:"makespan"`
-		CriticalPath  []string             `json:"criticalPath"`
-		LowerBound    session.Milliseconds `json:"lowerBound"`
-		Cost          float64              `json:"cost"`
-		Deterministic bool                 `json:"deterministic"`
-		Stuck         int                  `json:"stuck"`            // simulations in which calls never settled
-		LeftOut       int                  `json:"leftOut,omitzero"` // other orders for which there was no room
-		Branches      *branchSummary       `json:"branches,omitzero"`
-		Seeds         *seedSummary         `json:"seeds,omitzero"`
-		Diverging     *divergence          `json:"diverging,omitzero"`
-	}
-)
-
-func scenarioEventOf(s *simulate.Scenario, generated simulate.MadeUp) scenarioEvent {
-	e := scenarioEvent{
-		Kind: "scenario", Seed: s.Seed, Schedule: s.Schedule, Status: s.Outcome.Status,
-		Reason:       diag.OrNull(s.Outcome.Reason),
-		Makespan:     session.InMilliseconds(s.Makespan),
-		CriticalPath: Names(s, s.CriticalPath), Critical: CriticalInstance(s),
-		LowerBound: session.InMilliseconds(s.LowerBound), Work: session.InMilliseconds(s.Work),
-		Parallel: s.Peak, Cost: s.Cost,
-		Calls:     make([]scenarioCall, len(s.Calls)),
-		Instances: session.ResultsOf(s.Outcome), Errors: s.Outcome.Errors,
-		Generated: diag.Listed(generated.Input), InventedState: generated.State, LeftOut: s.Left,
-	}
-	if e.Instances == nil {
-		e.Output, e.State = &s.Outcome.Output, &s.Outcome.State
-	}
+// scenarioEvent is the JSON of a simulation (EXECUTION.md#simulation), of a branch with what goes wrong there. Times
+// are in milliseconds of the virtual clock.
+func scenarioEvent(s *simulate.Scenario, generated simulate.MadeUp, p *simulate.Problem) diag.Ordered {
+	ms := session.InMilliseconds
+	calls := make([]diag.Ordered, len(s.Calls))
 	for i, call := range s.Calls {
-		e.Calls[i] = scenarioCall{
-			Call: call.Call.Name, Tool: call.Call.ToolName, Instance: diag.OrNull(call.Instance),
-			Under:  diag.OrNull(call.Under),
-			Status: call.Status.String(), Reason: diag.OrNull(call.Reason), Routed: call.Routed,
-			Attempts: call.Attempts,
-			Start:    session.InMilliseconds(call.From), End: session.InMilliseconds(call.To), Cost: call.Cost,
-			Output: call.Output,
-		}
-		if f := call.Failure; f != nil {
-			e.Calls[i].Error = &session.EventError{Code: f.Code, Message: f.Message, Details: f.Details}
-		}
+		calls[i] = diag.Ordered{"call", call.Call.Name, "tool", call.Call.ToolName, "instance",
+			diag.OrNull(call.Instance), "under", diag.OrNull(call.Under), "status", call.Status.String(), "reason",
+			diag.OrNull(call.Reason), "error", session.FailureOf(call.Failure), "routed", call.Routed, "attempts",
+			call.Attempts, "start", ms(call.From), "end", ms(call.To), "cost", call.Cost, "output", call.Output}
 	}
-	return e
+	e := session.ResultOf(s.Outcome, diag.Ordered{"kind", "scenario", "seed", s.Seed, "schedule", s.Schedule, "status",
+		s.Outcome.Status, "reason", diag.OrNull(s.Outcome.Reason), "makespan", ms(s.Makespan), "criticalPath",
+		Names(s, s.CriticalPath), "criticalInstance", CriticalInstance(s), "lowerBound", ms(s.LowerBound), "work",
+		ms(s.Work), "parallel", s.Peak, "cost", s.Cost, "calls", calls})
+	e = append(e, "errors", s.Outcome.Errors, "invented", diag.Listed(generated.Input)).
+		If("inventedState", generated.State)
+	if p != nil {
+		problem := diag.Ordered{"kind", p.Kind, "call", diag.OrNull(p.Call), "message", p.Message}
+		e = append(e, "problem", problem, "branch", diag.Listed(p.Path), "seen", p.Seen)
+	}
+	return e.If("instancesLeftOut", s.Left)
 }
 
-func summaryOf(all *comparison, hasSeeds bool) simulationSummary {
-	first := all.first
-	summary := simulationSummary{
-		Kind: "summary", Scenarios: all.played, Makespan: session.InMilliseconds(first.Makespan),
-		CriticalPath: Names(first, first.CriticalPath),
-		LowerBound:   session.InMilliseconds(first.LowerBound), Cost: first.Cost, Deterministic: all.diverging == nil,
-		LeftOut: all.left, Diverging: all.diverging,
+// summaryEvent is the last line: what simulations show together. Stuck are those in which calls never finished.
+func summaryEvent(all *comparison, stuck int, branches, seeds diag.Ordered) diag.Ordered {
+	first, ms, diverging := all.first, session.InMilliseconds, diag.Ordered(nil)
+	if all.diverging != nil {
+		diverging = diag.Ordered{"schedules", all.diverging}
 	}
-	if hasSeeds {
-		summary.Seeds = &seedSummary{all.played, all.ends[runtime.RunDone]}
-	}
-	if slices.ContainsFunc(first.Calls, func(c simulate.CallReport) bool { return !c.Status.Settled() }) {
-		summary.Stuck++
-	}
-	return summary
+	return diag.Ordered{"kind", "summary", "scenarios", all.played, "makespan", ms(first.Makespan), "criticalPath",
+		Names(first, first.CriticalPath), "lowerBound", ms(first.LowerBound), "cost", first.Cost, "deterministic",
+		all.diverging == nil, "stuck", stuck}.
+		If("leftOut", all.left).If("branches", branches).If("seeds", seeds).If("diverging", diverging)
 }
 
 // Names are those of calls, a delegate's with the calls above them.

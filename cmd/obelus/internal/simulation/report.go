@@ -130,7 +130,14 @@ func (s *Simulation) settlement(call *simulate.CallReport, style terminal.Style)
 // conclude reports what the simulations together show.
 func (s *Simulation) conclude(all *comparison) {
 	if s.Format == "json" {
-		s.JSON(summaryOf(all, s.Seeds > 0))
+		stuck, seeds := 0, diag.Ordered(nil)
+		if slices.ContainsFunc(all.first.Calls, func(c simulate.CallReport) bool { return !c.Status.Settled() }) {
+			stuck++
+		}
+		if s.Seeds > 0 {
+			seeds = diag.Ordered{"count", all.played, "done", all.ends[runtime.RunDone]}
+		}
+		s.JSON(summaryEvent(all, stuck, nil, seeds))
 		return
 	}
 	style := terminal.StyleFor(s.Screen)
@@ -146,7 +153,7 @@ func (s *Simulation) conclude(all *comparison) {
 		left("more seed")
 	case all.diverging != nil:
 		s.Print("\n%s schedule %d ends differently: simulate it with --seed %d --schedule %[2]d\n", style.Red("✗"),
-			all.diverging.Schedules[1], all.first.Seed)
+			all.diverging[1], all.first.Seed)
 	case all.played > 1:
 		s.Print("\n%s %s in the same state\n", style.Green("✓"),
 			wording.Counted(all.played-1, "other schedule ends", "other schedules end"))

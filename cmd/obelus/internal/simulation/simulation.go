@@ -42,14 +42,9 @@ func (s *Simulation) Run() (isFine bool, err error) {
 // A comparison is what several simulations show together.
 type comparison struct {
 	first        *simulate.Scenario
-	diverging    *divergence // nil for none
+	diverging    []int // two schedules that end differently; nil for none
 	ends         map[runtime.RunStatus]int
 	played, left int // left had no room
-}
-
-// A divergence is two orders of the same work that end differently.
-type divergence struct {
-	Schedules [2]int `json:"schedules"`
 }
 
 func (s *Simulation) play() (isFine bool, err error) {
@@ -74,12 +69,12 @@ func (s *Simulation) play() (isFine bool, err error) {
 				return false, err
 			}
 		} else if all.diverging == nil && s.Seeds == 0 && endOf(one) != endOf(all.first) {
-			all.diverging = &divergence{[2]int{all.first.Schedule, one.Schedule}}
+			all.diverging = []int{all.first.Schedule, one.Schedule}
 		}
 		steps += one.Steps
 		all.ends[one.Outcome.Status]++
 		if s.Format == "json" {
-			s.JSON(scenarioEventOf(one, s.Made))
+			s.JSON(scenarioEvent(one, s.Made, nil))
 		} else if one == all.first {
 			s.report(one)
 		}
