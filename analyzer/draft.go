@@ -71,7 +71,7 @@ func (d *Draft) screen(pass *Pass, found []diag.Diagnostic) {
 	pass.Barred = func(call int) bool { return barred[call] }
 	writeConflicts(pass)
 	d.take(diag.AtLeast(diag.Error, pass.Found))
-	ordered := append(pass.Ordered, asListed(pass, relatedCalls(pass), d.isHeld)...)
+	ordered := append(pass.Ordered, asPairs(pass, relatedCalls(pass), d.isHeld)...)
 	if ordered = slices.DeleteFunc(ordered, func(pair [2]int) bool {
 		return !d.complete && (d.held[pair[0]] || d.held[pair[1]])
 	}); len(ordered) > 0 {

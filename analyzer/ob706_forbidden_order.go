@@ -17,29 +17,18 @@ import (
 
 var _ = rules.Register(Rule{Needs: branch.Needed, Run: forbiddenOrders}.As("OB706", "forbidden-order", diag.Error))
 
-// An OrderWitness is the evidence of OB706: calls in an order that the graph allows, the last of them
-// forbidden, and the branch on which they run.
-type OrderWitness struct {
-	Order  []string        `json:"order"`
-	Branch []branch.Choice `json:"branch,omitempty"`
-}
-
 // questionWork is what a question about branches counts as pairs of calls.
 const questionWork = 100
 
-// forbiddenOrders reports calls for which the graph doesn't force the order that a policy
-// requires, on some branch. Whether an order that the graph leads to is kept on
-// every branch isn't looked at: the run refuses what would break it.
+// forbiddenOrders reports calls for which the graph doesn't force the order that a policy requires. Calls of which that
+// isn't certain run one after the other, and the run refuses what would break a rule.
 func forbiddenOrders(p *Pass) {
 	if p.Screens || !p.Plan.Graph.Acyclic() { // a solution is held to it as it runs: earlier ticks count
 		return
 	}
-	var pairs [][2]int
-	checks := orderChecks(p)
+	checks, related := orderChecks(p), make([][]int, len(p.Plan.Calls))
 	for at := range checks {
-		c := &checks[at]
-		shares := shares(p, at)
-		var all []misorder
+		c, shares, all := &checks[at], sharesOf(p, at), []misorder(nil)
 		switch {
 		case c.Kind == policy.NeverAfter:
 			all = maybeAfter(p, shares)
@@ -51,10 +40,17 @@ func forbiddenOrders(p *Pass) {
 		for i := range all {
 			reportOrder(p, c, &all[i])
 		}
-		pairs = toOrder(p, pairs, c, shares, slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }))
+		if slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }) {
+			slices.SortStableFunc(shares, func(x, y share) int {
+				return p.Plan.Graph.Rank(x.call.Index) - p.Plan.Graph.Rank(y.call.Index)
+			})
+			inTurn(p, at, shares, related)
+		} else if c.Kind == policy.NeverAfter {
+			mayStartEarly(p, shares, related)
+		}
 	}
-	if pairs = slices.Concat(p.Ordered, pairs); len(pairs) > len(p.Ordered) &&
-		bind.WithOrder(p.Plan, pairs).Graph.Acyclic() {
+	pairs := slices.Concat(p.Ordered, asPairs(p, related, func(int) bool { return false }))
+	if len(pairs) > len(p.Ordered) && bind.WithOrder(p.Plan, pairs).Graph.Acyclic() {
 		p.Ordered = pairs
 	}
 }
@@ -63,32 +59,30 @@ func forbiddenOrders(p *Pass) {
 type misorder struct {
 	call    *plan.Call
 	earlier []*plan.Call
-	goal    logic.Literal // the branch
-	answer  logic.Answer
 	certain bool
+	answer  logic.Answer
+	branch  []BranchChoice
 }
 
-// misorderOf asks whether a call can come where it mustn't; nil where it can't.
-func misorderOf(p *Pass, call *plan.Call, goal logic.Literal, certain bool, earlier ...*plan.Call) *misorder {
+// mayOccur reports whether a misorder can be, which it is where a goal holds, and on which branch.
+func (m *misorder) mayOccur(p *Pass, goal logic.Literal) bool {
 	e := p.Flow.Conditions()
 	if !e.Work(questionWork) {
-		return nil
+		return false
 	}
-	a := e.SolveLikely([]logic.Literal{goal})[0]
-	if a.Impossible || e.Exhausted() {
-		return nil
-	}
-	if certain = certain && a.Possible; certain {
-		// It mustn't depend on what the plan doesn't tell.
-		certain = rules.Undecided(e.Decisions(goal, a.Assignment)) == 0
-		for _, v := range e.Implicant(goal, a.Assignment) {
+	m.answer = e.SolveLikely([]logic.Literal{goal})[0]
+	if m.certain = m.certain && m.answer.Possible; m.answer.Possible {
+		m.branch = e.Decisions(goal, m.answer.Assignment)
+		// It mustn't depend on what the plan doesn't tell, nor on a failure that may never come.
+		m.certain = m.certain && rules.Undecided(m.branch) == 0
+		for _, v := range e.Implicant(goal, m.answer.Assignment) {
 			call, ends := e.EndingOf(v)
-			unlikely := ends && a.Assignment.Flips(v) &&
+			unlikely := ends && m.answer.Assignment.Flips(v) &&
 				(p.Plan.Calls[call].Delegate != "" || p.Plan.Calls[call].Each != nil)
-			certain = certain && e.About(v) != nil && !unlikely
+			m.certain = m.certain && e.About(v) != nil && !unlikely
 		}
 	}
-	return &misorder{call, earlier, goal, a, certain}
+	return !m.answer.Impossible && !e.Exhausted()
 }
 
 // maybeBefore are the subjects that may start without one of the others done before. Only the
@@ -106,14 +100,14 @@ func maybeBefore(p *Pass, shares []share) (all []misorder) {
 	})
 	for i := range shares {
 		x := &shares[i]
-		if !x.subject || x.without == logic.False {
+		if !x.subject {
 			continue
 		}
-		certain := !x.uncertain && p.Plan.Form != plan.Solution && // calls of earlier ticks are unknown
+		m := misorder{call: x.call}
+		m.certain = !x.uncertain && p.Plan.Form != plan.Solution && // calls of earlier ticks are unknown
 			!slices.ContainsFunc(shares, func(y share) bool { is, may := x.same(&y); return y.other && is != may })
-		m := misorderOf(p, x.call, x.without, certain)
-		if m != nil && (m.answer.Possible || x.without == e.Runs(x.call)) {
-			all = append(all, *m)
+		if m.mayOccur(p, x.without) && (m.answer.Possible || x.without == e.Runs(x.call)) {
+			all = append(all, m)
 		}
 	}
 	return all
@@ -121,20 +115,21 @@ func maybeBefore(p *Pass, shares []share) (all []misorder) {
 
 // maybeAfter are the subjects that may start after one of the others has started: nothing lets the other wait for them.
 func maybeAfter(p *Pass, shares []share) (all []misorder) {
-	e := p.Flow.Conditions()
-	found := map[*share]*misorder{}
+	e, found := p.Flow.Conditions(), map[*share]misorder{}
 	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, ordered bool) {
-		if is, may := x.same(y); !ordered && may && x.subject && y.other && (found[x] == nil || !found[x].certain) {
-			goal := e.And(e.Runs(x.call), e.Runs(y.call))
-			if m := misorderOf(p, x.call, goal, is && !x.uncertain && !y.uncertain, y.call); m != nil &&
-				(found[x] == nil || m.certain) {
-				found[x] = m
-			}
+		is, may := x.same(y)
+		known, reported := found[x]
+		if ordered || !may || !x.subject || !y.other || known.certain {
+			return
+		}
+		m := misorder{call: x.call, earlier: []*plan.Call{y.call}, certain: is && !x.uncertain && !y.uncertain}
+		if m.mayOccur(p, e.And(e.Runs(x.call), e.Runs(y.call))) && (m.certain || !reported) {
+			found[x] = m
 		}
 	})
 	for i := range shares {
-		if m := found[&shares[i]]; m != nil {
-			all = append(all, *m)
+		if m, reported := found[&shares[i]]; reported {
+			all = append(all, m)
 		}
 	}
 	return all
@@ -157,43 +152,35 @@ func eachPair(p *Pass, g *dag.Graph, shares []share, f func(y, x *share, ordered
 	})
 }
 
-// tooOften are the calls with which subjects may start more often than they may.
+// tooOften are the calls with which subjects may start more often than they may: those that are sure to count under one
+// value, or else those that may.
 func tooOften(p *Pass, c *policy.Check, shares []share) (all []misorder) {
-	var keys []string
-	alike := map[string][]*share{} // those that are sure to count under one value
-	var unspecified []*share       // those that may count under several
-	for i := range shares {
-		x := &shares[i]
-		if x.key == "" || !x.literal() {
-			unspecified = append(unspecified, x)
-		}
-		if x.key == "" {
-			continue
-		}
-		if alike[x.key] == nil {
-			keys = append(keys, x.key)
-		}
-		alike[x.key] = append(alike[x.key], x)
-	}
-	for _, key := range keys {
-		all = append(all, together(p, c, alike[key], true)...)
-	}
-	for _, key := range append(keys, "") {
-		if len(all) == 0 && len(unspecified) > 0 && (key == "" || alike[key][0].literal()) {
-			all = together(p, c, slices.Concat(alike[key], unspecified), false)
+	for _, certain := range []bool{true, false} {
+		known := map[string]bool{"": certain}
+		for i := range shares {
+			key := shares[i].key
+			if known[key] || len(all) > 0 && !certain || !p.Flow.Conditions().Work(len(shares)) {
+				continue
+			}
+			known[key] = true
+			var alike, others []share
+			for _, y := range shares {
+				if y.key == key {
+					alike = append(alike, y)
+				} else if !certain && !y.literal() {
+					others = append(others, y)
+				}
+			}
+			all = append(all, together(p, c, append(alike, others...), certain)...)
 		}
 	}
 	return all
 }
 
 // together is the call with which some shares may be one too many.
-func together(p *Pass, c *policy.Check, of []*share, certain bool) []misorder {
-	total := 0
-	for _, x := range of {
-		total = min(total+x.count, c.Most+1)
-	}
+func together(p *Pass, c *policy.Check, of []share, certain bool) []misorder {
 	e := p.Flow.Conditions()
-	if total <= c.Most || !e.Work(len(of)*(c.Most+2)) {
+	if !e.Work(len(of) * (c.Most + 2)) {
 		return nil
 	}
 	// By number: at least so many of the subjects start.
@@ -205,22 +192,19 @@ func together(p *Pass, c *policy.Check, of []*share, certain bool) []misorder {
 			counts[n] = e.Or(counts[n], e.And(e.Runs(x.call), counts[max(0, n-x.count)]))
 		}
 	}
-	m := misorderOf(p, nil, counts[c.Most+1], certain)
-	if m == nil {
+	goal, m := counts[c.Most+1], misorder{certain: certain}
+	if goal == logic.False || !m.mayOccur(p, goal) {
 		return nil
 	}
-	for total = 0; total <= c.Most; of = of[1:] {
-		x := of[0]
-		if m.answer.Possible && !e.Holds(e.Runs(x.call), m.answer.Assignment) {
-			continue
+	for total := 0; total <= c.Most; of = of[1:] {
+		if x := of[0]; !m.answer.Possible || e.Holds(e.Runs(x.call), m.answer.Assignment) {
+			m.earlier, m.certain = append(m.earlier, x.call), m.certain && !x.uncertain
+			total += x.count
 		}
-		if m.call != nil {
-			m.earlier = append(m.earlier, m.call)
-		}
-		m.call, m.certain = x.call, m.certain && !x.uncertain
-		total += x.count
 	}
-	return []misorder{*m}
+	last := len(m.earlier) - 1
+	m.call, m.earlier = m.earlier[last], m.earlier[:last]
+	return []misorder{m}
 }
 
 // reportOrder reports a call that may start where a policy forbids it.
@@ -244,16 +228,12 @@ func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 		says, help = fmt.Sprintf("%q may be one too many after %s: together they start %q more often than allowed",
 			m.call.Name, analysis.QuotedNames(names), c.Subject.Text), "remove one of them"
 	}
-	witness := OrderWitness{Order: append(names, m.call.Name)}
-	if m.answer.Possible {
-		witness.Branch = p.Flow.Conditions().Decisions(m.goal, m.answer.Assignment)
-		if words := analysis.DescribeBranch(witness.Branch); words != "" {
-			says += ", when " + words
-		}
+	if words := analysis.DescribeBranch(m.branch); words != "" {
+		says += ", when " + words
 	}
 	f := p.ReportCall(m.call, m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says,
 		analysis.Quote(c.Name), c.Says()).Advise("%s", help)
-	f.Witness = witness
+	f.Witness = Branch{Branch: m.branch}
 	for _, other := range m.earlier[:min(len(m.earlier), analysis.MaxShown)] {
 		f.Note(other.ToolNode.Span(), "%q is here", other.Name)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/analyzer/rules"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -23,7 +24,7 @@ type share struct {
 	some           bool          // once it is done at least one of its items is
 	count          int           // AtMost: how often subjects start with it, at most one too many
 	key            string        // what it counts under: see orderKey
-	without        logic.Literal // it runs, and none of the others that it depends on is done
+	without        logic.Literal // OnlyAfter: it runs, and none of the others that it depends on is done
 }
 
 // orderChecks are what the policies of the plan ask of orders.
@@ -35,46 +36,43 @@ func orderChecks(p *Pass) []policy.Check {
 	return *checks
 }
 
-// shares are those of the calls that are anything to a check, in the order of the calls.
-func shares(p *Pass, at int) (all []share) {
+// sharesOf are those of the calls that are anything to a check, in the order of the calls.
+func sharesOf(p *Pass, at int) (all []share) {
+	c := &orderChecks(p)[at]
 	for _, call := range p.Plan.Calls {
-		if one := shareOf(p, at, call); one.subject || one.other {
-			all = append(all, one)
+		one := delegateShare(p, at, call)
+		attempts, items, own := max(1, call.Retry.Attempts), 1, 0
+		if label.Meets(c.Subject, p.Plan, call) {
+			one.subject, own = true, attempts
+			if label.IsIdempotent(p.Plan, call) {
+				own = 1
+			}
 		}
+		if one.other = one.other || label.Meets(c.Other, p.Plan, call); !one.subject && !one.other {
+			continue
+		}
+		one.call, one.key, one.some = call, orderKey(p, c.Per, call), true
+		if call.Each != nil {
+			least, most := p.Flow.Lengths(call)
+			one.some = least > 0 && !call.When.PerItem() && !call.Each.Collect
+			if !strings.HasPrefix(one.key, eachItem) {
+				items = min(most, c.Most+2)
+			}
+		}
+		one.uncertain = one.uncertain || attempts > 1 && call.Delegate != "" // the plan may never fail
+		one.count = min((own+attempts*one.count)*items, c.Most+1)
+		all = append(all, one)
 	}
 	return all
 }
 
-func shareOf(p *Pass, at int, call *plan.Call) share {
-	c := &orderChecks(p)[at]
-	in := delegateShare(p, at, call)
-	one := share{call: call, subject: label.Meets(c.Subject, p.Plan, call), other: label.Meets(c.Other, p.Plan, call),
-		some: true, uncertain: in.uncertain}
-	own, attempts, items := 0, max(1, call.Retry.Attempts), 1
-	if one.subject {
-		if own = attempts; label.IsIdempotent(p.Plan, call) {
-			own = 1
-		}
-	}
-	one.subject, one.other = one.subject || in.subject, one.other || in.other
-	if one.subject || one.other {
-		if call.Each != nil {
-			least, most := p.Flow.Lengths(call)
-			items, one.some = min(most, c.Most+2), least > 0 && !call.When.PerItem() && !call.Each.Collect
-		}
-		if one.key = orderKey(p, c.Per, call); strings.HasPrefix(one.key, eachItem) {
-			items = 1
-		}
-	}
-	one.uncertain = one.uncertain || attempts > 1 && call.Delegate != "" // the plan may never fail
-	one.count = min((own+attempts*in.count)*items, c.Most+1)
-	return one
-}
-
-// delegateShare is what the plan that carries a call out is to a check.
+// delegateShare is what the plan that carries a call out is to a check: anything, in a solution, which doesn't know it.
 func delegateShare(p *Pass, at int, call *plan.Call) (all share) {
-	d := p.Plan.Delegates[call.Delegate]
-	if d == nil || p.Delegates == nil {
+	c, d := &orderChecks(p)[at], p.Plan.Delegates[call.Delegate]
+	switch {
+	case call.Delegate != "" && p.Screens:
+		return share{subject: true, other: true, count: c.Most + 1}
+	case d == nil || p.Delegates == nil:
 		return all
 	}
 	return analysis.Once(p.Delegates.Store, orderPlace{d, at}, func() share {
@@ -83,7 +81,7 @@ func delegateShare(p *Pass, at int, call *plan.Call) (all share) {
 			return all // which is a finding of its own
 		}
 		inner := p.Inner(judged.Plan)
-		c, shares := &orderChecks(inner)[at], shares(inner, at)
+		shares := sharesOf(inner, at)
 		for i := range shares {
 			one := &shares[i]
 			all.subject, all.other = all.subject || one.subject, all.other || one.other
@@ -148,55 +146,92 @@ func (s *share) same(other *share) (is, may bool) {
 	return is, is || !s.literal() || !other.literal()
 }
 
-// toOrder adds the pairs of calls that are to run one after the other, so that which of them a check refuses doesn't
-// depend on timing: those that the graph orders, and with all set the others as they are listed.
-func toOrder(p *Pass, pairs [][2]int, c *policy.Check, shares []share, all bool) [][2]int {
-	if c.Kind == policy.AtMost {
-		slices.SortStableFunc(shares, func(x, y share) int {
-			return p.Plan.Graph.Rank(x.call.Index) - p.Plan.Graph.Rank(y.call.Index)
-		})
-		for i := 1; all && i < len(shares); i++ {
-			pairs = append(pairs, [2]int{shares[i-1].call.Index, shares[i].call.Index})
-		}
-		return pairs
+// inTurn adds, by call, those before it with which a check relates it, where one of them may be refused: they run in
+// the order of the shares, so that timing doesn't decide which.
+func inTurn(p *Pass, at int, shares []share, with [][]int) {
+	c, total := &orderChecks(p)[at], 0
+	if live := p.Plan.Live; live != nil && at < len(live.Started) {
+		total = live.Started[at]
 	}
-	ordered := map[[2]int]bool{} // that wait for each other in any case
-	eachPair(p, strictGraph(p), shares, func(y, x *share, after bool) {
-		if after {
-			ordered[[2]int{x.call.Index, y.call.Index}] = true
+	totals := make([]int, len(shares)) // AtMost: how often the subjects may have started, with each share
+	for i, one := range shares {
+		total = min(total+one.count, c.Most+1)
+		totals[i] = total
+		for k := i - 1; k >= 0; k-- {
+			if c.Kind == policy.AtMost && total <= c.Most { // there is room for all of them
+				break
+			}
+			if one.subject && shares[k].other || shares[k].subject && one.other {
+				with[one.call.Index] = append(with[one.call.Index], shares[k].call.Index)
+			}
+			if c.Kind == policy.AtMost && totals[k] > c.Most { // which waits for those before it
+				break
+			}
 		}
-	})
-	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, after bool) {
-		pair := [2]int{x.call.Index, y.call.Index}
-		matters := (x.subject && y.other || x.other && y.subject) && !ordered[pair]
-		if matters && (after || all && p.Plan.Graph.Rank(pair[0]) < p.Plan.Graph.Rank(pair[1])) &&
-			!slices.ContainsFunc(y.call.After, func(a plan.After) bool { return a.Call == pair[0] }) {
-			pairs = append(pairs, pair)
+	}
+}
+
+// relatedCalls are, by call of a solution, the calls listed before it with which order rules relate it. A solution is
+// held to the rules as it runs, since what earlier ticks did counts.
+func relatedCalls(p *Pass) [][]int {
+	with := make([][]int, len(p.Plan.Calls))
+	for at := range orderChecks(p) {
+		inTurn(p, at, sharesOf(p, at), with)
+	}
+	return with
+}
+
+// asPairs are related calls as pairs. Those of calls that have been held are left out where calls would wait for each
+// other.
+func asPairs(p *Pass, related [][]int, held func(call int) bool) (pairs [][2]int) {
+	var late [][2]int
+	for call, with := range related {
+		slices.Sort(with)
+		for _, earlier := range slices.Compact(with) {
+			if pair := [2]int{earlier, call}; held(call) {
+				late = append(late, pair)
+			} else {
+				pairs = append(pairs, pair)
+			}
 		}
-	})
+	}
+	components := func(pairs [][2]int) int {
+		return bind.WithOrder(p.Plan, slices.Concat(p.Ordered, pairs)).Graph.Components()
+	}
+	if all := slices.Concat(pairs, late); len(late) > 0 && components(all) == components(pairs) {
+		return all // no more calls wait for each other
+	}
 	return pairs
+}
+
+// mayStartEarly adds, by call, the subjects that the graph has before it, and for which it doesn't wait in every run.
+func mayStartEarly(p *Pass, shares []share, with [][]int) {
+	sure := map[[2]*share]bool{}
+	eachPair(p, strictGraph(p), shares, func(y, x *share, after bool) { sure[[2]*share{x, y}] = after })
+	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, after bool) {
+		if after && x.subject && y.other && !sure[[2]*share{x, y}] &&
+			!slices.ContainsFunc(y.call.After, func(a plan.After) bool { return a.Call == x.call.Index }) {
+			with[y.call.Index] = append(with[y.call.Index], x.call.Index)
+		}
+	})
 }
 
 // strictGraph is who never starts before whom has settled.
 func strictGraph(p *Pass) *dag.Graph {
-	strict := analysis.Kept[*dag.Graph](p.Store)
-	if *strict == nil {
-		deps := dag.NewBuilder(len(p.Plan.Calls), p.Plan.Graph.Edges())
-		for _, call := range p.Plan.Calls {
-			for _, a := range call.After {
-				if !a.Settled {
-					deps.Add(int32(a.Call))
-				}
+	deps := dag.NewBuilder(len(p.Plan.Calls), p.Plan.Graph.Edges())
+	for _, call := range p.Plan.Calls {
+		for _, a := range call.After {
+			if !a.Settled {
+				deps.Add(int32(a.Call))
 			}
-			for _, i := range call.Reads {
-				if r := &p.Plan.Reads[i]; r.Ref.Required && len(r.Writers) == 1 {
-					deps.Add(r.Writers[0])
-				}
-			}
-			deps.Next()
 		}
-		graph := deps.Graph(nil)
-		*strict = &graph
+		for _, i := range call.Reads {
+			if r := &p.Plan.Reads[i]; r.Ref.Required && len(r.Writers) == 1 {
+				deps.Add(r.Writers[0])
+			}
+		}
+		deps.Next()
 	}
-	return *strict
+	graph := deps.Graph(nil)
+	return &graph
 }
