@@ -21,11 +21,15 @@ func Tools(ctx context.Context, of *plan.Server, o Options) ([]catalogue.Tool, [
 	}
 	defer set.Close()
 	s := set.byName[of.Name].(*tool).server
-	c, err := s.session(ctx)
+	c := s.contact()
+	if err = s.wait(ctx, c); err != nil {
+		return nil, nil, err
+	}
+	all, err := s.list(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.list(ctx, c)
+	return all.tools, all.refused, nil
 }
 
 // A RefusedTool is an entry of a server's list that isn't accepted as a tool.
@@ -65,7 +69,8 @@ func (s *Set) Hold(ctx context.Context, may func(*plan.Server) bool, unrecorded 
 		if met[t.server] = true; t.of.Lock == nil || !may(t.of) {
 			continue
 		}
-		c, err := t.session(ctx)
+		c := t.contact()
+		err := t.wait(ctx, c)
 		if err == nil {
 			err = t.held(ctx, c)
 		}

@@ -48,7 +48,7 @@ var _ = register("exec", kind{missing: missingProgram,
 		if !def.Worker {
 			return &p, nil
 		}
-		w := &worker{program: p}
+		w := &worker{peer: peer{program: p}}
 		s.closers = append(s.closers, w.close)
 		return w, nil
 	}})

@@ -76,8 +76,8 @@ func FuzzWorker(f *testing.F) {
 			defer null.Close()
 			hide := &redact.Set{}
 			hide.Keep("secret", fuzzedSecret)
-			w := &worker{program: program{name: "act", def: &plan.Activity{Argv: texts([]string{"act"}),
-				Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide, over: t.Context()}}
+			w := &worker{peer: peer{program: program{name: "act", def: &plan.Activity{Argv: texts([]string{"act"}),
+				Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide, over: t.Context()}}}
 			stage := &stage{w: w, null: null, piece: int(piece), hangs: hangs}
 			for range 1 + calls%5 {
 				stage.call()
@@ -101,7 +101,6 @@ type stage struct {
 	calls []*stagedCall
 
 	p     *process
-	shift *shift
 	out   *io.PipeWriter
 	lines lines
 }
@@ -124,7 +123,7 @@ type stagedCall struct {
 func (s *stage) call() {
 	synctest.Wait()
 	s.w.mu.Lock()
-	here := s.w.shift != nil
+	here := s.w.now != nil && s.w.now.over.Err() == nil
 	s.w.mu.Unlock()
 	if !here {
 		s.begin()
@@ -148,18 +147,19 @@ func (s *stage) begin() {
 	s.finish()
 	s.p = &process{cmd: &exec.Cmd{}, stdin: s.null, done: make(chan struct{}), reaped: true}
 	s.p.stderr.keep = (quotedStderr + 64 + 2*s.w.hide.Longest())
-	s.shift = &shift{w: s.w, p: s.p, more: make(chan struct{}, 1)}
 	s.lines = lines{}
 	stdout, out := io.Pipe()
 	s.out = out
-	go func(p *process, shift *shift) {
-		shift.read(stdout)
+	c := newContact()
+	close(c.ready)
+	s.w.attend(c, s.p)
+	go func(p *process) {
+		s.w.read(c, stdout, func(line []byte) error { return s.w.take(c, line) })
 		stdout.Close()
 		close(p.done)
-	}(s.p, s.shift)
-	go s.shift.write()
+	}(s.p)
 	s.w.mu.Lock()
-	s.w.shift, s.w.dying = s.shift, nil
+	s.w.now = c
 	s.w.mu.Unlock()
 }
 

@@ -1,20 +1,17 @@
 package activity
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
-	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -29,16 +26,11 @@ const startTime = time.Minute
 // envelope is what a message of a server may have besides a result.
 const envelope = 64 << 10
 
-// A server is an MCP server, which is started or reached for the first call that needs it, and serves all calls of the
-// set over one session. After it has died or was killed it is started anew for the next call.
+// A server is an MCP server, which serves all calls of the set over one session.
 type server struct {
-	program
+	peer
 	of     *plan.Server
 	client *http.Client // of a server at an address
-
-	turns turns // of calls until they are on their way: they go in the order of the plan
-	mu    sync.Mutex
-	now   *contact
 }
 
 var _ = register("mcp", kind{
@@ -57,7 +49,7 @@ var _ = register("mcp", kind{
 		key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv,
 			def.Env, def.Inherit, def.Dir)
 		if s.servers[key] == nil {
-			s.servers[key] = &server{program: s.program(name, def), of: def.Server, client: client}
+			s.servers[key] = &server{peer: peer{program: s.program(name, def)}, of: def.Server, client: client}
 			s.closers = append(s.closers, s.servers[key].close)
 		}
 		return &tool{s.servers[key], name, def}, nil
@@ -69,30 +61,6 @@ var _ = register("mcp", kind{
 	},
 })
 
-type contact struct {
-	ready   chan struct{} // closed when there is one, or can't be
-	session *mcp.Session
-	err     *Failure
-	p       *process        // nil where it is at an address
-	lines   *mcp.Lines      // its standard streams
-	over    context.Context // done when it is of no use any more
-	end     context.CancelCauseFunc
-
-	// What the server has listed, if it has; for the call whose turn it is.
-	asked   bool
-	listed  []catalogue.Tool
-	refused []RefusedTool
-}
-
-func (c *contact) lost() bool {
-	select {
-	case <-c.ready:
-		return c.over.Err() != nil || c.err != nil
-	default:
-		return false
-	}
-}
-
 type tool struct {
 	*server
 	activity string
@@ -103,31 +71,15 @@ func (t *tool) String() string {
 	return fmt.Sprintf("the tool %q of the MCP server %q", t.def.Remote, t.of.Name)
 }
 
-// start puts a call to the server, after those that were put to it before, and waits for its answer in a goroutine.
 func (t *tool) start(ctx context.Context, r Request, ended func(Result, error)) {
-	before, mine := t.turns.next()
-	c := t.reach()
-	go func() { ended(t.run(ctx, c, r, before, sync.OnceFunc(func() { close(mine) }))) }()
+	c := t.contact()
+	t.inTurn(ctx, c, ended, func(sent func()) (Result, error) { return t.put(ctx, c, r, sent) })
 }
 
-func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan struct{}, sent func()) (Result, error) {
-	defer func() { // those behind wait for those before, whatever becomes of this one
-		go func() {
-			<-before
-			sent()
-		}()
-	}()
+func (t *tool) put(ctx context.Context, c *contact, r Request, sent func()) (Result, error) {
 	params, err := encode(r.input())
 	if err != nil {
 		return fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", t.activity, err)
-	}
-	if err := c.wait(ctx, t.activity); err != nil {
-		return none, err
-	}
-	select {
-	case <-before:
-	case <-ctx.Done():
-		return none, interrupted(ctx, t.activity)
 	}
 	if limit := t.def.Timeout; limit > 0 {
 		var cancel context.CancelFunc
@@ -137,84 +89,46 @@ func (t *tool) run(ctx context.Context, c *contact, r Request, before <-chan str
 	if err := t.held(ctx, c); err != nil {
 		return none, err
 	}
-	call := mcp.Call{Tool: t.def.Remote, Params: json.RawMessage(params), Sent: sent}
-	answer, err := c.session.Call(ctx, call)
-	if err != nil {
-		return none, t.failure(ctx, c, err)
-	}
-	return t.result(answer, r)
-}
-
-func (t *tool) failure(ctx context.Context, c *contact, err error) error {
+	answer, err := c.session.Call(ctx, t.def.Remote, params, sent)
 	var refused *mcp.Refusal
-	var ours *Failure
 	switch {
-	case errors.As(err, &ours):
-		return ours
+	case err == nil:
+		return t.result(answer, r)
 	case errors.As(err, &refused) && refused.Code != 0:
 		f := t.fault(CodeError, "%v was refused: %s (%d)", t, brief(refused.Message), refused.Code)
 		f.Details = map[string]any{"code": float64(refused.Code)}
-		return f
+		return none, f
 	case errors.As(err, &refused):
-		return t.fault(CodeBadOutput, "%v has answered with what is no result: %s", t, refused.Message)
+		return fail(CodeBadOutput, "%v has answered with what is no result: %s", t, t.hide.Message(refused.Message))
 	case ctx.Err() != nil:
-		return interrupted(ctx, t.activity)
+		return none, interrupted(ctx, t.activity)
 	}
-	return t.ended(c, t.String()+" hasn't answered", err)
+	return none, t.ended(c, t.String()+" hasn't answered", err)
+}
+
+// ended is the failure of what a server was at when it was lost, or can't be used.
+func (s *server) ended(c *contact, what string, err error) error {
+	if c.p != nil {
+		c.end(&errOver{code: CodeCancelled, why: err.Error()}) // unless it is over already
+		return s.lost(c, what, nil)
+	}
+	var no *errStatus
+	if errors.As(err, &no) {
+		return s.refused(c, what, no)
+	}
+	c.end(nil) // the next call begins anew
+	if closed := s.isClosed(); closed != nil {
+		return closed
+	}
+	why := brief(web.Cause(err).Error())
+	if lost := (*web.Lost)(nil); errors.As(err, &lost) {
+		why = "its connection broke, and what was asked may have arrived: " + why
+	}
+	return s.fault(CodeError, "%s: %s", what, why)
 }
 
 func (s *server) fault(code, format string, args ...any) *Failure {
 	return &Failure{Code: code, Message: s.hide.Message(fmt.Sprintf(format, args...))}
-}
-
-// ended is the failure of what a server was at when it was lost: it says why, and the end
-// of what the server has written to stderr.
-func (s *server) ended(c *contact, what string, err error) *Failure {
-	if c.p == nil {
-		var no *errStatus
-		if errors.As(err, &no) {
-			return s.refused(c, what, no)
-		}
-		c.end(nil) // the next call begins anew
-		if s.over.Err() != nil {
-			return s.isClosed()
-		}
-		why := brief(mcp.Plain(web.Cause(err)))
-		if lost := (*web.Lost)(nil); errors.As(err, &lost) {
-			why = "its connection broke, and what was asked may have arrived: " + why
-		}
-		return s.fault(CodeError, "%s: %s", what, why)
-	}
-	code, why := CodeError, ""
-	cause := context.Cause(c.over)
-	closed := cause == nil || errors.Is(cause, context.Canceled)
-	switch {
-	case !closed && !errors.Is(cause, mcp.ErrEnded):
-		code = CodeBadOutput
-		c.p.kill()
-		why = cause.Error()
-		var garbled *mcp.Garbled
-		if errors.As(cause, &garbled) {
-			why += s.excerpt(garbled.Line)
-		}
-		why += "; it was killed"
-	case closed && s.over.Err() == nil:
-		why = err.Error()
-		c.p.end(s.grace)
-	}
-	c.p.finish(drain, s.grace)
-	if s.over.Err() != nil {
-		return s.isClosed()
-	}
-	if why == "" {
-		why = "the server has ended (" + c.p.ending() + ")"
-	}
-	stderr := c.p.stderr.text(s.hide)
-	return &Failure{Code: code, Message: s.hide.Message(what+": "+why) + saying(stderr), Details: c.p.details(stderr)}
-}
-
-func (s *server) isClosed() *Failure {
-	return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("the MCP server %q was ended: %v", s.of.Name, errClosed)}
 }
 
 // result reads a tool's answer: what it has as structure, else its text, or what that says
@@ -244,129 +158,73 @@ func (t *tool) result(a *mcp.Answer, r Request) (Result, error) {
 	return route(value, r, t.activity, "")
 }
 
-// reach is the session for a call that is put now: the one that there is, or a new one.
-func (s *server) reach() *contact {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now != nil && !s.now.lost() {
-		return s.now
-	}
-	before := s.now
-	s.now = &contact{ready: make(chan struct{})}
-	s.now.over, s.now.end = context.WithCancelCause(context.Background())
-	go s.begin(s.now, before)
-	return s.now
-}
+// contact is the session for a call that is put now: the one that there is, or a new one.
+func (s *server) contact() *contact { return s.reach(s.begin) }
 
-// begin starts the server and begins a session. The process before it, if it is still
-// dying, is waited for: two at once might be in each other's way.
-func (s *server) begin(c, before *contact) {
-	defer close(c.ready)
-	if before != nil && before.p != nil {
-		before.p.finish(0, s.grace)
+// begin starts or reaches the server and begins a session.
+func (s *server) begin(c *contact) error {
+	decode := func(text []byte) (any, error) { return decode(text, maxDepth, s.hide) }
+	if s.of.URL != "" {
+		c.remote = s.address()
+		c.session = mcp.New(c.over, c.remote.send, decode)
+		c.remote.session = c.session
+	} else {
+		c.session = mcp.New(c.over, func(_ context.Context, text []byte, sent func()) error {
+			c.out.put(func() []byte { return text })
+			if sent != nil {
+				sent()
+			}
+			return nil
+		}, decode)
+		if err := s.launch(c, func(line []byte) error { return receive(c.session, line) }); err != nil {
+			return err
+		}
 	}
 	limit := cmp.Or(s.of.Timeout, startTime)
 	ctx, cancel := context.WithTimeoutCause(s.over, limit, errOverdue{limit})
 	defer cancel()
-	c.err = s.connect(ctx, c)
-	if c.err != nil && s.over.Err() != nil {
-		c.err = s.isClosed()
-	}
-}
-
-func (s *server) connect(ctx context.Context, c *contact) (failure *Failure) {
-	by := sdk.Transport(nil)
-	if s.of.URL != "" {
-		by = s.address()
-	} else if by, failure = s.launch(c); failure != nil {
-		return failure
-	}
-	session, err := mcp.Begin(ctx, by, func(text []byte) (any, error) { return decode(text, maxDepth, s.hide) })
-	switch {
-	case err == nil:
-		if way, ok := by.(*sdk.StreamableClientTransport); ok {
-			way.HTTPClient.Transport.(*dressed).version.Store(session.Version())
-		}
-		c.session = session
+	err := c.session.Begin(ctx)
+	if err == nil {
 		return nil
-	case ctx.Err() != nil && s.over.Err() == nil:
+	}
+	if ctx.Err() != nil {
 		err = fmt.Errorf("it %v to begin a session: it hasn't answered what every MCP server is asked first "+
 			"(\"initialize\")", context.Cause(ctx))
 	}
 	return s.ended(c, fmt.Sprintf("the MCP server %q can't be used", s.of.Name), err)
 }
 
-func (s *server) launch(c *contact) (sdk.Transport, *Failure) {
-	c.lines = mcp.NewLines(c.over, c.end, maxOutput+envelope)
-	argv, _ := kinds.Arguments(s.def, nil, s.env.get) // it takes no parameters
-	p, err := s.program.launch(argv, nil, c.lines.Take)
+func receive(session *mcp.Session, line []byte) error {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return nil
+	}
+	_, err := session.Receive(line)
 	if err != nil {
-		return nil, cannotStart(fmt.Sprintf("the MCP server %q can't be started:", s.of.Name), argv[0], err)
+		err = fmt.Errorf("it must write one message of JSON-RPC a line to stdout: %w", err)
 	}
-	c.p = p
-	go c.lines.Give(p.stdin, p.done)
-	return c.lines, nil
+	return err
 }
 
-func (s *server) close() {
-	s.mu.Lock()
-	c := s.now
-	s.mu.Unlock()
-	if c == nil {
-		return
-	}
-	<-c.ready
-	switch {
-	case c.p != nil:
-		c.lines.Close()
-		c.p.stdin.Close()
-		c.p.finish(drain, s.grace)
-	case c.session != nil: // with a server at an address, which may not answer any more
-		left := make(chan struct{})
-		go func() {
-			c.session.Close()
-			close(left)
-		}()
-		isOver(left, s.grace)
-	}
-}
-
-// session is the session for a call that is put now.
-func (s *server) session(ctx context.Context) (*contact, error) {
-	c := s.reach()
-	return c, c.wait(ctx, s.name)
-}
-
-// wait waits until there is a session, for an activity.
-func (c *contact) wait(ctx context.Context, name string) error {
-	select {
-	case <-c.ready:
-	case <-ctx.Done():
-		return interrupted(ctx, name)
-	}
-	if c.err != nil {
-		return c.err
-	}
-	return nil
+// A listing is what a server lists as its tools, and what of that is refused.
+type listing struct {
+	tools   []catalogue.Tool
+	refused []RefusedTool
 }
 
 // held is why a call may not be put to a server: its tool isn't what is recorded any more. A run has looked before its
 // first call; since then the server may have begun anew, or said that its tools are others. It is asked for its tools
 // once, and again when it says that they changed.
-func (t *tool) held(ctx context.Context, c *contact) error {
+func (t *tool) held(ctx context.Context, c *contact) (err error) {
 	recorded, name := t.of.Lock, t.def.Remote
 	if recorded == nil {
 		return nil
 	}
-	if c.session.Changed() || !c.asked {
-		c.asked = false
-		listed, refused, err := t.list(ctx, c)
-		if err != nil {
+	if c.session.Changed() || c.listed == nil {
+		if c.listed, err = t.list(ctx, c); err != nil {
 			return err
 		}
-		c.asked, c.listed, c.refused = true, listed, refused
 	}
-	why := Changed(recorded.Tool(name), name, c.listed, c.refused)
+	why := Changed(recorded.Tool(name), name, c.listed.tools, c.listed.refused)
 	if why == "" {
 		return nil
 	}
@@ -377,7 +235,8 @@ func (t *tool) held(ctx context.Context, c *contact) error {
 	return t.fault(CodeDrifted, "OB610: %s%v isn't what was imported: %s", where, t, brief(why))
 }
 
-func (s *server) list(ctx context.Context, c *contact) ([]catalogue.Tool, []RefusedTool, error) {
+// list is nil if there is an error.
+func (s *server) list(ctx context.Context, c *contact) (*listing, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errOverdue{startTime})
 	defer cancel()
 	tools, odd, err := c.session.Tools(ctx)
@@ -385,13 +244,11 @@ func (s *server) list(ctx context.Context, c *contact) ([]catalogue.Tool, []Refu
 	what := fmt.Sprintf("the MCP server %q doesn't list its tools", s.of.Name)
 	switch {
 	case err == nil:
-		return tools, odd, nil
+		return &listing{tools, odd}, nil
 	case errors.As(err, &refused):
-		err = s.fault(CodeBadOutput, "%s: %s", what, brief(refused.Message))
+		return nil, s.fault(CodeBadOutput, "%s: %s", what, brief(refused.Message))
 	case ctx.Err() == nil:
-		err = s.ended(c, what, err)
-	default:
-		err = &Failure{Code: interrupted(ctx, s.name).Code, Message: fmt.Sprintf("%s: it %v", what, context.Cause(ctx))}
+		return nil, s.ended(c, what, err)
 	}
-	return nil, nil, err
+	return nil, &Failure{Code: interrupted(ctx, s.name).Code, Message: fmt.Sprintf("%s: it %v", what, context.Cause(ctx))}
 }

@@ -1,16 +1,20 @@
 package activity
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
+	"mime"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strings"
-	"sync/atomic"
+	"sync"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tmaxmax/go-sse"
+
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
@@ -20,48 +24,120 @@ func (e environment) endpoint(of *plan.Server) string {
 	return kinds.Filled(of.URL, func(name string) string { return url.PathEscape(e.get(name)) })
 }
 
-// address is the way to a server that isn't started here. What is lost on it isn't sent
+// A remote is the way to a server that isn't started here (MCP's streamable HTTP). What is lost on it isn't sent
 // again: nobody knows whether it came.
-func (s *server) address() sdk.Transport {
-	d := &dressed{next: s.client.Transport, headers: http.Header{}}
-	for _, h := range s.of.Headers {
-		d.headers.Set(h.Name, kinds.Filled(h.Value, s.env.get))
-	}
-	client := *s.client
-	client.Transport = d
-	return &sdk.StreamableClientTransport{
-		Endpoint:   s.env.endpoint(s.of),
-		HTTPClient: &client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxOutput + envelope,
-	}
-}
-
-// A dressed way to a server puts its headers on each request, and bounds each answer.
-type dressed struct {
-	next    http.RoundTripper
+type remote struct {
+	*server
 	headers http.Header
-	version atomic.Value // of the protocol, once that is agreed on
+	session *mcp.Session
+
+	mu sync.Mutex
+	id string // of the session, by the server
 }
 
-func (d *dressed) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx := r.Context()
-	// the answer may take long, and others needn't wait for it
-	sent := func(httptrace.WroteRequestInfo) { mcp.OnItsWay(ctx) }
-	r = r.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: sent}))
-	maps.Copy(r.Header, d.headers)
-	if version, ok := d.version.Load().(string); ok {
-		r.Header.Set("Mcp-Protocol-Version", version)
+func (s *server) address() *remote {
+	w := &remote{server: s, headers: http.Header{}}
+	for _, h := range s.of.Headers {
+		w.headers.Set(h.Name, kinds.Filled(h.Value, s.env.get))
 	}
-	answer, err := d.next.RoundTrip(r)
-	if err == nil && r.Method == http.MethodPost && answer.StatusCode >= 400 { // which is this request's alone
+	return w
+}
+
+// request sends a request; sent is called once it is on its way, as the answer may take long.
+func (w *remote) request(ctx context.Context, method string, body []byte, last string,
+	sent func()) (*http.Response, error) {
+	trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { sent() }}
+	if sent == nil {
+		trace = &httptrace.ClientTrace{}
+	}
+	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), method, w.env.endpoint(w.of),
+		bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	id := w.id
+	w.mu.Unlock()
+	for name, value := range map[string]string{"Content-Type": "application/json", "Last-Event-Id": last,
+		"Accept": "application/json, text/event-stream", "Mcp-Session-Id": id,
+		"Mcp-Protocol-Version": w.session.Version()} {
+		if value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	maps.Copy(r.Header, w.headers)
+	answer, err := w.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode >= 300 { // which is this request's alone
 		defer answer.Body.Close()
 		content, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
 		return nil, &errStatus{answer.StatusCode, answer.Header, content}
 	}
-	// whose events are bounded one by one
-	if err == nil && !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
-		answer.Body = &atMost{answer.Body, maxOutput + envelope}
+	w.mu.Lock()
+	w.id = cmp.Or(w.id, answer.Header.Get("Mcp-Session-Id"))
+	w.mu.Unlock()
+	return answer, nil
+}
+
+// send sends a message, and has the session receive what comes for it. A stream whose events have ids is continued
+// where it broke off.
+func (w *remote) send(ctx context.Context, text []byte, sent func()) error {
+	answer, err := w.request(ctx, http.MethodPost, text, "", sent)
+	for last := ""; err == nil; {
+		if sent == nil { // nothing comes
+			answer.Body.Close()
+			return io.EOF
+		}
+		if last, err = w.receive(answer, last); err == nil {
+			answer, err = w.request(ctx, http.MethodGet, nil, last, nil)
+		}
 	}
-	return answer, err
+	return err
+}
+
+// receive reads an answer. Without an error it broke off after an event, whose id it gives.
+func (w *remote) receive(answer *http.Response, before string) (last string, err error) {
+	defer answer.Body.Close()
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if kind != "text/event-stream" {
+		text, err := io.ReadAll(&atMost{answer.Body, maxOutput + envelope})
+		if err == nil {
+			_, err = w.session.Receive(text)
+		}
+		return "", cmp.Or(err, io.EOF)
+	}
+	last = before
+	for e, err := range sse.Read(answer.Body, &sse.ReadConfig{MaxEventSize: maxOutput + envelope}) {
+		if err != nil && last == before {
+			return "", err
+		} else if err != nil {
+			break
+		}
+		if last = e.LastEventID; e.Data == "" {
+			continue
+		}
+		if answered, err := w.session.Receive([]byte(e.Data)); err != nil || answered {
+			return "", cmp.Or(err, io.EOF)
+		}
+	}
+	if last == before {
+		return "", io.EOF
+	}
+	return last, nil
+}
+
+// leave ends the session.
+func (w *remote) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), w.grace)
+	defer cancel()
+	if w.id == "" {
+		return
+	}
+	if answer, err := w.request(ctx, http.MethodDelete, nil, "", nil); err == nil {
+		answer.Body.Close()
+	}
 }
 
 // An errStatus is why a server at an address has no answer to a request: what it was sent instead.

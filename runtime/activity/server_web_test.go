@@ -89,7 +89,7 @@ func TestServersSayNoToOneCall(t *testing.T) {
 	_, err = s.Run(t.Context(), "lost", Request{})
 	failure(t, err, CodeError, `hasn't answered: its connection broke, and what was asked may have arrived: EOF`)
 	_, err = s.Run(t.Context(), "other", Request{})
-	failure(t, err, CodeError, `hasn't answered: it has answered what it wasn't asked: the "id" of its answer, 4711`)
+	failure(t, err, CodeError, `hasn't answered: it has answered something else`)
 	if r, err := s.Run(t.Context(), "fine", Request{}); err != nil || r.Value != "fine" || sessions != 3 {
 		t.Errorf("%v, %v after %d sessions", r.Value, err, sessions)
 	}

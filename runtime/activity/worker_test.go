@@ -93,7 +93,7 @@ func TestWorkerDies(t *testing.T) {
 	s := openOne(t, workerDef(), Options{})
 	pid, _ := whoami(t, s)
 	_, err := ask(s, "die", nil)
-	f := failure(t, err, CodeError, "ended before it answered: exit status 4", `the worker\x1b[31m trips\nand falls`)
+	f := failure(t, err, CodeError, "hasn't answered: it has ended (exit status 4)", `the worker\x1b[31m trips\nand falls`)
 	if details, _ := f.Details.(map[string]any); details["exit"] != 4.0 {
 		t.Errorf("details %v", f.Details)
 	}
@@ -128,7 +128,7 @@ func TestWorkerTimeout(t *testing.T) {
 		second := make(chan error)
 		s.Start(background, "act", Request{Tool: "echo"}, func(_ Result, err error) { second <- err })
 		failure(t, <-first, CodeTimeout, why)
-		failure(t, <-second, CodeError, "was ended before it answered", why)
+		failure(t, <-second, CodeError, "it was ended because of another call: it "+why)
 		_, err := ask(s, "whoami", nil)
 		return err
 	})
@@ -214,7 +214,7 @@ func TestWorkerBreaksTheProtocol(t *testing.T) {
 		"two values":   {"raw", "{} {}", CodeBadOutput, "more follows"},
 		"too deep":     {"raw", `{"result":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + "}", CodeBadOutput, "deeper"},
 		"flood":        {"flood", "", CodeBadOutput, "more than 8 MiB"},
-		"shuts stdout": {"shut", "", CodeError, "ended before it answered"},
+		"shuts stdout": {"shut", "", CodeError, "hasn't answered: it has ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openOne(t, workerDef(), Options{})

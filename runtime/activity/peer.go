@@ -1,0 +1,260 @@
+package activity
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/obelus-dev/obelus/compiler/kinds"
+	"github.com/obelus-dev/obelus/runtime/activity/mcp"
+)
+
+// A peer serves all calls of one activity or several: a worker, or an MCP server. It is started or reached for the
+// first call, and anew for the next one after it has ended or was lost. Calls reach it in the order of their starts.
+type peer struct {
+	program
+	turns turns // of calls until they are on their way
+
+	mu  sync.Mutex
+	now *contact
+}
+
+// A contact is one process of a peer, or one session with it.
+type contact struct {
+	ready chan struct{} // closed when there is one, or can't be
+	err   error
+	over  context.Context // done when it is of no use any more; of a process the cause is an *errOver
+	end   context.CancelCauseFunc
+
+	p    *process // nil where the peer is at an address
+	out  outbox
+	gone chan struct{} // closed when the process has ended, or doesn't even die when killed
+
+	queue   queue        // of a worker
+	session *mcp.Session // with a server
+	remote  *remote      // the way to one at an address
+	listed  *listing     // its tools; for the call whose turn it is
+}
+
+// An errOver is why a process takes no more calls: it has ended (CodeError), broke its protocol (CodeBadOutput), took
+// too long (CodeTimeout), or isn't needed any more (CodeCancelled).
+type errOver struct {
+	code, why string
+	culprit   *request // the call that took too long
+}
+
+func (e *errOver) Error() string { return e.why }
+
+func newContact() *contact {
+	c := &contact{ready: make(chan struct{}), gone: make(chan struct{}), out: outbox{more: make(chan struct{}, 1)}}
+	c.over, c.end = context.WithCancelCause(context.Background())
+	return c
+}
+
+// reach is the contact for a call that is put now: the one that there is, or a new one, which open makes. The process
+// before it is waited for: two at once might be in each other's way.
+func (s *peer) reach(open func(c *contact) error) *contact {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.now
+	if before != nil && before.over.Err() == nil {
+		return before
+	}
+	c := newContact()
+	s.now = c
+	go func() {
+		if before != nil {
+			if <-before.ready; before.p != nil {
+				<-before.gone
+			}
+		}
+		if c.err = s.isClosed(); c.err == nil {
+			c.err = open(c)
+		}
+		if c.err != nil {
+			c.end(c.err)
+		}
+		close(c.ready)
+	}()
+	return c
+}
+
+func (s *peer) isClosed() error {
+	if s.over.Err() == nil {
+		return nil
+	}
+	return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("activity %q was cancelled: %v", s.name, errClosed)}
+}
+
+// wait waits until there is a contact.
+func (s *peer) wait(ctx context.Context, c *contact) error {
+	select {
+	case <-c.ready:
+		return c.err
+	case <-ctx.Done():
+		return interrupted(ctx, s.name)
+	}
+}
+
+// inTurn puts a call once there is a contact and the calls before it are on their way, and says so when this one is.
+func (s *peer) inTurn(ctx context.Context, c *contact, ended func(Result, error),
+	put func(sent func()) (Result, error)) {
+	before, mine := s.turns.next()
+	sent := sync.OnceFunc(func() { close(mine) })
+	go func() {
+		result, err := none, s.wait(ctx, c)
+		select {
+		case <-before:
+			if err == nil {
+				result, err = put(sent)
+			}
+			sent()
+		case <-ctx.Done():
+			err = interrupted(ctx, s.name)
+			go func() { // those behind wait for those before, whatever becomes of this one
+				<-before
+				sent()
+			}()
+		}
+		ended(result, err)
+	}()
+}
+
+// launch starts the process of a contact, and has take read its lines. Its error ends the process.
+func (s *peer) launch(c *contact, take func(line []byte) error) error {
+	argv, _ := kinds.Arguments(s.def, nil, s.env.get) // it takes no parameters
+	p, err := s.program.launch(argv, nil, func(stdout io.Reader) { s.read(c, stdout, take) })
+	if err != nil {
+		return cannotStart(fmt.Sprintf("activity %q", s.name), argv[0], err)
+	}
+	s.attend(c, p)
+	return nil
+}
+
+// attend writes to a process and sees to its end.
+func (s *peer) attend(c *contact, p *process) {
+	c.p = p
+	go c.out.write(p.stdin, p.done)
+	context.AfterFunc(c.over, func() {
+		switch c.cause().code {
+		case CodeBadOutput:
+			p.kill()
+		case CodeTimeout, CodeCancelled:
+			p.end(s.grace)
+		}
+		p.finish(drain, s.grace) // perhaps only its stdout has ended, and it takes a moment to follow
+		close(c.gone)
+	})
+}
+
+func (s *peer) read(c *contact, stdout io.Reader, take func(line []byte) error) {
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, maxOutput+envelope)
+	for c.over.Err() == nil && lines.Scan() {
+		if err := take(lines.Bytes()); err != nil {
+			c.end(&errOver{code: CodeBadOutput, why: err.Error() + s.excerpt(lines.Bytes())})
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		c.end(&errOver{code: CodeBadOutput, why: fmt.Sprintf("it has written a line of more than %d MiB", maxOutput>>20)})
+	}
+	c.end(&errOver{code: CodeError})
+}
+
+func (c *contact) cause() *errOver {
+	var over *errOver
+	if !errors.As(context.Cause(c.over), &over) {
+		over = &errOver{code: CodeCancelled}
+	}
+	return over
+}
+
+// lost is the failure of what a process was at when its contact ended: it says why, and quotes the end of its stderr.
+func (s *peer) lost(c *contact, what string, r *request) error {
+	<-c.gone
+	if err := s.isClosed(); err != nil {
+		return err
+	}
+	code, why := c.cause().code, c.cause().why
+	switch {
+	case code == CodeBadOutput:
+		why += "; it was killed"
+	case code == CodeTimeout && c.cause().culprit != r:
+		code, why = CodeError, "it was ended because of another call: "+why
+	case code == CodeCancelled:
+		code = CodeError
+	case why == "":
+		why = "it has ended (" + c.p.ending() + ")"
+	}
+	if !c.p.wait(0) {
+		why += "; its process doesn't even die when killed"
+	}
+	stderr := c.p.stderr.text(s.hide)
+	return &Failure{Code: code, Message: s.hide.Message(what+": "+why) + saying(stderr),
+		Details: c.p.details(stderr)}
+}
+
+// close ends the peer for good: by the end of its input if it is idle, else as any process is asked to end.
+func (s *peer) close() {
+	s.mu.Lock()
+	c := s.now
+	s.mu.Unlock()
+	if c == nil {
+		return
+	}
+	if <-c.ready; c.remote != nil {
+		c.remote.leave()
+	} else if c.p != nil {
+		c.p.stdin.Close()
+		s.mu.Lock()
+		busy := len(c.queue.waiting) > 0
+		s.mu.Unlock()
+		if busy || !c.p.wait(drain) {
+			c.end(&errOver{code: CodeCancelled})
+		}
+		<-c.gone
+	}
+}
+
+// An outbox writes lines to a process in their order. Nobody waits for one that doesn't read.
+type outbox struct {
+	mu    sync.Mutex
+	queue []func() []byte
+	more  chan struct{}
+}
+
+// put adds a line, which is asked for when its turn comes; nil is none.
+func (o *outbox) put(line func() []byte) {
+	o.mu.Lock()
+	o.queue = append(o.queue, line)
+	o.mu.Unlock()
+	select {
+	case o.more <- struct{}{}:
+	default: // it hasn't looked yet since the last one
+	}
+}
+
+func (o *outbox) write(stdin io.Writer, gone <-chan struct{}) {
+	for {
+		o.mu.Lock()
+		queue := o.queue
+		o.queue = nil
+		o.mu.Unlock()
+		for _, line := range queue {
+			if text := line(); text != nil {
+				stdin.Write(append(text, '\n')) // if it fails the process is dead or deaf, and its other end shows that
+			}
+		}
+		if len(queue) > 0 {
+			continue
+		}
+		select {
+		case <-o.more:
+		case <-gone:
+			return
+		}
+	}
+}
