@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -138,17 +139,13 @@ func Locate(folder, given, chosen string) (p Place, err error) {
 		}
 	}
 	p.Root = folder
-	for at := folder; ; at = filepath.Dir(at) {
+	for at := range Above(folder) {
 		settings := p.settings(at)
 		if Shared(at) != "" {
 			break
 		}
-		_, err := os.Lstat(filepath.Join(at, ".git"))
-		if settings != "" || err == nil {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); settings != "" || err == nil {
 			p.Root = at
-			break
-		}
-		if filepath.Dir(at) == at {
 			break
 		}
 	}
@@ -158,12 +155,22 @@ func Locate(folder, given, chosen string) (p Place, err error) {
 	case given != "" && Holds(given, p.Root):
 		p.Root = given
 	}
-	for at := folder; Holds(p.Root, at) && p.Settings == ""; at = filepath.Dir(at) {
-		if p.Settings = p.settings(at); filepath.Dir(at) == at {
+	for at := range Above(folder) {
+		if p.Settings != "" || !Holds(p.Root, at) {
 			break
 		}
+		p.Settings = p.settings(at)
 	}
 	return p, nil
+}
+
+// Above gives a folder and all those above it, the nearest first.
+func Above(folder string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(folder) && filepath.Dir(folder) != folder {
+			folder = filepath.Dir(folder)
+		}
+	}
 }
 
 // InRepository is a file's path, with forward slashes, from the nearest folder at or
@@ -174,13 +181,13 @@ func InRepository(file string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	for at := filepath.Dir(file); Shared(at) == ""; at = filepath.Dir(at) {
+	for at := range Above(filepath.Dir(file)) {
+		if Shared(at) != "" {
+			break
+		}
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			relative, err := filepath.Rel(at, file)
 			return filepath.ToSlash(relative), err == nil
-		}
-		if filepath.Dir(at) == at {
-			break
 		}
 	}
 	return "", false

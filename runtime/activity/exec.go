@@ -182,7 +182,7 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 		}
 		return fail(CodeBadOutput, whose+fmt.Sprintf("must write %v%s%s", err, x.excerpt(output), hint), saying(stderr))
 	}
-	return route(value, r, x.name, saying(stderr))
+	return Take(value, r, x.name)
 }
 
 // read takes what the program has written as its result. The error says what it should have written.

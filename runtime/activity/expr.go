@@ -54,7 +54,7 @@ func (c *code) evaluate(r Request, left *expression.Meter) (Result, error) {
 	if !fits {
 		return fail(CodeBadOutput, "activity %q: %v", c.name, errTooLarge)
 	}
-	return route(value, r, c.name, "")
+	return Take(value, r, c.name)
 }
 
 // start begins an evaluation. Those that share a budget take their turns, so that

@@ -62,7 +62,7 @@ func (f *function) call(ctx context.Context, r Request) (Result, error) {
 		if value, err = plain(value, f.hide); err != nil {
 			return fail(CodeBadOutput, "activity %q returned what isn't a JSON value: %v", f.name, err)
 		}
-		return route(value, r, f.name, "")
+		return Take(value, r, f.name)
 	case errors.As(err, &own) && own != nil:
 		details, bad := plain(own.Details, f.hide)
 		if bad != nil {

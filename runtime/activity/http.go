@@ -103,7 +103,7 @@ func (x *caller) run(ctx context.Context, r Request) (Result, error) {
 	case err != nil:
 		return none, err
 	}
-	return route(value, r, x.name, "")
+	return Take(value, r, x.name)
 }
 
 func (x *caller) failure(code, format string, args ...any) *Failure {

@@ -159,7 +159,8 @@ func (s *peer) read(c *contact, stdout io.Reader, take func(line []byte) error) 
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		c.end(&errOver{code: CodeBadOutput, why: fmt.Sprintf("it has written a line of more than %d MiB", maxOutput>>20)})
+		why := fmt.Sprintf("it has written a line of more than %d MiB", maxOutput>>20)
+		c.end(&errOver{code: CodeBadOutput, why: why})
 	}
 	c.end(&errOver{code: CodeError})
 }

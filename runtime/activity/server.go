@@ -141,9 +141,9 @@ func (t *tool) result(a *mcp.Answer, r Request) (Result, error) {
 	case a.Failed:
 		return none, &Failure{Code: CodeError, Message: t.hide.Message(a.Text), Details: a.Structured}
 	case a.Structured != nil:
-		return route(a.Structured, r, t.activity, "")
+		return Take(a.Structured, r, t.activity)
 	case a.Content != nil:
-		return route(a.Content, r, t.activity, "")
+		return Take(a.Content, r, t.activity)
 	case r.Unread:
 		return none, nil
 	case r.Output == nil || r.Output.Kinds()&schema.String != 0:
@@ -155,7 +155,7 @@ func (t *tool) result(a *mcp.Answer, r Request) (Result, error) {
 			"%v must answer with structured content, or with text that is one JSON value, as the "+
 				"result is no text: %v%s", t, err, t.excerpt([]byte(a.Text)))
 	}
-	return route(value, r, t.activity, "")
+	return Take(value, r, t.activity)
 }
 
 // contact is the session for a call that is put now: the one that there is, or a new one.
@@ -250,5 +250,5 @@ func (s *server) list(ctx context.Context, c *contact) (*listing, error) {
 	case ctx.Err() == nil:
 		return nil, s.ended(c, what, err)
 	}
-	return nil, &Failure{Code: interrupted(ctx, s.name).Code, Message: fmt.Sprintf("%s: it %v", what, context.Cause(ctx))}
+	return nil, s.fault(interrupted(ctx, s.name).Code, "%s: it %v", what, context.Cause(ctx))
 }

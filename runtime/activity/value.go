@@ -209,11 +209,6 @@ func brief(s string) string { return wording.Cut(s, 80) }
 // alternative it is taken apart, and a path that the call doesn't offer is a failure. name is the activity's, for the
 // message; "" where a model answers.
 func Take(value any, r Request, name string) (Result, error) {
-	return route(value, r, name, "")
-}
-
-// route finds out whether a result names its alternative. More is what the message of a failure ends with.
-func route(value any, r Request, name, more string) (Result, error) {
 	object, ok := value.(map[string]any)
 	if !ok || len(object) != 2 {
 		return Result{Value: value, Route: -1}, nil
@@ -223,32 +218,24 @@ func route(value any, r Request, name, more string) (Result, error) {
 	if !named || !has {
 		return Result{Value: value, Route: -1}, nil
 	}
-	refuse := func(problem string) (Result, error) {
-		whose := fmt.Sprintf("activity %q", name)
-		if name == "" {
-			whose = fmt.Sprintf("the answer to the call %q", r.Call)
-		}
-		return fail(CodeBadOutput, "%s %s%s", whose, problem, more)
+	whose := fmt.Sprintf("activity %q", name)
+	if name == "" {
+		whose = fmt.Sprintf("the answer to the call %q", r.Call)
 	}
 	text, ok := path.(string)
 	if !ok {
-		return refuse(`gave an "_outputPath" that isn't a string`)
+		return fail(CodeBadOutput, `%s gave an "_outputPath" that isn't a string`, whose)
 	}
+	quoted := make([]string, len(r.Paths))
 	for i, offered := range r.Paths {
 		if samePaths(text, offered) {
 			return Result{Value: output, Route: i}, nil
 		}
+		quoted[i] = strconv.Quote(offered)
 	}
-	if len(r.Paths) == 0 {
-		return refuse(
-			fmt.Sprintf(
-				"named the path %q, but there is none to choose from: the call has no _outputPath, or gives one "+
-					"item of a list", brief(text)))
+	expected := "expected " + wording.Or(quoted)
+	if len(quoted) == 0 {
+		expected = "it has no _outputPath, or gives one item of a list"
 	}
-	quoted := make([]string, len(r.Paths))
-	for i, path := range r.Paths {
-		quoted[i] = strconv.Quote(path)
-	}
-	return refuse(fmt.Sprintf("named the path %q, which the call doesn't offer: expected %s", brief(text),
-		wording.Or(quoted)))
+	return fail(CodeBadOutput, "%s named the path %q, which the call doesn't offer: %s", whose, brief(text), expected)
 }

@@ -130,7 +130,7 @@ func (w *worker) reply(req *request, object map[string]any) (Result, error) {
 			w.name, brief(strings.Join(slices.Sorted(maps.Keys(object)), ", ")))
 	}
 	if ok {
-		return route(result, req.Request, w.name, "")
+		return Take(result, req.Request, w.name)
 	}
 	code, message, details := CodeError, "", any(nil)
 	switch problem := problem.(type) {
@@ -148,8 +148,8 @@ func (w *worker) reply(req *request, object map[string]any) (Result, error) {
 	return none, &Failure{Code: code, Message: w.hide.Message(message), Details: details}
 }
 
-// abandon takes a request back that nobody waits for any more. One that the process may have seen keeps its place.
-// Once its turn has come it gets no more than the grace time while others wait behind it, and a moment when nobody does.
+// abandon takes a request back that nobody waits for any more. One that the process may have seen keeps its place. Once
+// its turn has come it gets no more than the grace time while others wait behind it, and a moment when nobody does.
 func (w *worker) abandon(c *contact, req *request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

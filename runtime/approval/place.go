@@ -91,13 +91,10 @@ func Outside(plan, file string) error {
 		if resolved, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
 			at = filepath.Join(resolved, filepath.Base(at))
 		}
-		for above := filepath.Dir(at); ; above = filepath.Dir(above) {
+		for above := range workspace.Above(filepath.Dir(at)) {
 			if info, err := os.Stat(above); err == nil &&
 				slices.ContainsFunc(own, func(f os.FileInfo) bool { return os.SameFile(info, f) }) {
 				return inside()
-			}
-			if filepath.Dir(above) == above {
-				break
 			}
 		}
 		for _, one := range []string{at, filepath.Dir(at)} {

@@ -146,13 +146,10 @@ func (r *Reader) around(file string) ([]string, error) {
 // foldersOver are a folder and all those above it, but for those where anybody may put
 // files, such as /tmp: nobody's word counts there.
 func foldersOver(folder string) (all []string, err error) {
-	at, err := filepath.Abs(folder)
-	for ; err == nil; at = filepath.Dir(at) {
+	folder, err = filepath.Abs(folder)
+	for at := range workspace.Above(folder) {
 		if info, err := os.Stat(at); err != nil || info.Mode()&fs.ModeSticky == 0 || info.Mode()&0o002 == 0 {
 			all = append(all, at)
-		}
-		if filepath.Dir(at) == at {
-			break
 		}
 	}
 	return all, err

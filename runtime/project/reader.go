@@ -94,18 +94,12 @@ func (r *Reader) One(name string) (Document, error) {
 		read++
 		return nil
 	})
-	switch {
-	case err != nil:
-		return Document{}, err
-	case read == 0:
-		return Document{}, diag.NewError(ErrNotOne, "%q holds 0 documents", name).Advise(onePlan)
-	case read > 1:
-		return Document{}, diag.NewError(ErrNotOne, "%q holds %d documents", name, read).Advise(onePlan)
+	if err == nil && read != 1 {
+		err = diag.NewError(ErrNotOne, "%q holds %d documents", name, read).
+			Advise("this command takes one plan; \"obelus check\" takes any number")
 	}
-	return only, nil
+	return only, err
 }
-
-const onePlan = "this command takes one plan; \"obelus check\" takes any number"
 
 // Read hands on every document of one file: itself, or the lines of a .jsonl.
 func (r *Reader) Read(name string, each func(Document) error) error {
