@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
-	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
@@ -153,7 +153,7 @@ func references(v any, at []any, prefix string) []leaf {
 			all = append(all, references(item, append(at, i), prefix)...)
 		}
 	case map[string]any:
-		for _, k := range analysis.SortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			if len(at) > 0 || !strings.HasPrefix(k, "_") {
 				all = append(all, references(v[k], append(at, k), prefix)...)
 			}
@@ -252,7 +252,7 @@ func mutants(t *testing.T, document []byte) []mutant {
 // parameter is the first parameter of a call, or _when when it has none.
 func parameter(t *testing.T, call any) string {
 	t.Helper()
-	for _, k := range analysis.SortedKeys(call) {
+	for _, k := range slices.Sorted(maps.Keys(call.(map[string]any))) {
 		if !strings.HasPrefix(k, "_") {
 			return k
 		}

@@ -237,7 +237,7 @@ func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 	for _, other := range m.earlier[:min(len(m.earlier), analysis.MaxShown)] {
 		f.Note(other.ToolNode.Span(), "%q is here", other.Name)
 	}
-	f.Show(c.Node.Span().Head(), "the rule is here")
+	f.Note(c.Node.Span().Head(), "the rule is here")
 	if !m.certain {
 		f.Message += "; whether that happens isn't known, so a run refuses the call if it does"
 		f.As(diag.Warning)

@@ -63,7 +63,7 @@ func (w *trial) delegateFailed(t *sampler, call *plan.Call, sub *sampler) {
 		f.Advise(
 			"hand over what the delegate can do with, let its output be there whatever comes (\"… || null\"), " +
 				"or widen what is said of it")
-		f.Show(at.Span().Head(), "what it is said to give is here")
+		f.Note(at.Span().Head(), "what it is said to give is here")
 	}
 }
 

@@ -156,17 +156,12 @@ func (w *trial) reportFaults(call *plan.Call, all iter.Seq[*plan.Template]) {
 
 // noteSources says where the values of a template come from.
 func (s *sampler) noteSources(f *diag.Diagnostic, t *plan.Template) {
-	noted := map[source.Span]bool{f.Span: true}
 	for _, read := range t.Reads {
 		for _, v := range s.pass.Flow.Read(read) {
-			for _, said := range analysis.Remarks(s.pass, &v) {
-				if said.At.Known() && !noted[said.At] && len(noted) < 4 {
-					noted[said.At] = true
-					f.Note(said.At, "%s", said.Says)
-				}
-			}
+			analysis.NoteOrigin(f, &v)
 		}
 	}
+	f.Related = f.Related[:min(len(f.Related), 3)]
 }
 
 // isRefused reports a value that may come and that a parameter, or the output's schema, doesn't accept.

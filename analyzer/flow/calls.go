@@ -93,7 +93,7 @@ func (f *Facts) results(variants []Variant, r *plan.Read, o compiler.Origin) []V
 			add(schema.Const(value), false)
 		}
 	case o.Call.Tool == nil || o.Call.Tool.Output == nil:
-		add(nil, false).Said = "stateSchema"
+		add(nil, false)
 	default:
 		if at := f.At(f.Gives(o.Call), o.Rest); at.Possible {
 			add(at.Schema, false)
@@ -109,7 +109,7 @@ func (f *Facts) composed(r *plan.Read, seen []compiler.Origin, base []Variant) V
 	declared := f.StateAt(r.Path).Schema
 	below := func(o compiler.Origin) bool { return o.Below }
 	inParts := declared != nil && slices.ContainsFunc(seen, below)
-	rest := Variant{Schema: declared, Wide: true, Said: "stateSchema", Uncertain: inParts && !f.required(r)}
+	rest := Variant{Schema: declared, Wide: true, Uncertain: inParts && !f.required(r)}
 	if kinds := collected(seen, base); declared == nil && kinds != 0 {
 		rest.Schema, rest.Parts = schema.OfKinds(kinds), seen
 	}

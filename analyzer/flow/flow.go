@@ -47,7 +47,6 @@ type Variant struct {
 	Operand Operand           // what it is then
 	From    compiler.Origin   // the writer; its call is nil for what no call writes
 	Parts   []compiler.Origin // the writers of what is put together from parts
-	Said    string            // the key of the document that describes it: "inputSchema", "state"; or ""
 }
 
 // An Operand is a part of an expression, or a value that isn't one.
@@ -172,7 +171,7 @@ func (f *Facts) described(path []expression.Segment) Variant {
 		if at.Possible && at.Schema != nil {
 			v.Schema = at.Schema
 			if path[0].Key != "data" {
-				v.Said, v.External = path[0].Key+"Schema", true
+				v.External = true
 			}
 		}
 		return v
@@ -183,7 +182,7 @@ func (f *Facts) described(path []expression.Segment) Variant {
 		return Variant{}
 	}
 	return Variant{
-		Schema: schema.Const(value), Sample: true, Like: f.Likeness(typeOfValue(value, typeDepth)), Said: path[0].Key,
+		Schema: schema.Const(value), Sample: true, Like: f.Likeness(typeOfValue(value, typeDepth)),
 	}
 }
 

@@ -126,7 +126,7 @@ func (t *Schemas) literal(value any) *schema.Schema {
 // TypeOf is the type of what a schema accepts. It mustn't be changed.
 func (t *Schemas) TypeOf(s *schema.Schema, external bool) *expression.Type {
 	return Once(t.types, description{s, external},
-		func() *expression.Type { return typeOfSchema(s, external, typeDepth) })
+		func() *expression.Type { return typeOfSchema(s, external, (*schema.Schema).Closed, typeDepth) })
 }
 
 // Likeness is the schema of what a type describes; nil where it says nothing.

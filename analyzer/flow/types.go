@@ -23,11 +23,22 @@ var kindPairs = []struct {
 }
 
 // NewType is the type of what a schema accepts that isn't external; the caller may change it.
-func NewType(s *schema.Schema) *expression.Type { return typeOfSchema(s, false, typeDepth) }
+func NewType(s *schema.Schema) *expression.Type {
+	return typeOfSchema(s, false, (*schema.Schema).Closed, typeDepth)
+}
+
+// DeclaredType is the type of what a schema accepts, with the fields that it names and no others, unless it names none
+// or allows others itself.
+func DeclaredType(s *schema.Schema) *expression.Type {
+	return typeOfSchema(s, false, func(s *schema.Schema) bool {
+		other := s.Part("\x00") // a name that no schema has
+		return len(s.Properties()) > 0 && !other.Named && !(other.Possible && (other.Silent || other.Open))
+	}, typeDepth)
+}
 
 // typeOfSchema is the type of what a schema accepts. What is brought to the plan may lack
 // what isn't required of it, which gives null where an expression looks into it.
-func typeOfSchema(s *schema.Schema, external bool, depth int) *expression.Type {
+func typeOfSchema(s *schema.Schema, external bool, closed func(*schema.Schema) bool, depth int) *expression.Type {
 	kinds := s.Kinds()
 	if kinds == schema.Anything || kinds == 0 || depth == 0 {
 		return nil
@@ -43,17 +54,17 @@ func typeOfSchema(s *schema.Schema, external bool, depth int) *expression.Type {
 			t.Fields = make(map[string]*expression.Type, len(names))
 			for _, name := range names {
 				at := s.Part(name)
-				field := typeOfSchema(at.Schema, external, depth-1)
+				field := typeOfSchema(at.Schema, external, closed, depth-1)
 				if field != nil && !at.Required && external {
 					field.Kinds |= expression.Null
 				}
 				t.Fields[name] = field
 			}
-			t.Open = !s.Closed()
+			t.Open = !closed(s)
 		}
 	}
 	if kinds&schema.Array != 0 && Uniform(s) {
-		t.Elem = typeOfSchema(s.Item().Schema, external, depth-1)
+		t.Elem = typeOfSchema(s.Item().Schema, external, closed, depth-1)
 	}
 	return t
 }

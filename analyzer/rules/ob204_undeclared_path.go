@@ -67,6 +67,6 @@ func undeclaredPath(p *Pass, call *plan.Call, at source.Span, done string, n *so
 	if step.IsIndex && slices.Contains(place.Known(), step.Key) {
 		f.Advise("%q is an object: write [%q]", above.String(), step.Key)
 	}
-	suggested, ok = analysis.OfferKey(p, f, n, of, place.Depth, known.Suggester)
+	suggested, ok = analysis.OfferKey(p, f, n, of, place.Depth, known.Suggester, true)
 	return f, suggested, ok
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
@@ -46,90 +47,76 @@ func Lookalikes(p *Pass) {
 			func(n *source.Node, steps []schema.Step) { lookalike(p, nil, n, steps) })
 	}
 	carriedOut(p, func(known *parameters, a *plan.Activity, _ []*plan.Call) {
-		for _, one := range []struct {
-			kind, key string
-			places    bool // parameters stand there
-		}{
-			{"exec", "argv", true}, {"exec", "env", false}, {"exec", "cwd", false},
-			{"http", "url", true}, {"http", "query", true}, {"http", "headers", true}, {"http", "body", true},
-		} {
-			if n := a.Node.Get(one.kind).Get(one.key); n != nil {
+		texts := func(n *source.Node, places bool) {
+			if n != nil {
 				eachText(n, []schema.Step{}, func(n *source.Node, steps []schema.Step) {
-					if steps != nil {
-						unboundPlaces(p, known, a, n, one.places)
+					if steps != nil && !(a.HTTP != nil && reference.IsExpression(n.Text)) { // the parameter itself
+						unboundPlaces(p, known, a, n, places)
 					}
 				})
 			}
 		}
+		program, request := a.Node.Get("exec"), a.Node.Get("http")
+		texts(program.Get("argv"), true)
+		texts(program.Get("env"), false)
+		texts(program.Get("cwd"), false)
+		for _, key := range []string{"url", "query", "headers", "body"} {
+			texts(request.Get(key), true)
+		}
 	})
 }
 
-// placeLike is what looks like a place for a parameter: {name}, { name }, {{name}}, ${name}, †{name} or †name.
-var placeLike = regexp.MustCompile(`([$†{]?)\{(\s*)([^{}$\s][^{}$]*?)\s*\}|†([\pL_][^\s{}"',;&]*)`)
-
-// variableLike is what looks like a variable of the environment: ${NAME} {{NAME}} or $NAME_OF_IT.
-var variableLike = regexp.MustCompile(`(?:\$\{|\{\{)([A-Z][A-Z0-9_]+)\}+|\$([A-Z][A-Z0-9]*_[A-Z0-9_]+)`)
+// placeLike is what looks like a place for a parameter or a variable of the environment: {name}, { name }, {{name}},
+// ${name}, †{name}, †name or $NAME_OF_IT; {$NAME} is the variable.
+var placeLike = regexp.MustCompile(
+	`\{\$[^{}]*\}|([$†{]?)\{\s*([^{}$\s][^{}$]*?)\s*\}\}?|(†)([\pL_][^\s{}"',;&]*)|(\$)([A-Z][A-Z0-9]*_[A-Z0-9_]+)`)
 
 // unboundPlaces reports parameters and references in a text of a program's arguments or a request that
 // nothing replaces. Only some texts may contain parameters, in braces.
 func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node, places bool) {
-	if a.HTTP != nil && reference.IsExpression(n.Text) {
-		return // the parameter itself
-	}
-	if a.HTTP != nil {
-		for _, at := range variableLike.FindAllStringSubmatchIndex(n.Text, -1) {
-			from := max(at[2], at[4])
-			if name := n.Text[from:max(at[3], at[5])]; !known.Declares(name) &&
-				!strings.HasSuffix(n.Text[:at[0]], "{") {
-				// What stands behind "Bearer" isn't shown by its name.
-				f := p.Report(n.Within(at[0], at[1]),
-					"this is sent as text, but it looks like an environment variable").
-					Advise("write {$NAME} for an environment variable")
-				f.Offer("make it the variable", n, at[0], at[1], "{$"+name+"}", false)
-			}
+	for _, m := range placeLike.FindAllStringSubmatchIndex(n.Text, -1) {
+		group := 2 // the alternative that matches
+		for group < len(m) && m[group] < 0 {
+			group += 4
 		}
-	}
-	for _, at := range placeLike.FindAllStringSubmatchIndex(n.Text, -1) {
-		start, end := at[0], at[1]
-		prefix, name, sure := "†", "", true
-		if at[8] >= 0 {
-			name = n.Text[at[8]:at[9]]
-		} else {
-			prefix, name = n.Text[at[2]:at[3]], n.Text[at[6]:at[7]]
-			name = strings.Trim(name, "*?&#/+.;") // the operators of RFC 6570's other levels
-			sure = prefix != "$" && prefix != "{" && at[4] == at[5]
+		if group >= len(m) {
+			continue // {$NAME} is right
 		}
+		start, end := m[0], m[1]
+		mark, name := n.Text[m[group]:m[group+1]], n.Text[m[group+2]:m[group+3]]
+		if mark != "{" && strings.HasSuffix(n.Text[start:end], "}}") {
+			end--
+		}
+		name = strings.Trim(name, "*?&#/+.;") // the operators of RFC 6570's other levels
+		text := n.Text[start:end]
+		foreign := mark == "$" || mark == "{" || strings.Contains(text, "{ ") // somebody else's templates
 		ref, err := reference.Parse(string(expression.Mark) + name)
-		isReference := err == nil && isKnownKind(ref) && (sure || a.HTTP != nil)
+		isReference := err == nil && isKnownKind(ref) && (!foreign || a.HTTP != nil)
 		isPart := err == nil && len(ref.Path) > 0 && known.Declares(ref.Kind)
+		help, instead := "", ""
 		switch {
-		case isReference || isPart && sure:
-		case !known.Declares(name), !sure && !(places && kinds.Ignores(a, name)):
+		case a.HTTP != nil && (mark == "$" || mark == "{") && upperCase.MatchString(name) && !known.Declares(name):
+			// What stands behind "Bearer" isn't shown by its name.
+			help, instead = "write {$NAME} for an environment variable", "{$"+name+"}"
+		case isReference:
+			help = parametersAlone
+		case isPart && !foreign:
+			help, name = "a text can't insert a part of a parameter: give the tool a parameter for it", ref.Kind
+		case !known.Declares(name), foreign && !(places && kinds.Ignores(a, name)), places && kinds.IsParameter(text):
 			continue // it means something else
-		case places && kinds.IsParameter(n.Text[start:end]):
-			continue
-		}
-		if prefix == "{" && strings.HasPrefix(n.Text[end:], "}") {
-			end++
-		}
-		if isPart {
-			name = ref.Kind
+		case !places:
+			help = "use parameters in \"argv\" or \"stdin\"; here only environment variables are inserted, as {$NAME}"
+		case !kinds.IsParameter("{" + name + "}"):
+			help = "use only letters, digits, - and _ in the name of a parameter that a text inserts"
+		default:
+			instead = "{" + name + "}"
+			help = "write a parameter in braces: " + instead
 		}
 		p.Suggested[analysis.SuggestedParameter{Activity: a, Name: name}] = true
-		f := p.Report(n.Within(start, end), "this is passed as text, but %q looks like a value", n.Text[start:end])
-		switch place := "{" + name + "}"; {
-		case isReference:
-			f.Advise("%s", parametersAlone)
-		case !places:
-			f.Advise(
-				"use parameters in \"argv\" or \"stdin\"; here only environment variables are inserted, as {$NAME}")
-		case isPart:
-			f.Advise("a text can't insert a part of a parameter: give the tool a parameter for it")
-		case !kinds.IsParameter(place):
-			f.Advise("use only letters, digits, - and _ in the name of a parameter that a text inserts")
-		default:
-			f.Advise("write a parameter in braces: %s", place)
-			f.Offer("make it the parameter", n, start, end, place, false)
+		f := p.Report(n.Within(start, end), "this is passed as text, but %q looks like a value", text).
+			Advise("%s", help)
+		if instead != "" {
+			f.Offer("change it to "+instead, n, start, end, instead, false)
 		}
 	}
 }
@@ -191,6 +178,16 @@ func lookalike(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) {
 		}
 	}
 	f.Offer("make it a reference", n, from, to, m.Intended[from:tail], m.Sure)
+}
+
+// inItem reports whether a reference names a field that the items of a call's list have.
+func inItem(p *Pass, call *plan.Call, ref expression.Reference) bool {
+	if call == nil || call.Each == nil || ref.Kind != "item" && (ref.Kind != "index" || len(ref.Path) > 0) {
+		return false
+	}
+	return len(ref.Path) == 0 || slices.ContainsFunc(p.Flow.Elements(call.Each.List), func(v flow.Variant) bool {
+		return v.Schema != nil && v.Schema.At(ref.Path[:1]).Named
+	})
 }
 
 // isNamed reports whether the first key of a reference is one that a call writes, that the

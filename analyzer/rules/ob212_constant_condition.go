@@ -74,7 +74,7 @@ func comparison(p *Pass, call *plan.Call, t *plan.Template, read int, with *expr
 	shown := t.Expr.Text[with.Start:with.End]
 	f := p.ReportCall(call, t.Node.Within(with.Start, with.End), "%q is never %s", r.Ref.String(), shown).
 		Advise("compare it with a possible value")
-	analysis.ShowAll(f, analysis.Remarks(p, &flows[0]))
+	analysis.NoteOrigin(f, &flows[0])
 	raw, _ := flows[0].Schema.Raw().(map[string]any)
 	words, _ := raw["enum"].([]any)
 	var known []string

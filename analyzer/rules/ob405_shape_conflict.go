@@ -29,16 +29,17 @@ func (w write) isFailure() bool { return w.route == w.call.FailureRoute() }
 func shapeConflicts(p *Pass) {
 	initial := !p.Unknown(diag.State) && !p.Flow.StateVaries()
 	for _, call := range p.Plan.Calls {
+		reported := map[pathtree.ID]bool{}
 		for i, path := range call.Paths() {
 			w := write{call, i, path}
-			for at := path.ID; at > pathtree.Root; at = p.Plan.Paths.Parent(at) {
+			for at := path.ID; at > pathtree.Root && !reported[at]; at = p.Plan.Paths.Parent(at) {
 				if why, first := conflict(p, w, at, initial); why != "" {
 					f := p.ReportCall(call, path.Span(), "%q can't be written: %s", p.Path(path.ID), why).
 						Advise("write it to another path, or make both agree what is at %q", p.Path(at))
 					if first.call != nil {
 						f.Note(first.path.Span(), "%q writes %q here", first.call.Name, p.Path(first.path.ID))
 					}
-					break
+					reported[at] = true
 				}
 			}
 		}
@@ -52,7 +53,7 @@ func conflict(p *Pass, w write, at pathtree.ID, initial bool) (string, write) {
 	if needed == 0 {
 		return "", write{}
 	}
-	for _, writers := range [][]plan.Writer{p.Plan.Writers(at), p.Plan.WritersAt(at)} { // of the first there may be many
+	for _, writers := range [][]plan.Writer{p.Plan.Writers(at), p.Plan.WritersAt(at)} {
 		own, _ := slices.BinarySearchFunc(writers, w.call.Index,
 			func(w plan.Writer, call int) int { return int(w.Call) - call })
 		for _, near := range writers[max(0, own-maxHolders):min(len(writers), own+maxHolders)] {
@@ -82,8 +83,8 @@ func conflict(p *Pass, w write, at pathtree.ID, initial bool) (string, write) {
 	}
 	if index := p.Plan.Paths.Segment(w.below(p, at)).Index; needed == schema.Array {
 		if most := longest(p, at, w); most >= 0 && index > most {
-			return fmt.Sprintf("%q has no more than %d items by then, and an index may be at most the length of the list",
-				p.Path(at), most), write{}
+			return fmt.Sprintf("%q has no more than %d items by then, and an index may be at most the length of "+
+				"the list", p.Path(at), most), write{}
 		}
 	}
 	return "", write{}

@@ -28,7 +28,7 @@ func unknownTool(p *Pass, call *plan.Call) {
 		f.Rename(call.ToolNode, 0, len(call.ToolName), near,
 			compiler.Misspelt(p.Plan, call.ToolName, near, analysis.ToolSuggester(p), true))
 		if tool := p.Plan.Tool(near); tool != nil {
-			f.Show(tool.NameNode.Span(), "%q is declared here", near)
+			f.Note(tool.NameNode.Span(), "%q is declared here", near)
 		}
 	} else {
 		f.Advise("declare it under \"tools\", or use one of the tools that are declared there")

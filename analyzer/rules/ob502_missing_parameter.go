@@ -29,7 +29,7 @@ func reportMissingParameter(p *Pass, call *plan.Call, known *parameters, name st
 	f := p.ReportCall(call, call.ToolNode.Span(), "%s needs the parameter %q, which %q doesn't pass", known.Taker,
 		name, call.Name).
 		Advise("pass %q: a value, or a reference such as †state.%s", name, name).
-		Show(analysis.ParameterNode(known.Tool, name).Span(), "%q is declared here", name)
+		Note(analysis.ParameterNode(known.Tool, name).Span(), "%q is declared here", name)
 	if key, ok := misspelt(call, known, name); ok {
 		f.Advise("%q may be meant for it", key.Text).
 			Note(key.Span(), "the %s has no parameter %q", known.Which, key.Text)

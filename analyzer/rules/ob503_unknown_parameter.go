@@ -57,5 +57,5 @@ func unknownParameter(p *Pass, call *plan.Call, known *parameters, f plan.Templa
 	} else {
 		found.Advise("it has no parameters; declare additionalProperties: true to accept any")
 	}
-	found.Show(known.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
+	found.Note(known.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }

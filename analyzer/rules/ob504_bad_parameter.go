@@ -114,7 +114,7 @@ func produced(p *Pass, call *plan.Call) {
 		p.ReportCall(call, analysis.PlaceAt(nil, call.Produced, v.Path),
 			"the result of %q doesn't match the tool's \"_output\": %s", call.Name, v.Error()).
 			Advise("give a result that the tool's \"_output\" accepts").
-			Show(call.Tool.OutputNode.Span().Head(), "the schema of the result is here")
+			Note(call.Tool.OutputNode.Span().Head(), "the schema of the result is here")
 	}
 }
 
@@ -126,7 +126,7 @@ func BadLiteral(p *Pass, call *plan.Call, taker *parameters, f plan.TemplateFiel
 			found = p.ReportCall(call, at, "%s doesn't accept this for %s%s: %s", taker.Taker, quote(f.Key),
 				below, why).
 				Advise("pass a value that the %s's schema accepts", taker.Which).
-				Show(taker.Node(f.Key).Span(), "%q is %s here", f.Key, taker.Verb())
+				Note(taker.Node(f.Key).Span(), "%q is %s here", f.Key, taker.Verb())
 		},
 	}
 	if taker.Bounds == nil {

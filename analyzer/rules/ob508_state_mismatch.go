@@ -78,10 +78,7 @@ func stateMismatch(p *Pass, call *plan.Call, produced, wanted *schema.Schema, pa
 			Advise(
 				"make the two schemas agree, write the result to another path, or add an alternative that " +
 					"accepts the rest")
-		analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
-		if segments := p.Plan.Paths.Segments(path.ID); len(segments) > 1 {
-			analysis.ShowAll(f, analysis.DocumentPlace(p, "stateSchema", segments[1:]))
-		}
+		analysis.NoteResult(f, call.Tool)
 	case j.CutShort != "":
 		analysis.CutShort(p, path.Span(), "whether %s fits %s isn't fully analysed: %s", what, where, j.CutShort).
 			About(call.Label())
@@ -158,7 +155,7 @@ func noPlaceFor(p *Pass, call *plan.Call, part string, always bool) {
 	f := p.ReportCall(call, path.Span(), "the result of %s %s the state schema at %s, which allows no %s",
 		quote(call.ToolName), verb, quote(p.Path(path.ID)), quote(part)).As(severity).
 		Advise("allow it in the state schema, or remove it from the tool's \"_output\"")
-	analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
+	analysis.NoteResult(f, call.Tool)
 }
 
 // missingParts reports writes into an object whose schema requires another part that nothing writes.

@@ -6,7 +6,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -25,7 +24,7 @@ func badMethods(p *Pass) {
 				f := p.ReportCall(call, methodPlace(call), "%q needs %s to write, but the result of %q is %s",
 					call.Method, takes, call.ToolName, gives).
 					Advise("use another \"_outputMethod\", or make the tool return %s", takes)
-				analysis.ShowAll(f, analysis.OutputPlace(call.Tool, nil))
+				analysis.NoteResult(f, call.Tool)
 				continue
 			}
 		}
@@ -38,11 +37,10 @@ func badMethods(p *Pass) {
 // badBase reports a method that can't work on what stands at one of a call's paths.
 func badBase(p *Pass, call *plan.Call) {
 	for _, path := range call.Output[0] {
-		if kinds, said := baseOf(p, call, path); kinds != 0 && kinds&(flow.BaseKinds[call.Method]|schema.Null) == 0 {
-			f := p.ReportCall(call, methodPlace(call), "%q needs %s at %q, but it is %s", call.Method,
+		if kinds := baseOf(p, call, path); kinds != 0 && kinds&(flow.BaseKinds[call.Method]|schema.Null) == 0 {
+			p.ReportCall(call, methodPlace(call), "%q needs %s at %q, but it is %s", call.Method,
 				flow.BaseKinds[call.Method], p.Path(path.ID), kinds).
 				Advise("use another \"_outputMethod\", or another path")
-			analysis.ShowAll(f, said)
 			return
 		}
 	}
@@ -60,55 +58,39 @@ func methodPlace(call *plan.Call) source.Span {
 	return call.OutputNode.Span()
 }
 
-// baseOf returns the possible kinds of value that a method is applied to, and where they are declared; 0 if unknown.
-func baseOf(p *Pass, call *plan.Call, path plan.Path) (schema.Kinds, []analysis.Remark) {
-	segments := p.Plan.Paths.Segments(path.ID)
-	if len(segments) < 2 || p.Unknown(diag.State|diag.Writes) {
-		return 0, nil
+// baseOf returns the possible kinds of value that a method is applied to; 0 if unknown.
+func baseOf(p *Pass, call *plan.Call, path plan.Path) (kinds schema.Kinds) {
+	if p.Plan.Paths.Depth(path.ID) < 2 || p.Unknown(diag.State|diag.Writes) {
+		return 0
 	}
 	if s := p.Flow.StateAt(path.ID).Schema; s != nil {
-		return s.Kinds(), analysis.DocumentPlace(p, "stateSchema", segments[1:])
+		return s.Kinds()
 	}
-	if segments[0].Key != "state" {
-		return 0, nil
+	if p.Plan.Paths.Kind(path.ID) != "state" {
+		return 0
 	}
-	var kinds schema.Kinds
-	var said []analysis.Remark
 	for _, w := range p.Plan.Writers(path.ID) {
-		if w.Path == path.ID && w.Method == call.Method && w.Method != plan.Set && len(said) <= maxHolders {
-			continue // it makes no difference
-		}
 		other := p.Plan.Calls[w.Call]
-		pair := [2]int{other.Index, call.Index}
-		before := flow.Waits(call, other) || len(p.Ordered) < 1000 && slices.Contains(p.Ordered, pair)
-		if other == call || w.Failure ||
-			!before && (rankOf(p, other) > rankOf(p, call) || p.Screens && int(w.Call) > call.Index) {
+		before := flow.Waits(call, other) ||
+			len(p.Ordered) < 1000 && slices.Contains(p.Ordered, [2]int{other.Index, call.Index})
+		switch {
+		case w.Path == path.ID && w.Method == call.Method, other == call, w.Failure: // it makes no difference
+		case !before && (rankOf(p, other) > rankOf(p, call) || p.Screens && int(w.Call) > call.Index):
 			continue // nothing of it stands there yet
+		case w.Path != path.ID, other.Method != plan.Set:
+			return 0
+		case !before: // in no order, which is another finding
+		case other.Tool == nil || other.Tool.Output == nil:
+			return 0
+		default:
+			kinds |= other.Tool.Output.Kinds()
 		}
-		if w.Path != path.ID || other.Method != plan.Set && other.Method != call.Method || len(said) > maxHolders {
-			return 0, nil
-		}
-		if other.Method != plan.Set {
-			continue
-		}
-		if !before {
-			continue // in no order, which is another finding
-		}
-		if other.Tool == nil || other.Tool.Output == nil {
-			return 0, nil
-		}
-		if at, ok := flow.OutputOver(p.Plan, other, path.ID); ok {
-			said = append(said, analysis.Remark{At: at.Span(),
-				Says: quote(other.Name) + " writes " + other.Tool.Output.Kinds().String() + " here"})
-		}
-		kinds |= other.Tool.Output.Kinds()
 	}
 	if kinds != 0 && !p.Flow.HasBranches() {
-		return kinds, said // what the state began with is gone
+		return kinds // what the state began with is gone
 	}
-	if value, ok := pathtree.Walk(p.Plan.State, segments[1:]); ok && value != nil {
+	if value, ok := p.Plan.Paths.Walk(p.Plan.State, path.ID); ok && value != nil {
 		kinds |= schema.KindOf(value)
-		said = append(analysis.InitialPlace(p, segments[1:]), said...)
 	}
-	return kinds, said
+	return kinds
 }

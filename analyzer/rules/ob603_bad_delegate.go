@@ -110,8 +110,8 @@ func delegateOutput(p *Pass, call *plan.Call) {
 	analysis.Mismatch(p, p.Rule, call.ToolNode.Span(), "the output of the delegate "+quote(face.Name), j,
 		"the \"_output\" of "+quote(tool.Name)).
 		Advise("make the two schemas agree, or remove the tool's \"_output\" to use the delegate's \"outputSchema\"").
-		Show(node.Span().Head(), "the delegate's output is described here").
-		Show(tool.OutputNode.Span().Head(), "the tool's output is described here")
+		Note(node.Span().Head(), "the delegate's output is described here").
+		Note(tool.OutputNode.Span().Head(), "the tool's output is described here")
 }
 
 // misfitScopes reports scopes with values that the "stateSchema" of a call's delegate doesn't accept.
@@ -147,7 +147,7 @@ func handsOver(p *Pass, call *plan.Call) {
 			p.ReportCall(call, call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass",
 				call.Delegate, r.Ref.String()).
 				Advise(help).Note(r.Span(), "it is read here").
-				Show(d.StateSchemaNode.Span().Head(), "it is required here")
+				Note(d.StateSchemaNode.Span().Head(), "it is required here")
 			return
 		}
 	}

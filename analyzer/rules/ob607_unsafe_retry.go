@@ -28,7 +28,7 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 				Advise(
 					"put \"_retry\" on the calls of that plan that are safe to repeat, or declare annotations: "+
 						"{idempotentHint: true} in their tools").
-				Show(first.call.Node.Span(), "%q is repeated", first.name)
+				Note(first.call.Node.Span(), "%q is repeated", first.name)
 		}
 		return
 	}
@@ -43,5 +43,5 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 		"%q is attempted up to %d times, and %q %s: a failed attempt may already have had its effect", call.Name,
 		call.Retry.Attempts, who, how).
 		Advise("remove \"_retry\", or declare annotations: {idempotentHint: true} if the tool is safe to repeat").
-		Show(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
+		Note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }

@@ -127,7 +127,7 @@ func strayParameter(p *Pass, known *parameters, a *plan.Activity, taken plan.Var
 	} else {
 		f.Advise("declare the parameter in the tool; write literal braces as {%s}", braces)
 	}
-	f.Show(known.Tool.NameNode.Span(), "%q is declared here", known.Tool.Name)
+	f.Note(known.Tool.NameNode.Span(), "%q is declared here", known.Tool.Name)
 }
 
 // dropped reports parameters that calls pass, or where there are no calls yet might, and that change nothing.

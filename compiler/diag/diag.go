@@ -122,16 +122,10 @@ func (d *Diagnostic) Advise(format string, args ...any) *Diagnostic {
 	return d
 }
 
-// Note adds a related place.
+// Note adds a related place, if there is such a place and it isn't shown yet.
 func (d *Diagnostic) Note(at source.Span, format string, args ...any) *Diagnostic {
-	d.Related = append(d.Related, Note{at, fmt.Sprintf(format, args...)})
-	return d
-}
-
-// Show is Note of a place that there may not be: nothing is added then.
-func (d *Diagnostic) Show(at source.Span, format string, args ...any) *Diagnostic {
-	if at.Known() {
-		d.Note(at, format, args...)
+	if at.Known() && !slices.ContainsFunc(d.Related, func(n Note) bool { return n.Span == at }) {
+		d.Related = append(d.Related, Note{at, fmt.Sprintf(format, args...)})
 	}
 	return d
 }

@@ -25,7 +25,8 @@ type notation struct {
 
 // notations are those that are known, the longer before those that begin like them.
 var notations = []notation{
-	{open: mark, sure: true}, {"{" + mark, "}", true, false}, {"‡", "", true, false},
+	{open: mark, sure: true}, {"{" + mark, "}", true, false}, {"‡{", "}", true, false},
+	{"‡", "", true, false},
 	{"{{{", "}}}", true, true}, {"${{", "}}", true, true}, {"{{", "}}", true, true}, {"${", "}", true, true},
 	{open: "#{", closing: "}"}, {open: "{", closing: "}"}, {open: "$", sure: true},
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Nearest finds the candidate that name was most likely meant to be: the same
@@ -129,7 +131,7 @@ const longestName = 200
 
 func fold(name string) []rune {
 	folded := make([]rune, 0, min(len(name), longestName))
-	for _, r := range name {
+	for _, r := range norm.NFC.String(name) {
 		if len(folded) == longestName {
 			break
 		}

@@ -44,20 +44,6 @@ func (t *Target) Where() string {
 	return Quote(strings.TrimPrefix(t.Part, ".")) + " of \"outputSchema\""
 }
 
-// wanted are the places where the plan says what a target wants.
-func wanted(p *Pass, t *Target) []Remark {
-	if t.Call == nil {
-		if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
-			return []Remark{{n.Span().Head(), "the output's schema is here"}}
-		}
-		return nil
-	}
-	if n := t.Taker.Node(t.Key); n != nil {
-		return []Remark{{n.Span(), Quote(t.Key) + " of " + t.Taker.Taker + " is " + t.Taker.Verb() + " here"}}
-	}
-	return nil
-}
-
 // Because says why a judgement is what it is.
 func (j *Judgement) Because() string {
 	if to := j.To.Schema.Kinds(); j.Relation == schema.Never && j.Kinds != 0 && to != 0 && j.Kinds&to == 0 {
@@ -99,12 +85,11 @@ func Misfit(p *Pass, rule *diag.Rule, j *Judgement, to string) *diag.Diagnostic 
 
 // NoteSources adds where the plan says what comes and what is wanted.
 func NoteSources(p *Pass, f *diag.Diagnostic, j *Judgement) {
-	noted := map[source.Span]bool{f.Span: true}
-	for _, said := range slices.Concat(Remarks(p, &j.Variant), wanted(p, &j.To)) {
-		if said.At.Known() && !noted[said.At] {
-			noted[said.At] = true
-			f.Note(said.At, "%s", said.Says)
-		}
+	NoteOrigin(f, &j.Variant)
+	if t := &j.To; t.Call != nil {
+		f.Note(t.Taker.Node(t.Key).Span(), "%q of %s is %s here", t.Key, t.Taker.Taker, t.Taker.Verb())
+	} else if p.Plan.Root.Kind == source.Object {
+		f.Note(p.Plan.Root.Get("outputSchema").Span().Head(), "the output's schema is here")
 	}
 }
 
@@ -128,53 +113,48 @@ func (j *Judgement) Called() string {
 	return Quote(name)
 }
 
-type valuesJudged []Judgement
-
 // Judgements are those of all values of parameters, in the order of the text.
 func Judgements(p *Pass) []Judgement {
-	known := Kept[valuesJudged](p.Store)
-	if *known != nil {
-		return *known
-	}
-	*known = valuesJudged{}
-	refused := map[string]bool{} // calls whose literals aren't accepted
-	for i := range p.Found {
-		if p.Found[i].Rule.Code == "OB504" {
-			refused[p.Found[i].Call] = true
+	return Once(p.Store, "judgements", func() (all []Judgement) {
+		refused := map[string]bool{} // calls whose literals aren't accepted
+		for i := range p.Found {
+			if p.Found[i].Rule.Code == "OB504" {
+				refused[p.Found[i].Call] = true
+			}
 		}
-	}
-	for _, call := range p.Plan.Calls {
-		if call.Each != nil && call.Each.List.Expr != nil {
-			to := Target{Call: call, Taker: &Parameters{Taker: Quote(call.Name)}, Schema: flow.AList, Key: "_each"}
-			*known = judgeParts(p, *known, call.Each.List, to)
+		for _, call := range p.Plan.Calls {
+			all = append(all, judgeCall(p, call, !refused[call.Name])...)
 		}
-		if !call.Params.Live {
+		return all
+	})
+}
+
+func judgeCall(p *Pass, call *plan.Call, sound bool) (all []Judgement) {
+	if call.Each != nil && call.Each.List.Expr != nil {
+		to := Target{Call: call, Taker: &Parameters{Taker: Quote(call.Name)}, Schema: flow.AList, Key: "_each"}
+		all = judgeParts(p, all, call.Each.List, to)
+	}
+	takers := Takers(p, call)
+	for _, f := range call.Params.Fields {
+		if !f.Value.Live {
 			continue
 		}
-		takers := Takers(p, call)
-		for _, f := range call.Params.Fields {
-			if !f.Value.Live {
-				continue
+		var found []Judgement
+		judge := func(taker *Parameters, s *schema.Schema) {
+			if s != nil && len(found) == 0 {
+				found = JudgeTemplate(p, f.Value, Target{Call: call, Taker: taker, Schema: s, Key: f.Key}, sound)
 			}
-			var found []Judgement
-			judge := func(taker *Parameters, s *schema.Schema) {
-				if s != nil && len(found) == 0 {
-					found = JudgeTemplate(p, f.Value, Target{Call: call, Taker: taker, Schema: s, Key: f.Key},
-						!refused[call.Name])
-				}
-			}
-			for _, known := range takers {
-				if at := known.Place(f.Key); at.Possible {
-					judge(known, at.Schema)
-				}
-			}
-			if s := p.Flow.Sendable(p.Plan.Activities[call.Activity], f.Key); s != nil {
-				judge(&Parameters{Taker: "the activity " + Quote(compiler.Shown(call.Activity))}, s)
-			}
-			*known = append(*known, found...)
 		}
+		for _, known := range takers {
+			if at := known.Place(f.Key); at.Possible {
+				judge(known, at.Schema)
+			}
+		}
+		judge(&Parameters{Taker: "the activity " + Quote(compiler.Shown(call.Activity))},
+			p.Flow.Sendable(p.Plan.Activities[call.Activity], f.Key))
+		all = append(all, found...)
 	}
-	return *known
+	return all
 }
 
 // JudgeTemplate judges a value with expressions in it: each of these, and where nothing is wrong with any and the rest

@@ -17,57 +17,42 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"golang.org/x/text/unicode/norm"
 )
 
-// names are the keys that may exist below a path.
-type names struct {
-	suggester *naming.Suggester
-	known     map[string]bool
-	spelt     map[string]string // by composed form
+// Names are the keys that may exist below a path.
+type Names struct {
+	*naming.Suggester
+	known map[string]bool
 }
 
-func (n *names) Has(s reference.Segment) bool { return n.known[s.Key] }
+func (n *Names) Has(s reference.Segment) bool { return n.known[s.Key] }
 
 // Children are the keys below a path that some call writes, or that the document's values or schemas hold.
-func Children(p *Pass, id pathtree.ID) *names {
-	written := writtenBelow(p)
-	near := Table[pathtree.ID, *names](p.Store)
-	if n, ok := near[id]; ok {
-		return n
-	}
-	paths := p.Plan.Paths
-	n := &names{known: map[string]bool{}, spelt: map[string]string{}}
-	var list []string
-	add := func(key string) {
-		if !n.known[key] {
-			n.known[key] = true
-			list = append(list, key)
-			if form := norm.NFC.String(key); n.spelt[form] == "" {
-				n.spelt[form] = key
+func Children(p *Pass, id pathtree.ID) *Names {
+	return Once(p.Store, id, func() *Names {
+		paths, n := p.Plan.Paths, &Names{known: map[string]bool{}}
+		for _, child := range writtenBelow(p)[id] {
+			n.known[paths.Segment(child).Key] = true
+		}
+		add := func(value any) {
+			object, _ := value.(map[string]any)
+			for key := range object {
+				n.known[key] = true
 			}
 		}
-	}
-	for _, child := range written[id] {
-		add(paths.Segment(child).Key)
-	}
-	value, s := Initial(p, paths.Segments(id))
-	for _, key := range SortedKeys(value) {
-		add(key)
-	}
-	for _, one := range p.Plan.Instances {
-		own, _ := one.Of(paths.Kind(id))
-		own, _ = paths.Walk(own, id)
-		for _, key := range SortedKeys(own) {
-			add(key)
+		value, s := Initial(p, paths.Segments(id))
+		add(value)
+		for _, instance := range p.Plan.Instances {
+			own, _ := instance.Of(paths.Kind(id))
+			own, _ = paths.Walk(own, id)
+			add(own)
 		}
-	}
-	for _, key := range s.Properties() {
-		add(key)
-	}
-	n.suggester = naming.NewSuggester(list)
-	near[id] = n
-	return n
+		for _, key := range s.Properties() {
+			n.known[key] = true
+		}
+		n.Suggester = naming.NewSuggester(slices.Sorted(maps.Keys(n.known)))
+		return n
+	})
 }
 
 // A Declaration is what a schema names at one place.
@@ -88,35 +73,22 @@ func newDeclaration(names []string) *Declaration {
 
 // ToolSuggester suggests among the names that a call can use.
 func ToolSuggester(p *Pass) *naming.Suggester {
-	known := Kept[*naming.Suggester](p.Shared)
-	if *known == nil {
-		var all []string
+	return Once(p.Shared, "tools", func() *naming.Suggester {
+		all := slices.Collect(maps.Keys(p.Plan.Activities))
 		for _, t := range p.Plan.Tools {
 			all = append(all, t.Name)
 		}
-		for name := range p.Plan.Activities {
-			all = append(all, name)
-		}
 		slices.Sort(all)
-		*known = naming.NewSuggester(slices.Compact(all))
-	}
-	return *known
-}
-
-// A suggestion is a reference that was most likely intended instead of another.
-type suggestion struct {
-	reference.Reference
-	text    string // the text that replaces it
-	respelt bool   // both are one text, composed and decomposed
-	sure    bool   // nothing else can have been meant
+		return naming.NewSuggester(slices.Compact(all))
+	})
 }
 
 // requiredSteps makes the optional steps of a path required.
 var requiredSteps = strings.NewReplacer("?.[", "[", "?.", ".")
 
-// Respelt is the text of a path with one key spelt otherwise and all else as it stands, its † or none among it, where
+// respelt is the text of a path with one key spelt otherwise and all else as it stands, its † or none among it, where
 // that says what is meant, and else the usual spelling of it.
-func Respelt(text, key, other string, suggested reference.Reference) string {
+func respelt(text, key, other string, suggested reference.Reference) string {
 	for at := strings.LastIndex(text, key); at >= 0; at = strings.LastIndex(text[:at], key) {
 		instead := text[:at] + other + text[at+len(key):]
 		required := requiredSteps.Replace(instead)
@@ -131,8 +103,9 @@ func Respelt(text, key, other string, suggested reference.Reference) string {
 }
 
 // OfferKey offers the nearest known name for one key of a path, in the place of its text in a node, if there is one.
+// Names that are declared needn't be in the text twice to be right.
 func OfferKey(p *Pass, f *diag.Diagnostic, n *source.Node, of reference.Reference, at int,
-	known *naming.Suggester) (suggested reference.Reference, ok bool) {
+	known *naming.Suggester, declared bool) (suggested reference.Reference, ok bool) {
 	key := of.Path[at].Key
 	near, ok := known.Nearest(key)
 	if !ok || of.Path[at].IsIndex {
@@ -143,55 +116,39 @@ func OfferKey(p *Pass, f *diag.Diagnostic, n *source.Node, of reference.Referenc
 	suggested.Path[at].Key = near
 	f.Advise("did you mean %q?", suggested.String())
 	if n != nil {
-		f.Rename(n, of.Start, of.End, Respelt(n.Text[of.Start:of.End], key, near, suggested),
-			compiler.Misspelt(p.Plan, key, near, known, true))
+		f.Rename(n, of.Start, of.End, respelt(n.Text[of.Start:of.End], key, near, suggested),
+			compiler.Misspelt(p.Plan, key, near, known, declared))
 	}
 	return suggested, true
 }
 
-// nearReference is the same path with one key spelt as something that is there, or the same path of another kind.
-func nearReference(p *Pass, r *plan.Read) (near suggestion, ok bool) {
-	ref := r.Ref
-	id, at := pathtree.Root, -1
-	full := p.Plan.Paths.Segments(r.Path)
-	offset := len(full) - len(ref.Path) // data kinds stand one level deeper in the table
+// offerReference offers the same path with one key spelt as something that is there, or the same path of another kind.
+func offerReference(p *Pass, f *diag.Diagnostic, r *plan.Read) (suggested reference.Reference, ok bool) {
+	id, full := pathtree.Root, p.Plan.Paths.Segments(r.Path)
+	offset := len(full) - len(r.Ref.Path) // data kinds stand one level deeper in the table
 	for i, s := range full {
 		if i >= offset && !Children(p, id).Has(s) {
-			at = i - offset
+			names, isTool := Children(p, id).Suggester, r.Ref.Kind == "advice" && i == offset
+			if isTool {
+				names = ToolSuggester(p)
+			}
+			if suggested, ok = OfferKey(p, f, r.Node, r.Ref, i-offset, names, isTool); ok {
+				return suggested, true
+			}
 			break
 		}
 		id, _ = p.Plan.Paths.Lookup(id, s)
 	}
-	if at < 0 {
-		return near, false
-	}
-	near.Reference = reference.Reference{Kind: ref.Kind, Path: append([]reference.Segment(nil), ref.Path...)}
-	names, key := Children(p, id), ref.Path[at].Key
-	spell := func(other string, sure bool) (suggestion, bool) {
-		near.Path[at].Key, near.sure = other, sure
-		near.text = Respelt(r.Node.Text[ref.Start:ref.End], key, other, near.Reference)
-		return near, true
-	}
-	suggester, isTool := names.suggester, ref.Kind == "advice" && at == 0
-	if isTool {
-		suggester = ToolSuggester(p)
-	}
-	if !ref.Path[at].IsIndex {
-		if other, same := names.spelt[norm.NFC.String(key)]; same && other != key {
-			near.respelt = true
-			return spell(other, true)
-		}
-		if other, found := suggester.Nearest(key); found {
-			return spell(other, compiler.Misspelt(p.Plan, key, other, suggester, isTool))
-		}
-	}
 	for _, kind := range []string{"state", "input"} {
-		if near.Kind = kind; kind != ref.Kind && somethingAt(p, near.Reference) {
-			near.text = near.String()
-			return near, true
+		if suggested = r.Ref; kind != r.Ref.Kind {
+			if suggested.Kind = kind; somethingAt(p, suggested) {
+				f.Advise("did you mean %q?", suggested.String()).
+					Rename(r.Node, r.Ref.Start, r.Ref.End, suggested.String(), false)
+				return suggested, true
+			}
 		}
 	}
-	return near, false
+	return r.Ref, false
 }
 
 // NeverThere reports whether an expression can have no value once the reads that
@@ -214,24 +171,14 @@ func ExplainNever(p *Pass, f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 			return
 		}
 	}
-	near, ok := nearReference(p, r)
-	if !ok {
-		if last := len(r.Ref.Path) - 1; last > 0 {
-			of := expression.Reference{Kind: r.Ref.Kind, Path: r.Ref.Path[:last]}
-			if name, ok := expression.FunctionFor(r.Ref.Path[last].Key); ok && somethingAt(p, of) {
-				f.Advise("a function stands before what it is of: †(%s(%s))", name, of.String())
-			}
+	if suggested, ok := offerReference(p, f, r); ok {
+		NoteSuggestion(p, f, suggested)
+	} else if last := len(r.Ref.Path) - 1; last > 0 {
+		of := expression.Reference{Kind: r.Ref.Kind, Path: r.Ref.Path[:last]}
+		if name, ok := expression.FunctionFor(r.Ref.Path[last].Key); ok && somethingAt(p, of) {
+			f.Advise("a function stands before what it is of: †(%s(%s))", name, of.String())
 		}
-		return
 	}
-	f.Advise("did you mean %q?", near.String())
-	if near.respelt {
-		f.Advise(
-			"did you mean %q? the two are one text in two spellings: composed characters in one, combining ones "+
-				"in the other", near.String())
-	}
-	f.Rename(r.Node, r.Ref.Start, r.Ref.End, near.text, near.sure)
-	NoteSuggestion(p, f, near.Reference)
 }
 
 // PastEnd says that a list in a schema ends before a step of a path; it is "" where none does.
@@ -342,65 +289,42 @@ func writtenAt(p *Pass, r expression.Reference) (plan.Path, bool) {
 	return plan.Path{}, false
 }
 
-// A binding lists, by call, the reads that may see what it writes.
-type binding struct {
-	reads [][]int32
-	known bool
-}
-
 // maxBound bounds how many pairs of a call and a read are listed.
 const maxBound = 4_000_000
 
 // Bound lists, by call, the reads that may see what it writes; nil where there are too many of them.
 func Bound(p *Pass) [][]int32 {
-	b := Kept[binding](p.Store)
-	if b.known {
-		return b.reads
-	}
-	b.known = true
-	pairs := 0
-	for i := range p.Plan.Reads {
-		pairs += len(p.Plan.Reads[i].Writers)
-	}
-	if pairs > maxBound {
-		p.Found.Report(NotAnalysed, p.Plan.CallsNode.Span().Head(), "what reads the values that calls write is not "+
-			"analysed: calls and reads of one value make %d pairs", pairs).
-			Advise("split the plan, or write to more paths")
-		return nil
-	}
-	b.reads = make([][]int32, len(p.Plan.Calls))
-	for i := range p.Plan.Reads {
-		for _, w := range p.Plan.Reads[i].Writers {
-			b.reads[w] = append(b.reads[w], int32(i))
+	return Once(p.Store, "bound", func() [][]int32 {
+		reads, pairs := make([][]int32, len(p.Plan.Calls)), 0
+		for i := range p.Plan.Reads {
+			if pairs += len(p.Plan.Reads[i].Writers); pairs > maxBound {
+				p.Found.Report(NotAnalysed, p.Plan.CallsNode.Span().Head(),
+					"what reads the values that calls write is not analysed: calls and reads of one value make "+
+						"%d pairs", pairs).
+					Advise("split the plan, or write to more paths")
+				return nil
+			}
+			for _, w := range p.Plan.Reads[i].Writers {
+				reads[w] = append(reads[w], int32(i))
+			}
 		}
-	}
-	return b.reads
+		return reads
+	})
 }
 
 // writtenBelow lists, by path, the paths one segment down at which, or below which, some call writes.
 func writtenBelow(p *Pass) [][]pathtree.ID {
-	below, paths := Kept[writtenPaths](p.Store), p.Plan.Paths
-	if *below != nil {
-		return *below
-	}
-	*below = make(writtenPaths, paths.Len())
-	noted := make([]bool, paths.Len())
-	for _, call := range p.Plan.Calls {
-		for _, path := range call.Paths() {
-			for id := path.ID; id > pathtree.Root && !noted[id]; id = paths.Parent(id) {
-				noted[id] = true
-				up := paths.Parent(id)
-				(*below)[up] = append((*below)[up], id)
+	return Once(p.Store, "written", func() [][]pathtree.ID {
+		paths := p.Plan.Paths
+		below, noted := make([][]pathtree.ID, paths.Len()), make([]bool, paths.Len())
+		for _, call := range p.Plan.Calls {
+			for _, path := range call.Paths() {
+				for id := path.ID; id > pathtree.Root && !noted[id]; id = paths.Parent(id) {
+					noted[id] = true
+					below[paths.Parent(id)] = append(below[paths.Parent(id)], id)
+				}
 			}
 		}
-	}
-	return *below
-}
-
-type writtenPaths [][]pathtree.ID // by path
-
-// SortedKeys are the keys of an object; none of any other value.
-func SortedKeys(value any) []string {
-	m, _ := value.(map[string]any)
-	return slices.Sorted(maps.Keys(m))
+		return below
+	})
 }

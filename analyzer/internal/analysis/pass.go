@@ -109,14 +109,13 @@ func Kept[T any](s Store) *T {
 	return flow.Once(s, reflect.TypeFor[T](), func() any { return new(T) }).(*T)
 }
 
-// Table is the store's map between two types.
-func Table[K comparable, V any](s Store) map[K]V {
-	return flow.Once(s, reflect.TypeFor[map[K]V](), func() any { return map[K]V{} }).(map[K]V)
-}
-
-// Once is the entry of a key in such a map, made when it is first asked for.
+// Once is what is kept in a store for a key, made when it is first asked for.
 func Once[K comparable, V any](s Store, key K, work func() V) V {
-	return flow.Once(Table[K, V](s), key, work)
+	known := Kept[map[K]V](s)
+	if *known == nil {
+		*known = map[K]V{}
+	}
+	return flow.Once(*known, key, work)
 }
 
 // An expressionOf is one expression of the plan; the call is nil for those of the plan's output.
@@ -125,25 +124,20 @@ type expressionOf struct {
 	template *plan.Template
 }
 
-// Listed are the expressions of a plan.
-type listed []expressionOf
-
 // Expressions goes over every expression of the plan, in the order of the text. The call is nil for those of the plan's
 // output.
 func (p *Pass) Expressions(f func(call *plan.Call, t *plan.Template)) {
-	l := Kept[listed](p.Store) // once for all rules
-	if *l == nil {
-		*l = make(listed, 0, len(p.Plan.Reads))
+	for _, x := range Once(p.Store, "expressions", func() (all []expressionOf) { // once for all rules
 		for _, call := range p.Plan.Calls {
 			for t := range call.Expressions() {
-				*l = append(*l, expressionOf{call, t})
+				all = append(all, expressionOf{call, t})
 			}
 		}
 		for t := range p.Plan.Output.Expressions() {
-			*l = append(*l, expressionOf{nil, t})
+			all = append(all, expressionOf{nil, t})
 		}
-	}
-	for _, x := range *l {
+		return all
+	}) {
 		f(x.call, x.template)
 	}
 }

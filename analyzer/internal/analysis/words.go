@@ -5,12 +5,9 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -27,7 +24,6 @@ type Branch struct {
 
 // NoteWriters shows where alternatives write what some expressions read; nil is none.
 func NoteWriters(p *Pass, f *diag.Diagnostic, templates ...*plan.Template) {
-	noted := map[source.Span]bool{}
 	for _, t := range templates {
 		if t == nil {
 			continue
@@ -36,9 +32,7 @@ func NoteWriters(p *Pass, f *diag.Diagnostic, templates ...*plan.Template) {
 			read := &p.Plan.Reads[r]
 			for _, w := range read.Writers {
 				call := p.Plan.Calls[w]
-				if path, ok := flow.OutputOver(p.Plan, call, read.Path); ok && len(noted) < MaxShown &&
-					!noted[path.Span()] {
-					noted[path.Span()] = true
+				if path, ok := flow.OutputOver(p.Plan, call, read.Path); ok && len(f.Related) < MaxShown {
 					f.Note(path.Span(), "%q may write %q here", call.Name, p.Path(path.ID))
 				}
 			}
@@ -138,108 +132,24 @@ func Short(text string) string {
 	return wording.Cut(text, 60)
 }
 
-// A Remark is a related place with words of its own.
-type Remark struct {
-	At   source.Span
-	Says string
-}
-
-// ShowAll adds related places to a finding.
-func ShowAll(f *diag.Diagnostic, all []Remark) {
-	for _, one := range all {
-		f.Note(one.At, "%s", one.Says)
-	}
-}
-
-// Remarks are the places where the plan says what a variant is.
-func Remarks(p *Pass, v *flow.Variant) []Remark {
-	var all []Remark
-	if v.Read != nil {
-		all = append(all, ItemPlace(p, v.Read)...)
-	}
-	if v.Read != nil && v.Said != "" {
-		all = append(all, DocumentPlace(p, v.Said, p.Plan.Paths.Segments(v.Read.Path)[1:])...)
-	}
+// NoteOrigin shows where the plan says what a value is.
+func NoteOrigin(f *diag.Diagnostic, v *flow.Variant) {
 	if call := v.From.Call; call != nil {
 		switch {
 		case v.From.Failure:
 		case call.Produced != nil:
-			all = append(all, Remark{call.Produced.Span().Head(), "the result is given here"})
-		case call.Tool != nil && call.Tool.Output != nil:
-			all = append(all, OutputPlace(call.Tool, v.From.Rest)...)
+			f.Note(call.Produced.Span().Head(), "the result is given here")
+		case call.Tool != nil:
+			NoteResult(f, call.Tool)
 		}
-		all = append(all, Remark{v.From.Path.Span(), Quote(call.Name) + " writes it here"})
+		f.Note(v.From.Path.Span(), "%q writes it here", call.Name)
 	}
 	for _, o := range v.Parts[:min(len(v.Parts), 3)] {
-		all = append(all, Remark{o.Path.Span(), Quote(o.Call.Name) + " writes a part of it here"})
+		f.Note(o.Path.Span(), "%q writes a part of it here", o.Call.Name)
 	}
-	return all
 }
 
-// ItemPlace is where the list of an item is.
-func ItemPlace(p *Pass, r *plan.Read) []Remark {
-	call := p.Flow.Caller(r)
-	if call == nil || call.Each == nil || !compiler.ReadsItem(p.Plan, r) {
-		return nil
-	}
-	return []Remark{{call.Each.List.Node.Span().Head(), "the items are of this list"}}
-}
-
-// DocumentPlace is where the document describes a path, or gives its value.
-func DocumentPlace(p *Pass, key string, path []expression.Segment) []Remark {
-	if p.Plan.Root.Kind != source.Object {
-		return nil
-	}
-	n, words := p.Plan.Root.Get(key), "the value is given here"
-	if ofSchema := describes[key]; ofSchema != "" {
-		n, words = describing(n, path), ofSchema
-	} else {
-		for _, s := range path {
-			n = n.Step(s)
-		}
-	}
-	if n == nil {
-		return nil
-	}
-	return []Remark{{n.Span().Head(), words}}
-}
-
-// InitialPlace is where the document gives what stands at a path of the state when the instances of the plan begin.
-func InitialPlace(p *Pass, path []expression.Segment) []Remark {
-	for i := range p.Plan.Instances {
-		below := append([]expression.Segment{{Key: p.Plan.Instances[i].ID}, {Key: "state"}}, path...)
-		if said := DocumentPlace(p, "instances", below); said != nil {
-			return said
-		}
-	}
-	return DocumentPlace(p, "state", path)
-}
-
-var describes = map[string]string{
-	"inputSchema": "the input's schema describes it here",
-	"stateSchema": "the state's schema describes it here",
-}
-
-// describing is the part of a schema's text that describes a path; properties and items are followed.
-func describing(n *source.Node, path []expression.Segment) *source.Node {
-	for _, s := range path {
-		next := n.Get("properties").Get(s.Key)
-		if s.IsIndex {
-			next = n.Get("items")
-		}
-		if next == nil || next.Kind != source.Object {
-			break
-		}
-		n = next
-	}
-	return n
-}
-
-// OutputPlace is where a tool's _output describes a part of its result.
-func OutputPlace(tool *plan.Tool, rest []expression.Segment) []Remark {
-	if tool.OutputNode == nil {
-		return nil
-	}
-	return []Remark{{describing(tool.OutputNode, rest).Span().Head(),
-		"the result of " + Quote(tool.Name) + " is described here"}}
+// NoteResult shows where a tool describes its result, if it does.
+func NoteResult(f *diag.Diagnostic, tool *plan.Tool) {
+	f.Note(tool.OutputNode.Span().Head(), "the result of %q is described here", tool.Name)
 }

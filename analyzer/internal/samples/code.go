@@ -73,5 +73,5 @@ func ReportCode(p *analysis.Pass, tool *plan.Tool, call *plan.Call, activity *pl
 // CodeFault reports a fault in the code of a tool's activity.
 func CodeFault(p *analysis.Pass, tool *plan.Tool, at source.Span, message string) *diag.Diagnostic {
 	return p.Found.Report(ExpressionType, at, "%s", message).
-		Show(tool.NameNode.Span(), "%q is declared here", tool.Name)
+		Note(tool.NameNode.Span(), "%q is declared here", tool.Name)
 }
