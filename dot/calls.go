@@ -31,7 +31,7 @@ func (d *drawing) drawCalls(l level) {
 
 func (d *drawing) callNode(c *plan.Call) Node {
 	n := Node{Kind: Call, Call: c.Name, Label: diag.Escape(c.Name),
-		Frames: frameOf(c), Count: 1, Calls: []string{c.Name}}
+		Frame: frameOf(c), Count: 1, Calls: []string{c.Name}}
 	fact := d.facts(c)
 	harmless, marks := d.effect(c, fact)
 	latent := c.Latent() && has(marks, Answers)
@@ -200,9 +200,9 @@ func inEvery(p *plan.Plan) string {
 }
 
 // frameOf is the frame of a call that is for one instance.
-func frameOf(c *plan.Call) []string {
+func frameOf(c *plan.Call) string {
 	if c.Instance == "" {
-		return nil
+		return ""
 	}
-	return []string{"instance " + diag.Escape(c.Instance)}
+	return "instance " + diag.Escape(c.Instance)
 }

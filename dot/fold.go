@@ -138,7 +138,7 @@ func (d *drawing) groupNode(calls []int) Node {
 	all := ids[""]
 	switch delete(ids, ""); {
 	case len(ids) == 1 && !all:
-		n.Frames = frameOf(d.plan.Calls[calls[0]])
+		n.Frame = frameOf(d.plan.Calls[calls[0]])
 	case len(ids) > 0:
 		detail = append(detail, "of "+wording.Count(len(ids), "instance"))
 	case inEvery(d.plan) != "":

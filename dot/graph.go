@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/dominikbraun/graph"
 	"github.com/obelus-dev/obelus/compiler/dag"
@@ -60,10 +59,8 @@ func (v View) frameCycles() View {
 	}
 	for i, n := range v.Nodes {
 		if in := waits.Component(i); size[in] > 1 {
-			if names[in] == "" {
-				names[in] = "cycle: " + n.Label + " waits for itself"
-			}
-			v.Nodes[i].Frames = append(slices.Clip(n.Frames), names[in])
+			names[in] = cmp.Or(names[in], "cycle: "+n.Label+" waits for itself")
+			v.Nodes[i].Frame = names[in]
 		}
 	}
 	for i, e := range v.Edges {

@@ -20,7 +20,7 @@ func (v View) DOT() string {
 	b.WriteString("]\n")
 	b.WriteString("  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", " + fontDOT + ", fontsize=12]\n")
 	fmt.Fprintf(&b, "  edge [arrowsize=0.7, "+fontDOT+", fontsize=10, color=%q, fontcolor=%q]\n", line, muted)
-	v.nested(&b, v.nodeDOT, func(number int, name string) string {
+	v.framed(&b, v.nodeDOT, func(number int, name string) string {
 		return fmt.Sprintf(
 			"subgraph cluster_%d { graph [style=\"rounded\", color=%q, labelloc=t, labeljust=l, label=<%s>]",
 			number, frameLine, linesDOT(wrapped(name, maxLabel)))

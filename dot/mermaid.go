@@ -35,7 +35,7 @@ type flowchart struct {
 func (v View) mermaid(brief bool) string {
 	b := &flowchart{View: &v, brief: brief}
 	b.WriteString("---\nconfig:\n  flowchart:\n    wrappingWidth: 760\n---\nflowchart TD\n")
-	b.nested(&b.Builder, b.box, func(number int, name string) string {
+	b.framed(&b.Builder, b.box, func(number int, name string) string {
 		return fmt.Sprintf("subgraph g%d [%s]", number, quoteMermaid(linesMermaid(rows(name, maxLabel))))
 	}, "end")
 	for i := range v.Edges {

@@ -202,7 +202,7 @@ calls:
 	v := FromPlan(p, nil, Options{})
 	var frames []string
 	for _, n := range v.Nodes[:4] {
-		frames = append(frames, strings.Join(n.Frames, "/"))
+		frames = append(frames, n.Frame)
 	}
 	if !slices.Equal(frames, []string{"instance ①", "instance ①", "instance employee_B", ""}) {
 		t.Errorf("frames are %q", frames)

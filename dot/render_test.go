@@ -146,9 +146,9 @@ var hostile = []string{
 func labelled(texts ...string) View {
 	b := newBuilder(View{Name: texts[0]})
 	for _, s := range texts {
-		one := b.v.add(Node{Label: s, Detail: s, Kind: Call, Count: 1, Tooltip: s, Frames: []string{s}, Marks: []Mark{{Kind: Error, Code: "OB203", Text: s}}})
+		one := b.v.add(Node{Label: s, Detail: s, Kind: Call, Count: 1, Tooltip: s, Frame: s, Marks: []Mark{{Kind: Error, Code: "OB203", Text: s}}})
 		two := b.v.add(Node{Label: s, Kind: Missing})
-		three := b.v.add(Node{Label: "x" + s, Kind: Output, Frames: []string{s}})
+		three := b.v.add(Node{Label: "x" + s, Kind: Output, Frame: s})
 		four := b.v.add(Node{Label: "four", Detail: s, Kind: Effect})
 		edge := b.edge(one, two, Data)
 		edge.read(s)

@@ -1,9 +1,12 @@
 package dot
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Steps draws the plans of a run with a planner as one view, one below the other: each in
-// a frame of its own, between them the model that is asked again. The name of a call of
+// frames of its own, between them the model that is asked again. The name of a call of
 // step n begins with "n:".
 func Steps(views []View, detail func(step int) string) (all View) {
 	var last []int // what the step before ends with
@@ -24,7 +27,7 @@ func Steps(views []View, detail func(step int) string) (all View) {
 			if node.Calls = calls; node.Call != "" {
 				node.Call = calls[0]
 			}
-			node.Frames = append([]string{tick}, node.Frames...)
+			node.Frame = strings.TrimSuffix(tick+", "+node.Frame, ", ")
 			all.add(node)
 		}
 		for _, e := range v.Edges {

@@ -95,14 +95,12 @@ func (t *svgText) row(r row) {
 
 func (d *svgDrawing) measure() {
 	frames, frameOf := d.frames()
-	for number, f := range frames {
+	for _, name := range frames {
 		var title svgText
-		if number > 0 {
-			title.lay(wrapped(f.name, maxLabel), "detail", smallText)
-		}
+		title.lay(wrapped(name, maxLabel), "detail", smallText)
 		d.titles = append(d.titles, title)
 		d.graph.Clusters = append(d.graph.Clusters,
-			layout.Cluster{Inside: f.inside, TitleWidth: title.width, TitleHeight: title.height + 8})
+			layout.Cluster{TitleWidth: title.width, TitleHeight: title.height + 8})
 	}
 	for i := range d.Nodes {
 		var t svgText

@@ -49,8 +49,8 @@ func (v *View) line(n *Node) string {
 	for _, r := range v.boxRows(n, maxTip, maxTip) {
 		words = append(words, r.lines...)
 	}
-	for _, frame := range n.Frames {
-		words = append(words, inOne(frame))
+	if n.Frame != "" {
+		words = append(words, inOne(n.Frame))
 	}
 	return strings.Join(words, " · ")
 }

@@ -30,7 +30,7 @@ type Node struct {
 	Detail  string // smaller, below; a line each
 	State   string // why it ended so, in a run; shown below the name, a line each
 	Kind    Kind
-	Frames  []string // the names of the frames that it is in, the outermost first
+	Frame   string   // the name of the frame that it is in; "" for none
 	Tooltip string   // a line each; shown where the format can
 	Call    string   // the call's name; "" when it isn't one call
 	Calls   []string // the names of the calls that it represents

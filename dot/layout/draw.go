@@ -15,12 +15,12 @@ func (d *layering) draw() Placed {
 	for c := 1; c < len(d.Clusters); c++ {
 		least, most = min(least, d.sides[2*c-2]), max(most, d.sides[2*c-1])
 	}
-	above, below := d.insets()
 	tops := make([]int, len(d.layers)+1)
 	// what clusters take above and below each layer
 	over, under := make([]int, len(d.layers)+1), make([]int, len(d.layers)+1)
 	for c := 1; c < len(d.Clusters); c++ {
-		over[d.first[c]], under[d.last[c]] = max(over[d.first[c]], above[c]), max(under[d.last[c]], below[c])
+		over[d.first[c]] = max(over[d.first[c]], d.Clusters[c].TitleHeight+inset)
+		under[d.last[c]] = inset
 	}
 	y := 0
 	for i := range d.layers {
@@ -39,7 +39,8 @@ func (d *layering) draw() Placed {
 	}
 	for c := 1; c < len(d.Clusters); c++ {
 		left, right := d.sides[2*c-2]-least, d.sides[2*c-1]-least
-		top, bottom := tops[d.first[c]]-above[c], tops[d.last[c]]+heights[d.last[c]]+below[c]
+		top := tops[d.first[c]] - d.Clusters[c].TitleHeight - inset
+		bottom := tops[d.last[c]] + heights[d.last[c]] + inset
 		placed.Clusters[c] = Box{left, top, right - left, bottom - top}
 	}
 	for i, way := range d.ways {
@@ -48,25 +49,6 @@ func (d *layering) draw() Placed {
 		}
 	}
 	return placed
-}
-
-// insets are how far each cluster reaches above its first layer and below its
-// last one.
-func (d *layering) insets() (above, below []int) {
-	above, below = make([]int, len(d.Clusters)), make([]int, len(d.Clusters))
-	for c := len(d.Clusters) - 1; c > 0; c-- {
-		above[c] += d.Clusters[c].TitleHeight + inset
-		below[c] += inset
-		if out := d.Clusters[c].Inside; out > 0 {
-			if d.first[out] == d.first[c] {
-				above[out] = max(above[out], above[c])
-			}
-			if d.last[out] == d.last[c] {
-				below[out] = max(below[out], below[c])
-			}
-		}
-	}
-	return above, below
 }
 
 // route is the way of an edge through its vertices: straight down within layers

@@ -25,9 +25,8 @@ type layering struct {
 	ways     [][]int // by edge: its vertices downwards; nil from a node to itself
 	upwards  []bool  // by edge: it leads from the lower end to the upper one
 	label    []int   // by edge: the vertex of its label, or -1
-	first    []int   // by cluster: its layers, and those of what is in it
+	first    []int   // by cluster: its layers
 	last     []int
-	depth    []int          // by cluster: how many it is in
 	x        []int          // by vertex
 	variable []int          // by vertex: one that has the same x
 	sides    []int          // by cluster: where its left and right sides are, at 2c and 2c+1
@@ -110,14 +109,9 @@ func (d *layering) rank() {
 	}
 	d.layers = make([][]int, deepest+1)
 	n := len(d.Clusters)
-	d.first, d.last, d.depth = slices.Repeat([]int{len(d.layers)}, n), slices.Repeat([]int{-1}, n), make([]int, n)
-	for c := 1; c < n; c++ {
-		d.depth[c] = d.depth[d.Clusters[c].Inside] + 1
-	}
+	d.first, d.last = slices.Repeat([]int{len(d.layers)}, n), slices.Repeat([]int{-1}, n)
 	for _, v := range d.vertices {
-		for c := v.cluster; c > 0; c = d.Clusters[c].Inside {
-			d.first[c], d.last[c] = min(d.first[c], v.layer), max(d.last[c], v.layer)
-		}
+		d.first[v.cluster], d.last[v.cluster] = min(d.first[v.cluster], v.layer), max(d.last[v.cluster], v.layer)
 	}
 }
 
@@ -134,7 +128,12 @@ func (d *layering) lead() {
 		way := []int{from}
 		high, low := d.vertices[from], d.vertices[to]
 		for layer := high.layer + 1; layer < low.layer; layer++ {
-			v := vertex{layer: layer, cluster: d.passing(high.cluster, low.cluster, layer)}
+			v := vertex{layer: layer}
+			if high.cluster > 0 && d.last[high.cluster] >= layer {
+				v.cluster = high.cluster
+			} else if d.first[low.cluster] <= layer {
+				v.cluster = low.cluster
+			}
 			if e := d.Edges[i]; e.LabelWidth > 0 && layer == low.layer-1 {
 				v.left, v.right, v.height = e.LabelWidth/2, e.LabelWidth-e.LabelWidth/2, e.LabelHeight
 				d.label[i] = len(d.vertices)
@@ -145,17 +144,12 @@ func (d *layering) lead() {
 	}
 	held := map[[2]int]bool{} // cluster and layer: there is a vertex
 	for _, v := range d.vertices {
-		for c := v.cluster; c > 0; c = d.Clusters[c].Inside {
-			held[[2]int{c, v.layer}] = true
-		}
+		held[[2]int{v.cluster, v.layer}] = true
 	}
-	for c := len(d.Clusters) - 1; c > 0; c-- {
+	for c := 1; c < len(d.Clusters); c++ {
 		for layer := d.first[c]; layer <= d.last[c]; layer++ {
 			if !held[[2]int{c, layer}] {
 				d.add(vertex{layer: layer, cluster: c})
-				for c := c; c > 0; c = d.Clusters[c].Inside {
-					held[[2]int{c, layer}] = true
-				}
 			}
 		}
 	}
@@ -166,23 +160,4 @@ func (d *layering) lead() {
 			d.down[from], d.up[to] = append(d.down[from], to), append(d.up[to], from)
 		}
 	}
-}
-
-// passing is the cluster that an edge is in where it passes a layer.
-func (d *layering) passing(from, to, layer int) int {
-	a, b := from, to
-	for a != b {
-		if d.depth[a] >= d.depth[b] {
-			if d.last[a] >= layer {
-				return a
-			}
-			a = d.Clusters[a].Inside
-		} else {
-			if d.first[b] <= layer {
-				return b
-			}
-			b = d.Clusters[b].Inside
-		}
-	}
-	return a
 }

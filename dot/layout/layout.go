@@ -15,15 +15,14 @@ import (
 type Graph struct {
 	Nodes []Node
 	Edges []Edge
-	// Clusters are drawn around their nodes. The first is the drawing itself,
-	// which needs none; each stands after the one that it is inside of.
+	// Clusters are drawn around their nodes. The first is the drawing itself, which needs none.
 	Clusters []Cluster
 }
 
 // A Node is a box.
 type Node struct {
 	Width, Height int
-	Cluster       int // the innermost cluster that it is in
+	Cluster       int // that it is in; 0 for none
 }
 
 // An Edge leads from one node, by its index, to another: within a cycle one of them leads upwards. One from a node to
@@ -34,11 +33,8 @@ type Edge struct {
 	LabelHeight int
 }
 
-// A Cluster is a box around nodes and other clusters, with a title at its top.
-type Cluster struct {
-	Inside                  int // the cluster that it is in
-	TitleWidth, TitleHeight int
-}
+// A Cluster is a box around nodes, with a title at its top.
+type Cluster struct{ TitleWidth, TitleHeight int }
 
 // Placed says where everything is: nodes, edges and clusters by their indexes in
 // the Graph. x grows to the right and y downwards, both from 0.

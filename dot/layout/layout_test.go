@@ -31,16 +31,13 @@ func random(chance *rand.Rand, nodes int, labels bool) Graph {
 	return g
 }
 
-// clustered puts runs of nodes into clusters, some inside others.
+// clustered puts runs of nodes into clusters.
 func clustered(chance *rand.Rand, g Graph) Graph {
 	g.Clusters = []Cluster{{}}
 	for i := 0; i < len(g.Nodes); {
 		run := 2 + chance.IntN(6)
 		if chance.IntN(3) == 0 {
 			c := Cluster{TitleWidth: 40 + chance.IntN(200), TitleHeight: 14}
-			if n := len(g.Clusters); n > 1 && chance.IntN(3) == 0 {
-				c.Inside = n - 1
-			}
 			g.Clusters = append(g.Clusters, c)
 			for at := i; at < min(len(g.Nodes), i+run); at++ {
 				g.Nodes[at].Cluster = len(g.Clusters) - 1
@@ -104,12 +101,8 @@ func sound(t *testing.T, g Graph, p Placed) {
 		}
 	}
 	for i, n := range g.Nodes {
-		inside := map[int]bool{}
-		for c := n.Cluster; c > 0; c = g.Clusters[c].Inside {
-			inside[c] = true
-		}
 		for c := 1; c < len(g.Clusters); c++ {
-			if box := p.Clusters[c]; inside[c] && !within(p.Nodes[i], box) || !inside[c] && !apart(p.Nodes[i], box) {
+			if box := p.Clusters[c]; c == n.Cluster && !within(p.Nodes[i], box) || c != n.Cluster && !apart(p.Nodes[i], box) {
 				t.Fatalf("node %d of cluster %d stands at %v, and cluster %d at %v", i, n.Cluster, p.Nodes[i], c, box)
 			}
 		}

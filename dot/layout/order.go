@@ -90,12 +90,10 @@ func (o *ordering) agree() {
 	sum, n := make([]int, len(o.Clusters)), make([]int, len(o.Clusters))
 	for v, one := range o.vertices {
 		o.key[v] = (2*o.at[v] + 1) * fine / (2 * len(o.layers[one.layer]))
-		for c := one.cluster; c > 0; c = o.Clusters[c].Inside {
-			sum[c] += o.key[v]
-			n[c]++
-		}
+		sum[one.cluster] += o.key[v]
+		n[one.cluster]++
 	}
-	for c := 1; c < len(o.Clusters); c++ {
+	for c := range o.Clusters {
 		o.rank[c] = sum[c] / max(1, n[c])
 	}
 	for i := range o.layers {
@@ -125,21 +123,20 @@ func (o *ordering) sweep(downwards bool) {
 	}
 }
 
-// sort orders a layer by the keys of its vertices, and of the clusters that they are in, which stay together.
+// sort orders a layer by the keys of its vertices, or of the clusters that they are in, which stay together.
 func (o *ordering) sort(layer int) {
 	order := o.layers[layer]
 	o.work -= 8 * len(order)
 	slices.SortStableFunc(order, func(v, w int) int {
 		a, b := o.vertices[v].cluster, o.vertices[w].cluster
-		p, q, left, right := o.key[v], o.key[w], 0, 0
-		for a != b { // up to what is side by side in one cluster: clusters or vertices
-			if o.depth[a] >= o.depth[b] {
-				p, left, a = o.rank[a], a, o.Clusters[a].Inside
-			} else {
-				q, right, b = o.rank[b], b, o.Clusters[b].Inside
-			}
+		p, q := o.key[v], o.key[w]
+		if a != b && a > 0 {
+			p = o.rank[a]
 		}
-		return cmp.Or(cmp.Compare(p, q), cmp.Compare(left, right))
+		if a != b && b > 0 {
+			q = o.rank[b]
+		}
+		return cmp.Or(cmp.Compare(p, q), cmp.Compare(a, b))
 	})
 	o.put(layer, order)
 }

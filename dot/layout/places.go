@@ -46,20 +46,14 @@ func (d *layering) lineUp() {
 func (d *layering) tokens(layer []int) []token {
 	var out []token
 	inside := 0
-	enter := func(c int) { // and leave the clusters that don't hold it
-		var entered []int
-		for inside != c {
-			if d.depth[inside] >= d.depth[c] {
-				out = append(out, token{variable: d.side(inside) + 1, kind: anEnd})
-				inside = d.Clusters[inside].Inside
-			} else {
-				entered = append(entered, c)
-				c = d.Clusters[c].Inside
-			}
+	enter := func(c int) {
+		if inside != c && inside > 0 {
+			out = append(out, token{variable: d.side(inside) + 1, kind: anEnd})
 		}
-		for _, inside = range slices.Backward(entered) {
-			out = append(out, token{variable: d.side(inside), kind: aStart})
+		if inside != c && c > 0 {
+			out = append(out, token{variable: d.side(c), kind: aStart})
 		}
+		inside = c
 	}
 	for _, v := range layer {
 		enter(d.vertices[v].cluster)
@@ -99,10 +93,9 @@ func (d *layering) solve() bool {
 		for at := 1; at < len(way); at++ {
 			from, to := way[at-1], way[at]
 			// Where an edge enters a cluster at its top, its title stands to the left.
-			for c := d.vertices[to].cluster; c > 0 && d.first[c] == d.vertices[to].layer; c = d.Clusters[c].Inside {
-				if title := d.Clusters[c].TitleWidth; title > 0 {
-					gaps = append(gaps, gap{d.side(c), d.variable[to], max(0, title+2*inset-d.port(i, at))})
-				}
+			if c := d.vertices[to].cluster; c > 0 && d.first[c] == d.vertices[to].layer {
+				width := d.Clusters[c].TitleWidth + 2*inset
+				gaps = append(gaps, gap{d.side(c), d.variable[to], max(0, width-d.port(i, at))})
 			}
 			if d.variable[from] == d.variable[to] {
 				continue
@@ -137,7 +130,7 @@ func (d *layering) apart() (gaps []gap) {
 			a, b := row[i-1], row[i]
 			apart := edgeGap
 			switch {
-			case a.kind == b.kind && a.kind >= aStart, a.kind == aStart, b.kind == anEnd:
+			case a.kind == aStart, b.kind == anEnd:
 				apart = inset
 			case a.kind != aPass && b.kind != aPass, a.kind == anEnd, b.kind == aStart:
 				apart = nodeGap
