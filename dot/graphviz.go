@@ -14,8 +14,8 @@ func (v View) DOT() string {
 	b.WriteString("digraph plan {\n")
 	fmt.Fprintf(&b, "  graph [rankdir=TB, nodesep=0.4, ranksep=0.55, pad=0.25, "+fontDOT+
 		", fontsize=11, fontcolor=%q", muted)
-	if title := v.titleDOT(); title != "" {
-		fmt.Fprintf(&b, ", labelloc=t, labeljust=l, label=<%s>", title)
+	if head := v.headRows(maxNote); len(head) > 0 {
+		fmt.Fprintf(&b, ", labelloc=t, labeljust=l, label=<%s%s >", headDOT.label(head, true), headDOT.end)
 	}
 	b.WriteString("]\n")
 	b.WriteString("  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", " + fontDOT + ", fontsize=12]\n")
@@ -34,25 +34,6 @@ func (v View) DOT() string {
 
 const fontDOT = `fontname="Helvetica,Arial,sans-serif"`
 
-func (v *View) titleDOT() string {
-	var lines []string
-	if v.Name != "" {
-		lines = append(lines, fmt.Sprintf(`<FONT POINT-SIZE="14" COLOR=%q><B>%s</B></FONT>`, ink,
-			linesDOT(rows(v.Name, maxTitle))))
-	}
-	for _, note := range v.Notes {
-		lines = append(lines, linesDOT(wrapped(note, maxNote)))
-	}
-	for _, entry := range v.Legend() {
-		lines = append(lines, fmt.Sprintf("<I>%s</I>", linesDOT(rows(entry.String(), maxNote))))
-	}
-	if len(lines) == 0 {
-		return ""
-	}
-	const left = `<BR ALIGN="LEFT"/>`
-	return strings.Join(lines, left) + left + " "
-}
-
 // linesDOT makes a label of lines, which can't be empty.
 func linesDOT(lines []string) string {
 	return cmp.Or(strings.ReplaceAll(htmlEscaper.Replace(strings.Join(lines, "\n")), "\n", "<BR/>"), " ")
@@ -62,8 +43,10 @@ var shapesDOT = map[Kind]string{
 	Input: ovalDOT, Initial: ovalDOT, Output: ovalDOT, Folded: "peripheries=2",
 }
 
-// How boxes and lines are labelled.
+// How the drawing, boxes and lines are labelled.
 var (
+	headDOT = markup{linesDOT, `<BR ALIGN="LEFT"/>`, map[string]string{"legend": "<I>%[1]s</I>",
+		"title": `<FONT POINT-SIZE="14" COLOR="` + ink + `"><B>%[1]s</B></FONT>`}}
 	boxDOT = markup{linesDOT, "<BR/>", map[string]string{"name": "<B>%[1]s</B>",
 		"detail": `<FONT POINT-SIZE="10" COLOR="` + muted + `">%[1]s</FONT>`,
 		"mark":   `<FONT POINT-SIZE="10" COLOR="%[2]s"><B>%[1]s</B></FONT>`}}

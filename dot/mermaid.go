@@ -50,22 +50,13 @@ func (v View) mermaid(brief bool) string {
 
 // note writes the notes about the whole above what nothing else leads to.
 func (b *flowchart) note() {
-	var lines []string
-	if title := linesMermaid(rows(b.Name, maxTitle)); title != "" {
-		lines = append(lines, "<b>"+title+"</b>")
-	}
-	for _, note := range b.Notes {
-		lines = append(lines, linesMermaid(wrapped(note, mermaidNote)))
-	}
-	for _, entry := range b.Legend() {
-		lines = append(lines, linesMermaid(wrapped(entry.String(), mermaidNote)))
-	}
-	if len(lines) == 0 {
+	head := headMermaid.label(b.headRows(mermaidNote), true)
+	if head == "" {
 		return
 	}
 	// in the theme's colour
 	fmt.Fprintf(b, "  note0[%s]:::obNote\n  classDef obNote fill:none,stroke:none\n",
-		quoteMermaid("<small>"+strings.Join(lines, "<br/>")+"</small>"))
+		quoteMermaid("<small>"+head+"</small>"))
 	for i, n := range b.Nodes {
 		if !slices.ContainsFunc(b.Edges, func(e Edge) bool { return e.To == i }) {
 			fmt.Fprintf(b, "  note0 ~~~ %s\n", n.ID)
@@ -90,9 +81,10 @@ var shapes = map[Kind][2]string{
 	Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},
 }
 
-// How boxes and lines are labelled.
+// How the drawing, boxes and lines are labelled.
 var (
-	boxMermaid = markup{linesMermaid, "<br/>", map[string]string{"name": "<b>%[1]s</b>",
+	headMermaid = markup{linesMermaid, "<br/>", map[string]string{"title": "<b>%[1]s</b>"}}
+	boxMermaid  = markup{linesMermaid, "<br/>", map[string]string{"name": "<b>%[1]s</b>",
 		"detail": "<small>%[1]s</small>", "mark": "<b><font color='%[2]s'>%[1]s</font></b>"}}
 	lineMermaid = markup{lines: linesMermaid, end: "<br/>"}
 	dashes      = map[string]string{"dashed": ",stroke-dasharray:6 4", "dotted": ",stroke-dasharray:3 3"}

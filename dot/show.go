@@ -13,7 +13,7 @@ import (
 // A row is a text in a box or on an edge, in every format the same.
 type row struct {
 	lines []string
-	kind  string // "name", "detail", "condition", "mark", or "" for paths
+	kind  string // "title", "legend", "name", "detail", "condition", "mark", or "" for paths
 	tone  tone   // of a mark
 }
 
@@ -62,6 +62,20 @@ func (v *View) boxRows(n *Node, name, width int) []row {
 		add(text, "mark", m.Kind.tone())
 	}
 	add(n.State, "detail", tone{})
+	return out
+}
+
+// headRows are the title, the notes and the legend of the drawing, in lines of so many characters.
+func (v *View) headRows(width int) (out []row) {
+	if v.Name != "" {
+		out = append(out, row{lines: rows(v.Name, maxTitle), kind: "title"})
+	}
+	for _, note := range v.Notes {
+		out = append(out, row{lines: wrapped(note, width), kind: "detail"})
+	}
+	for _, entry := range v.Legend() {
+		out = append(out, row{lines: wrapped(entry.String(), width), kind: "legend"})
+	}
 	return out
 }
 

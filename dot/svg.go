@@ -84,7 +84,7 @@ func (t *svgText) lay(lines []string, class string, size int) {
 
 func (t *svgText) row(r row) {
 	switch r.kind {
-	case "name":
+	case "name", "title":
 		t.lay(r.lines, r.kind, largeText)
 	case "mark":
 		t.lay(r.lines, "tone-"+r.tone.name, smallText)
@@ -128,19 +128,22 @@ func (d *svgDrawing) measure() {
 
 func (d *svgDrawing) write() string {
 	const margin = 24
-	var legend []string
-	for _, entry := range d.Legend() {
-		legend = append(legend, entry.String())
+	var head, legend svgText
+	for _, r := range d.headRows(maxNote) {
+		if r.kind == "legend" {
+			legend.lay(r.lines, "detail", smallText)
+		} else {
+			head.row(r)
+		}
 	}
-	head, foot := heading(d.Name, d.Notes), heading("", legend)
 	top := margin + head.height
 	if head.height > 0 {
 		top += margin / 2
 	}
-	width, height := max(d.placed.Width, head.width, foot.width)+2*margin, top+d.placed.Height+margin
+	width, height := max(d.placed.Width, head.width, legend.width)+2*margin, top+d.placed.Height+margin
 	below := height
-	if len(legend) > 0 {
-		height += foot.height + margin
+	if legend.height > 0 {
+		height += legend.height + margin
 	}
 	fmt.Fprintf(&d.out,
 		`<svg xmlns="http://www.w3.org/2000/svg" class="obelus" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+
@@ -167,22 +170,13 @@ func (d *svgDrawing) write() string {
 		d.node(&d.Nodes[i], d.texts[i], d.placed.Nodes[i])
 	}
 	d.out.WriteString("</g>\n")
-	if len(legend) > 0 {
+	if legend.height > 0 {
 		d.out.WriteString(`<g class="legend">` + "\n")
-		d.text(foot, margin, below, "start")
+		d.text(legend, margin, below, "start")
 		d.out.WriteString("</g>\n")
 	}
 	d.out.WriteString("</svg>\n")
 	return d.out.String()
-}
-
-// heading is the title of a picture, with notes below it.
-func heading(title string, notes []string) (head svgText) {
-	head.lay(rows(title, maxTitle), "title", largeText)
-	for _, note := range notes {
-		head.lay(wrapped(note, maxNote), "detail", smallText)
-	}
-	return head
 }
 
 // element writes an element that holds only text.
