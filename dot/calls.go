@@ -68,9 +68,6 @@ func (d *drawing) callNode(c *plan.Call) Node {
 	if c.Reason != "" {
 		tooltip = append(tooltip, diag.Escape(compiler.Redact(d.plan, c.Reason)))
 	}
-	if c.Node != nil {
-		tooltip = append(tooltip, diag.Escape(c.Node.Span().Where()))
-	}
 	words := inEvery(d.plan)
 	if words != "" && c.Instance == "" {
 		detail = append(detail, words)

@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 )
@@ -119,7 +120,8 @@ func (o *outputFlag) formOf(c *cli, format string) (string, error) {
 		known = append(known, strings.Fields(endings[word])...)
 	}
 	return "", usageErr("%q ends in none of %s", output, strings.Join(known, " ")).
-		Advise("name its format with --format")
+		Advise("name its format with --format; Graphviz draws others: obelus graph … | dot -Tpng -o %s",
+			wording.ShellWord(output))
 }
 
 // draw writes a page, or its view in a form.
