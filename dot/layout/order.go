@@ -14,17 +14,16 @@ type ordering struct {
 	work int
 }
 
-// How fine keys are, and how often the search continues without having found better.
+// How fine keys are, and how often the search goes up and down.
 const (
-	fine     = 1 << 12
-	patience = 3
-	sweeps   = 48
-	starts   = 150 // the first two always, the others where that costs little
+	fine   = 1 << 12
+	sweeps = 9
+	starts = 200 // the first two always, the others where that costs little
 )
 
 // arrange orders the vertices of each layer: from several orders, sweeps down and up put each vertex where those that
-// it is joined to are on average, and neighbours change places where that saves crossings. The best order wins. What is
-// in a cluster stays together, and clusters are in one order in all layers.
+// it is joined to are on average. The best order wins. What is in a cluster stays together, and clusters are in one order
+// in all layers.
 func (d *layering) arrange() {
 	o := &ordering{layering: d, rank: make([]int, len(d.Clusters)), key: make([]int, len(d.vertices)),
 		work: crossingWork}
@@ -33,19 +32,12 @@ func (d *layering) arrange() {
 	least := -1
 	for start := 0; least != 0 && (start < 2 || start < starts && o.work > crossingWork*7/8); start++ {
 		o.begin(start)
-		for sweep, idle, here := 0, 0, 0; sweep < sweeps && idle < patience && o.work > 0 && least != 0; sweep++ {
+		for sweep := 0; sweep < sweeps && o.work > 0 && least != 0; sweep++ {
 			o.agree()
 			if sweep > 0 {
 				o.sweep(sweep%2 == 1)
 			}
-			o.transpose()
-			n := o.crossings()
-			if n < here || sweep == 0 {
-				here, idle = n, 0
-			} else {
-				idle++
-			}
-			if least < 0 || n < least {
+			if n := o.crossings(); least < 0 || n < least {
 				least = n
 				for i, layer := range d.layers {
 					best[i] = append(best[i][:0], layer...)
@@ -141,42 +133,6 @@ func (o *ordering) sort(layer int) {
 	o.put(layer, order)
 }
 
-// transpose lets neighbours change places as long as that saves crossings.
-func (o *ordering) transpose() {
-	for improved := true; improved && o.work > 0; {
-		improved = false
-		for i, layer := range o.layers {
-			up, down := o.places(layer, o.up), o.places(layer, o.down)
-			for at := range len(layer) - 1 {
-				v, w := layer[at], layer[at+1]
-				saved := inversions(up[at], up[at+1]) - inversions(up[at+1], up[at]) +
-					inversions(down[at], down[at+1]) - inversions(down[at+1], down[at])
-				o.work -= len(up[at]) + len(up[at+1]) + len(down[at]) + len(down[at+1])
-				if saved > 0 && o.vertices[v].cluster == o.vertices[w].cluster {
-					layer[at], layer[at+1] = w, v
-					up[at], up[at+1], down[at], down[at+1] = up[at+1], up[at], down[at+1], down[at]
-					improved = true
-				}
-			}
-			o.put(i, layer)
-		}
-	}
-}
-
-// places are, for each vertex of a layer, the places of those that it is joined to on one side, in order.
-func (o *ordering) places(layer []int, joined [][]int) [][]int {
-	places := make([][]int, len(layer))
-	for i, v := range layer {
-		o.work -= len(joined[v])
-		places[i] = make([]int, len(joined[v]))
-		for k, w := range joined[v] {
-			places[i][k] = o.at[w]
-		}
-		slices.Sort(places[i])
-	}
-	return places
-}
-
 // inversions counts the pairs whose value from a is greater.
 func inversions(a, b []int) int {
 	n, less := 0, 0
@@ -193,13 +149,17 @@ func inversions(a, b []int) int {
 func (o *ordering) crossings() int {
 	total := 0
 	for _, layer := range o.layers {
-		below := o.places(layer, o.down)
-		for i := range below {
-			for _, right := range below[i+1:] {
-				total += inversions(below[i], right)
+		below := make([][]int, len(layer)) // by vertex: the places of those that it is joined to
+		for i, v := range layer {
+			for _, w := range o.down[v] {
+				below[i] = append(below[i], o.at[w])
 			}
+			slices.Sort(below[i])
+			for _, left := range below[:i] {
+				total += inversions(left, below[i])
+			}
+			o.work -= len(layer) + len(o.down[v])
 		}
-		o.work -= len(layer) * len(layer)
 	}
 	return total
 }

@@ -113,8 +113,7 @@ func (d *layering) solve() bool {
 	if !solvable {
 		return false
 	}
-	s.spread(placingWork / 2)
-	s.settle(placingWork / 2)
+	s.settle(placingWork)
 	for v := range d.vertices {
 		d.x[v] = s.pos[d.variable[v]]
 	}
