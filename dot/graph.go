@@ -120,11 +120,7 @@ func (d *drawing) selectCalls() {
 		before := within(at[1:], all, d.graph.Deps)
 		maps.DeleteFunc(near, func(call int, _ bool) bool { return !before[call] })
 	}
-	d.near = make([]bool, all)
-	for call := range near {
-		d.near[call] = true
-	}
-	if len(near) == 0 {
+	if d.near = near; len(near) == 0 {
 		d.notes = append(d.notes, fmt.Sprintf("%q doesn't wait for %q", names[1], names[0]))
 	} else if len(near) < all {
 		d.notes = append(d.notes, fmt.Sprintf("%d of %d calls: those %s", len(near), all, where))

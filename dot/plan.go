@@ -80,8 +80,8 @@ type drawing struct {
 	graph    *dag.Graph
 	// by read: the condition of its call where the edge of this read is the one that shows it
 	entrances map[int]string
-	near      []bool  // by call: it is drawn; nil when all are
-	layer     []int32 // by call
+	near      map[int]bool // by call: it is drawn; nil when all are
+	layer     []int32      // by call
 	byName    map[string]int
 	notes     []string
 	last      bool // there is no coarser drawing: this one is taken as it is
@@ -136,7 +136,7 @@ func (d *drawing) drawReads() {
 			if reader = d.shown[r.Call]; reader < 0 {
 				continue
 			}
-		} else if d.near != nil && !slices.ContainsFunc(r.Writers, func(w int32) bool { return d.near[w] }) {
+		} else if d.near != nil && !slices.ContainsFunc(r.Writers, func(w int32) bool { return d.near[int(w)] }) {
 			continue // the output's, of what isn't drawn
 		} else {
 			if d.output < 0 {

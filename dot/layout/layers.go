@@ -27,10 +27,10 @@ type layering struct {
 	label    []int   // by edge: the vertex of its label, or -1
 	first    []int   // by cluster: its layers
 	last     []int
-	x        []int          // by vertex
-	variable []int          // by vertex: one that has the same x
-	sides    []int          // by cluster: where its left and right sides are, at 2c and 2c+1
-	ports    map[[2]int]int // by vertex, and twice the edge, plus 1 at its lower end: how far from the x it ends
+	x        []int    // by vertex
+	variable []int    // by vertex: one that has the same x
+	sides    []int    // by cluster: where its left and right sides are, at 2c and 2c+1
+	ports    [][2]int // by edge: how far from the x of its vertex its upper and its lower end are
 }
 
 // Place lays a graph out.

@@ -8,18 +8,8 @@ import (
 // A token is what is in a layer from the left to the right: a vertex, or the left or right side of a cluster.
 type token struct {
 	variable    int // that is its x
-	left, right int // how far it reaches from there
-	kind        tokenKind
+	left, right int // how far it and the free space beside it reach from there
 }
-
-type tokenKind int
-
-const (
-	aNode tokenKind = iota
-	aPass           // where an edge or a cluster passes
-	aStart
-	anEnd
-)
 
 // side is the variable of the left edge of a cluster; that of the right one follows. The first ones are those of
 // vertices.
@@ -48,20 +38,20 @@ func (d *layering) tokens(layer []int) []token {
 	inside := 0
 	enter := func(c int) {
 		if inside != c && inside > 0 {
-			out = append(out, token{variable: d.side(inside) + 1, kind: anEnd})
+			out = append(out, token{variable: d.side(inside) + 1, right: nodeGap / 2})
 		}
 		if inside != c && c > 0 {
-			out = append(out, token{variable: d.side(c), kind: aStart})
+			out = append(out, token{variable: d.side(c), left: nodeGap / 2})
 		}
 		inside = c
 	}
 	for _, v := range layer {
 		enter(d.vertices[v].cluster)
-		t := token{d.variable[v], d.vertices[v].left, d.vertices[v].right, aNode}
+		free := nodeGap / 2
 		if !d.isNode(v) {
-			t.kind = aPass
+			free = edgeGap / 2
 		}
-		out = append(out, t)
+		out = append(out, token{d.variable[v], d.vertices[v].left + free, d.vertices[v].right + free})
 	}
 	enter(0)
 	return out
@@ -82,7 +72,13 @@ func (d *layering) straighten() {
 // solve finds places for all variables, and reports whether there are any.
 func (d *layering) solve() bool {
 	var springs []spring
-	gaps := d.apart()
+	var gaps []gap
+	for _, layer := range d.layers {
+		row := d.tokens(layer)
+		for i := 1; i < len(row); i++ {
+			gaps = append(gaps, gap{row[i-1].variable, row[i].variable, row[i-1].right + row[i].left})
+		}
+	}
 	for c := 1; c < len(d.Clusters); c++ {
 		width := d.Clusters[c].TitleWidth + 2*inset
 		gaps = append(gaps, gap{d.side(c), d.side(c) + 1, width})
@@ -121,25 +117,6 @@ func (d *layering) solve() bool {
 	return true
 }
 
-// apart is the least distance of what is side by side in the layers.
-func (d *layering) apart() (gaps []gap) {
-	for _, layer := range d.layers {
-		row := d.tokens(layer)
-		for i := 1; i < len(row); i++ {
-			a, b := row[i-1], row[i]
-			apart := edgeGap
-			switch {
-			case a.kind == aStart, b.kind == anEnd:
-				apart = inset
-			case a.kind != aPass && b.kind != aPass, a.kind == anEnd, b.kind == aStart:
-				apart = nodeGap
-			}
-			gaps = append(gaps, gap{a.variable, b.variable, a.right + apart + b.left})
-		}
-	}
-	return gaps
-}
-
 // port is how far from the x of its vertex an edge passes there: edges of one
 // node end beside each other in the order in which they leave.
 func (d *layering) port(i, at int) int {
@@ -147,12 +124,12 @@ func (d *layering) port(i, at int) int {
 	if !d.isNode(v) {
 		return 0
 	}
-	return d.ports[[2]int{v, 2*i + min(at, 1)}]
+	return d.ports[i][min(at, 1)]
 }
 
 // findPorts spreads the edges of each node along its upper and its lower side.
 func (d *layering) findPorts() {
-	d.ports = map[[2]int]int{}
+	d.ports = make([][2]int, len(d.Edges))
 	type end struct{ edge, at, next int }
 	out := make([][2][]end, len(d.Nodes))
 	for i := range d.Edges {
@@ -168,7 +145,7 @@ func (d *layering) findPorts() {
 			room := max(0, d.Nodes[v].Width-24)
 			for k, e := range side {
 				step := min(portGap*max(1, len(side)-1), room)
-				d.ports[[2]int{v, 2*e.edge + e.at}] = (2*k - len(side) + 1) * step / (2 * max(1, len(side)-1))
+				d.ports[e.edge][e.at] = (2*k - len(side) + 1) * step / (2 * max(1, len(side)-1))
 			}
 		}
 	}
