@@ -8,12 +8,12 @@ import (
 // Steps draws the plans of a run with a planner as one view, one below the other: each in
 // frames of its own, between them the model that is asked again. The name of a call of
 // step n begins with "n:".
-func Steps(views []View, detail func(step int) string) (all View) {
+func Steps(views []View, details map[int]string) (all View) {
 	var last []int // what the step before ends with
 	for step, v := range views {
 		step++
 		tick := fmt.Sprintf("tick %d", step)
-		asked := all.add(Node{Kind: Latent, Label: tick + ": a model plans", Detail: detail(step),
+		asked := all.add(Node{Kind: Latent, Label: tick + ": a model plans", Detail: details[step],
 			Marks: []Mark{{Kind: Answers}}})
 		for _, end := range last {
 			all.Edges = append(all.Edges, Edge{From: end, To: asked, Kind: Order})

@@ -17,6 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/openapi"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 type toolsFlags struct {
@@ -109,7 +110,7 @@ func (o *importing) write(c *cli, name string, value map[string]any) error {
 	if err != nil || place.Settings == "" {
 		return err
 	}
-	settings := shownPath(place.Settings)
+	settings := project.FromHere(place.Settings)
 	listed, err := catalogues.PathFrom(settings, o.Output)
 	text, unread := os.ReadFile(settings)
 	if err = cmp.Or(err, unread); err == nil {

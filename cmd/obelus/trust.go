@@ -64,7 +64,7 @@ func showVouching(c *cli, v *project.Vouching, changed []string) {
 	case len(changed) > 0:
 		word = "not trusted"
 	}
-	c.out.Print("%s: %s\n", diag.Escape(shownPath(v.File)), word)
+	c.out.Print("%s: %s\n", diag.Escape(project.FromHere(v.File)), word)
 	line := func(what string, names ...string) {
 		if len(names) > 0 {
 			c.out.Print("  %s %s\n", what, diag.Escape(strings.Join(names, ", ")))
@@ -112,13 +112,3 @@ func showVouching(c *cli, v *project.Vouching, changed []string) {
 }
 
 func isFlag(hint *bool, value bool) bool { return hint != nil && *hint == value }
-
-// shownPath is a path as it is shown, from here where it lies here or below.
-func shownPath(name string) string {
-	if here, err := filepath.Abs("."); err == nil {
-		if relative, err := filepath.Rel(here, name); err == nil && filepath.IsLocal(relative) {
-			name = relative
-		}
-	}
-	return name
-}

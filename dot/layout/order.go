@@ -22,8 +22,8 @@ const (
 )
 
 // arrange orders the vertices of each layer: from several orders, sweeps down and up put each vertex where those that
-// it is joined to are on average. The best order wins. What is in a cluster stays together, and clusters are in one order
-// in all layers.
+// it is joined to are on average. The best order wins. What is in a cluster stays together, and clusters are in one
+// order in all layers.
 func (d *layering) arrange() {
 	o := &ordering{layering: d, rank: make([]int, len(d.Clusters)), key: make([]int, len(d.vertices)),
 		work: crossingWork}

@@ -64,7 +64,7 @@ func (r *Reader) passOver(one workspace.Refused) {
 	}
 	r.passed[one.Name] = true
 	if one.Misnamed {
-		one.Name = fromHere(one.Name)
+		one.Name = FromHere(one.Name)
 	}
 	r.Passed(one)
 }
@@ -112,7 +112,7 @@ func (r *Reader) Demanded(files ...string) (by string, approvals int, err error)
 			said, found := analyzer.ReadSettings(source.NewFile(name, text))
 			if err != nil || said.RequireApproval ||
 				diag.HasErrors(found) && bytes.Contains(text, []byte("require-approval")) {
-				by = fromHere(name)
+				by = FromHere(name)
 			}
 			approvals = max(approvals, said.Approvals)
 		}
@@ -188,7 +188,7 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := source.NewFile(fromHere(name), text)
+	file := source.NewFile(FromHere(name), text)
 	config.File, config.Dir = file, filepath.Dir(file.Name)
 	config.Analysis.Settings, config.Found = analyzer.ReadSettings(file)
 	config.Analysis.Path = config.Path
@@ -236,8 +236,8 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 	return config, err
 }
 
-// fromHere is the name of a file as somebody in this folder would write it.
-func fromHere(name string) string {
+// FromHere is the name of a file as somebody in this folder would write it.
+func FromHere(name string) string {
 	if !filepath.IsAbs(name) {
 		return name
 	}

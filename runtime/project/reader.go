@@ -221,7 +221,7 @@ func (r *Reader) place(name string) (place workspace.Place, err error) {
 	if r.Root != "" {
 		place.Root = r.Root
 	} else if !filepath.IsAbs(name) {
-		place.Root = fromHere(place.Root)
+		place.Root = FromHere(place.Root)
 	}
 	if r.scanned != nil {
 		r.scanned[folder] = &scanned{place: place}

@@ -298,10 +298,10 @@ func (r *Reader) policiesAround(file string) (names []string, err error) {
 		switch {
 		case err != nil || !info.Mode().IsRegular():
 			return nil, diag.NewError(ErrRead,
-				"the policy %q can't be read: it isn't a regular file, nor a link to one", fromHere(name)).
+				"the policy %q can't be read: it isn't a regular file, nor a link to one", FromHere(name)).
 				Advise("put the policy there, or take away what stands in its place")
 		case !slices.ContainsFunc(known, func(one os.FileInfo) bool { return os.SameFile(one, info) }):
-			names, known = append(names, fromHere(name)), append(known, info)
+			names, known = append(names, FromHere(name)), append(known, info)
 		}
 	}
 	return names, err

@@ -24,23 +24,21 @@ import (
 // call. It is an Observer.
 type execution struct {
 	*session.Events
-	lines []json.RawMessage
-	plans map[int]*plan.Plan // by tick, as received so far
-	ends  map[int]*runtime.TickEnd
-	calls map[string]*callHistory // by their name in a view
-	asked map[[3]int]bool         // whether a call has an open question: by tick, frame and call
-	waits map[string]int          // open questions about a call and those below it, by its name in a view
+	lines  []json.RawMessage
+	plans  map[int]*plan.Plan      // by tick, as received so far
+	faults map[int]string          // by tick that has ended: those of its solution, a line each
+	calls  map[string]*callHistory // by their name in a view
 }
 
 // A callHistory is what became of a call, of all its items and instances together.
 type callHistory struct {
 	marks   []dot.Mark
 	started bool
+	asked   map[[2]int]bool // by frame and call: there is an open question
 }
 
 func newExecution() *execution {
-	e := &execution{plans: map[int]*plan.Plan{}, ends: map[int]*runtime.TickEnd{}, calls: map[string]*callHistory{},
-		asked: map[[3]int]bool{}, waits: map[string]int{}}
+	e := &execution{plans: map[int]*plan.Plan{}, faults: map[int]string{}, calls: map[string]*callHistory{}}
 	e.Events = session.NewEvents(e, "")
 	return e
 }
@@ -67,7 +65,11 @@ func shortened(v any) any {
 func (e *execution) Observe(at time.Duration, c runtime.Command) {
 	switch c.Kind {
 	case runtime.EndTick:
-		e.ends[c.Tick] = c.End
+		var faults []string
+		for _, fault := range c.End.Faults {
+			faults = append(faults, diag.Escape(wording.Cut(fault.Message, 100)))
+		}
+		e.faults[c.Tick] = strings.Join(faults, "\n")
 	case runtime.Repeat, runtime.Settle:
 		settled := *c.Settlement
 		if c.Kind == runtime.Repeat {
@@ -81,7 +83,7 @@ func (e *execution) Observe(at time.Duration, c runtime.Command) {
 	}
 	if slices.Contains([]runtime.CommandKind{runtime.Start, runtime.Enter, runtime.Settle, runtime.Ask}, c.Kind) {
 		name := nameInView(c)
-		if c.Kind == runtime.Settle && c.Settlement.Left && e.waits[name] > 0 {
+		if c.Kind == runtime.Settle && c.Settlement.Left && e.waits(name) {
 			return // the run has stopped, and its answer is awaited
 		}
 		e.note(c, name)
@@ -103,21 +105,15 @@ func nameInView(c runtime.Command) string {
 
 // note stores what a command says of a call.
 func (e *execution) note(c runtime.Command, name string) {
-	key := [3]int{c.Tick, c.Frame, c.Call}
-	if isAsked := c.Kind == runtime.Ask; isAsked != e.asked[key] {
-		e.asked[key] = isAsked
-		for at, r := range name + "/" {
-			if r == '/' && isAsked {
-				e.waits[name[:at]]++
-			} else if r == '/' {
-				e.waits[name[:at]]--
-			}
-		}
-	}
 	all := e.calls[name]
 	if all == nil {
-		all = &callHistory{}
+		all = &callHistory{asked: map[[2]int]bool{}}
 		e.calls[name] = all
+	}
+	if key := [2]int{c.Frame, c.Call}; c.Kind == runtime.Ask {
+		all.asked[key] = true
+	} else {
+		delete(all.asked, key)
 	}
 	all.started = all.started || c.Kind == runtime.Start || c.Kind == runtime.Enter
 	s := c.Settlement
@@ -140,6 +136,16 @@ func (e *execution) note(c runtime.Command, name string) {
 	}
 }
 
+// waits reports whether there is an open question about a call, or one below it.
+func (e *execution) waits(name string) bool {
+	for other, all := range e.calls {
+		if len(all.asked) > 0 && (other == name || strings.HasPrefix(other, name+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
 // mostReasons is how many reasons a box shows.
 const mostReasons = 3
 
@@ -153,7 +159,7 @@ func (e *execution) mark(v *dot.View) {
 		}
 		marks := all.marks
 		var reasons []string
-		if e.waits[n.Call] > 0 {
+		if e.waits(n.Call) {
 			reasons = append(reasons, "it waits for an answer")
 		} else if len(marks) == 0 && all.started {
 			marks = []dot.Mark{{Kind: dot.Running}}
@@ -167,17 +173,6 @@ func (e *execution) mark(v *dot.View) {
 		}
 		n.State = strings.Join(reasons, ", ")
 	}
-}
-
-// step describes a tick that has ended.
-func (e *execution) step(tick int) string {
-	var faults []string
-	if end := e.ends[tick]; end != nil {
-		for _, fault := range end.Faults {
-			faults = append(faults, diag.Escape(wording.Cut(fault.Message, 100)))
-		}
-	}
-	return strings.Join(faults, "\n")
 }
 
 // A Recorded is what happened in a run so far, from its journal.

@@ -70,7 +70,7 @@ func (c *execution) page(p *project.Program, planned bool, o dot.Options) *page.
 		one.Parts = append(one.Parts,
 			page.Part{Prefix: fmt.Sprintf("%d:", tick), Plan: of, Facts: facts.Of(of, facts.Options{Planned: true})})
 	}
-	one.View = dot.Steps(views, c.step)
+	one.View = dot.Steps(views, c.faults)
 	one.View.Name = diag.Escape(p.Plan.Name)
 	return one
 }
