@@ -28,34 +28,32 @@ func outsideOfBounds(p *Pass) {
 			}
 		}
 		for i := range one.Bounds {
-			for k := range one.Bounds[i].Tools {
-				tool := &one.Bounds[i].Tools[k]
+			rule := &one.Bounds[i]
+			for k := range rule.All {
 				for _, call := range p.Plan.Calls {
-					if label.Carries(call, tool.Name) {
-						outOfBounds(p, call, boundsOf(p, &one.Bounds[i], tool))
+					if label.Carries(call, rule.All[k].Tool) {
+						outOfBounds(p, call, boundsOf(p, rule, &rule.All[k]))
 					}
 				}
-				untyped(p, &one.Bounds[i], tool)
+				untyped(p, rule, &rule.All[k])
 			}
 		}
 	}
 }
 
 // untyped reports bounds that accept values of other types, if the tool doesn't declare the type either.
-func untyped(p *Pass, bounds *policy.Bounds, of *policy.BoundTool) {
-	at := slices.IndexFunc(p.Plan.Calls, func(c *plan.Call) bool { return label.Carries(c, of.Name) && c.Tool != nil })
+func untyped(p *Pass, rule *policy.Bounds, bound *policy.Bound) {
+	at := slices.IndexFunc(p.Plan.Calls,
+		func(c *plan.Call) bool { return label.Carries(c, bound.Tool) && c.Tool != nil })
 	if at < 0 {
 		return
 	}
 	known := analysis.ParametersOf(p, p.Plan.Calls[at].Tool)
-	for i := range of.Parameters {
-		if bound := &of.Parameters[i]; known != nil && bound.NamesNoType() &&
-			known.Place(bound.Name).Schema.Kinds() == schema.Anything {
-			p.Report(bound.Node.Span().Head(),
-				"the bound of %q in %q names no type, and neither does %s: a value of another type is within it",
-				bound.Name, bounds.Name, known.Taker).As(diag.Warning).
-				Advise("name the \"type\" that it may have")
-		}
+	if known != nil && bound.NamesNoType() && known.Place(bound.Parameter).Schema.Kinds() == schema.Anything {
+		p.Report(bound.Node.Span().Head(),
+			"the bound of %q in %q names no type, and neither does %s: a value of another type is within it",
+			bound.Parameter, rule.Name, known.Taker).As(diag.Warning).
+			Advise("name the \"type\" that it may have")
 	}
 }
 
@@ -74,16 +72,13 @@ func unlisted(p *Pass, only *policy.Only, call *plan.Call) {
 		Note(only.Node.Span().Head(), "the rule is here")
 }
 
-// boundsOf are the bounds of a tool as a taker of its parameters.
-func boundsOf(p *Pass, rule *policy.Bounds, tool *policy.BoundTool) *analysis.Parameters {
-	return analysis.Once(p.Store, tool, func() *analysis.Parameters {
-		t := &analysis.Parameters{Taker: fmt.Sprintf("the policy's rule %q", rule.Name), Which: "policy",
-			Places: map[string]schema.Place{}, Bounds: map[string]*source.Node{}}
-		for _, one := range tool.Parameters {
-			t.Places[one.Name], t.Bounds[one.Name] = schema.Place{Schema: one.Schema, Possible: true, Named: true},
-				one.Node
-		}
-		return t
+// boundsOf is a bound as a taker of its parameter.
+func boundsOf(p *Pass, rule *policy.Bounds, one *policy.Bound) *analysis.Parameters {
+	return analysis.Once(p.Store, one, func() *analysis.Parameters {
+		place := schema.Place{Schema: one.Schema, Possible: true, Named: true}
+		return &analysis.Parameters{Taker: fmt.Sprintf("the policy's rule %q", rule.Name), Which: "policy",
+			Places: map[string]schema.Place{one.Parameter: place},
+			Bounds: map[string]*source.Node{one.Parameter: one.Node}}
 	})
 }
 

@@ -208,7 +208,7 @@ func (d *dealer) condition(c Condition) string {
 	if c.More == "for" { // it must hold for a call that this one requires
 		c.More, c.Path = "", ""
 	}
-	text := strings.TrimPrefix((&sheet{most: 2 * mostCardText}).condition(c), "if ")
+	text := wording.Cut(strings.TrimPrefix(c.text(), "if "), 2*mostCardText)
 	at := slices.Index(d.conditions, text)
 	if at < 0 {
 		at = len(d.conditions)

@@ -65,9 +65,10 @@ type Risk string
 const (
 	Destroys Risk = "destroys" // something is destroyed, or may be, that wasn't
 	Leaves   Risk = "leaves"   // something leaves the machine that didn't, or goes elsewhere
+	Unasked  Risk = "unasked"  // a person isn't asked any more
 )
 
-func (r Risk) rank() int { return slices.Index([]Risk{Destroys, Leaves, ""}, r) }
+func (r Risk) rank() int { return slices.Index([]Risk{Destroys, Leaves, Unasked, ""}, r) }
 
 // A Comparison is how two plans, and all that they run, differ by what they do.
 type Comparison struct {
@@ -138,6 +139,13 @@ func (p *pair) plans() {
 		}
 		p.items(d, p.before.parts(was), p.now.parts(call), first+j)
 		p.carriers(was, call)
+		both := [3]string{"", was.Runs.Plan, call.Runs.Plan}
+		within := &pair{Comparison: p.Comparison, old: p.delegates[0][both[1]], new: p.delegates[1][both[2]],
+			before: p.before, now: p.now, path: both[2], by: join(p.path, call.Name)}
+		if within.old != nil && within.new != nil && !p.compared[both] {
+			p.compared[both] = true
+			within.plans()
+		}
 	}
 	for i := range p.old.Calls {
 		if call := &p.old.Calls[i]; p.oldTo[i] < 0 {
@@ -152,19 +160,6 @@ func (p *pair) plans() {
 		p.items(Difference{Of: ItemTool, Name: name, At: cmp.Or(b.At, a.At)}, a.parts(), b.parts())
 	}
 	p.settings()
-	for j := range p.new.Calls {
-		i := p.newTo[j]
-		if i < 0 {
-			continue
-		}
-		both := [3]string{"", p.old.Calls[i].Runs.Plan, p.new.Calls[j].Runs.Plan}
-		within := &pair{Comparison: p.Comparison, old: p.delegates[0][both[1]], new: p.delegates[1][both[2]],
-			before: p.before, now: p.now, path: both[2], by: join(p.path, p.new.Calls[j].Name)}
-		if within.old != nil && within.new != nil && !p.compared[both] {
-			p.compared[both] = true
-			within.plans()
-		}
-	}
 }
 
 // items reports where two items differ that have the same parts; one that has none doesn't exist.
@@ -186,7 +181,7 @@ func (p *pair) items(d Difference, old, new []part, calls ...int) {
 }
 
 // compare reports where two trees of a part differ.
-func (p *pair) compare(d Difference, w weight, old, new *tree, calls ...int) {
+func (p *pair) compare(d Difference, w weight, old, new tree, calls ...int) {
 	differ("", old, new, func(at string, a, b *Value) {
 		d := d
 		d.Path, d.Old, d.New = at, a, b
@@ -209,7 +204,7 @@ func (p *pair) report(d Difference, w weight, calls ...int) {
 	if w&limit != 0 && d.tightens() || w&grant != 0 && d.New == nil {
 		w = 0
 	}
-	var h weight
+	h := w & asks
 	for _, call := range calls {
 		h |= p.graph.impacts[call] & w
 	}
@@ -314,10 +309,12 @@ func (p *pair) orders() {
 		}
 		return slices.DeleteFunc(slices.Clone(some), func(name string) bool { return !there[name] })
 	}
+	first := func(all []string) *Value {
+		return &Value{Literal: Literal{Text: Compact(all[:min(mostCalls, len(all))])}}
+	}
 	for _, o := range p.new.Orders {
 		if a, b := common(old[o.Path], o.Calls), common(o.Calls, old[o.Path]); !slices.Equal(a, b) {
-			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: leafOf(a[:min(mostCalls, len(a))]).leaf,
-				New: leafOf(b[:min(mostCalls, len(b))]).leaf}, 0)
+			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: first(a), New: first(b)}, 0)
 		}
 	}
 }

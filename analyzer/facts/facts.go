@@ -109,6 +109,8 @@ type Value struct {
 	// Models are, of a call that may destroy something or hands something out, the calls answered by models that may
 	// have chosen the value, here or in plans above or below ("lib/digest.yaml: ask#1").
 	Models []string `json:"models,omitempty"`
+
+	means string // what is compared of it; see [side]
 }
 
 // A Source is a path that a value is read from, and who may have written what stands there.
@@ -198,9 +200,9 @@ func (l *Literal) UnmarshalJSON(text []byte) error {
 // IsZero reports whether there is no value, which null is.
 func (l Literal) IsZero() bool { return l.Text == nil }
 
-// Equal reports whether two values are the same, secrets included if both are known.
-func (l Literal) Equal(o Literal) bool {
-	return string(l.Text) == string(o.Text) && (l.secret == "" || o.secret == "" || l.secret == o.secret)
+// sameSecret reports whether two values that look the same are, as far as both are known.
+func (l Literal) sameSecret(o Literal) bool {
+	return l.secret == "" || o.secret == "" || l.secret == o.secret
 }
 
 // value is the value itself, less its secrets.

@@ -94,7 +94,7 @@ func graphOf(f *Facts) *graph {
 		for i := range p.facts.Calls {
 			for _, s := range p.facts.Calls[i].reads() {
 				list, met := lists[listOf(s.writers)]
-				if !met || len(s.writers) == 0 {
+				if !met {
 					list = node()
 					lists[listOf(s.writers)] = list
 					for _, w := range s.writers {

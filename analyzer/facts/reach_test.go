@@ -125,6 +125,18 @@ func TestWhatOnlyTightensIsntFirst(t *testing.T) {
 	}
 }
 
+// EXECUTION.md#diff: a question that is gone comes before other differences, whatever the call does.
+func TestRemovedQuestionsAreRisks(t *testing.T) {
+	of := func(call string) *facts.Facts {
+		return facts.Of(compiled(t, "plan.yaml", "activities: {t: {expr: '1'}}\ncalls: [{_tool: t"+call+"}]\n", nil), facts.Options{})
+	}
+	for what, c := range map[facts.Risk][2]string{facts.Unasked: {", _confirm: true", ""}, "": {"", ", _confirm: true"}} {
+		if all := facts.Compare(of(c[0]), of(c[1])).Differences; len(all) != 1 || all[0].Risk != what {
+			t.Errorf("%q and %q: %+v", c[0], c[1], all)
+		}
+	}
+}
+
 // EXECUTION.md#diff: a file that calls run is told of where it holds something else, or is there in one
 // of the plans only, whether an argv, a shell's code or a pattern names it.
 func TestFilesThatRunAreCompared(t *testing.T) {

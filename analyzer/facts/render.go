@@ -14,22 +14,11 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// A sheet writes texts of a plan, escaped, with at most so many characters; 0 is all.
-type sheet struct{ most int }
-
-// code is text of the plan.
-func (s *sheet) code(text string) string {
-	if s.most > 0 {
-		text = wording.Cut(text, s.most)
-	}
-	return diag.Escape(text)
-}
-
-// codes are texts of the plan with a comma between them.
-func (s *sheet) codes(texts []string) string {
+// codes are texts of the plan, escaped, with a comma between them.
+func codes(texts []string) string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
-		if out[i] = s.code(text); text == Anything {
+		if out[i] = diag.Escape(text); text == Anything {
 			out[i] = "anything"
 		}
 	}
@@ -82,10 +71,9 @@ func (c *Call) group() string {
 
 // Details are all facts for people who decide about a plan, the worst calls first.
 func (f *Facts) Details() (all Rows) {
-	s := &sheet{}
-	by := map[string]Rows{"Output": s.rows("", alone.tree(f.Output...))}
+	by := map[string]Rows{"Output": rowsOf("", alone.tree(f.Output...))}
 	add := func(group string, c *Call) {
-		by[group] = append(by[group], Row{Text: s.code(c.Name) + s.at(c.At), Rows: s.body(c)})
+		by[group] = append(by[group], Row{Text: diag.Escape(c.Name) + at(c.At), Rows: body(c)})
 	}
 	for _, p := range f.plans() {
 		for _, c := range p.facts.Calls {
@@ -145,7 +133,7 @@ func (e *Execution) Destination() string {
 }
 
 // body is all that a call of a plan does: the parts by which calls are compared, and what follows from them.
-func (s *sheet) body(c *Call) (all Rows) {
+func body(c *Call) (all Rows) {
 	one := *c
 	if c.Runs.Plan != "" {
 		one.Effect = Effect{} // is that of the plan's calls
@@ -158,7 +146,7 @@ func (s *sheet) body(c *Call) (all Rows) {
 		part{"effect declared by", leafOf(one.Effect.By), 0}, part{"effect claimed by", leafOf(claimedBy), 0},
 		part{"folder", leafOf(c.Runs.Folder), 0}, part{"definition", literal(c.Runs.Definition), 0}) {
 		if of.weight&repeated == 0 {
-			all = append(all, s.rows(of.name, of.of)...)
+			all = append(all, rowsOf(of.name, of.of)...)
 		}
 	}
 	if len(c.Runs.Unseen) > 0 {
@@ -166,76 +154,72 @@ func (s *sheet) body(c *Call) (all Rows) {
 			Row{Text: "runs shell code without \"files\": the digest doesn't cover the files that it uses"})
 	}
 	for _, condition := range c.Conditions {
-		all = append(all, Row{Text: s.condition(condition)})
+		all = append(all, Row{Text: condition.text()})
 	}
 	return all
 }
 
-// rows are the values of a part, each with its path.
-func (s *sheet) rows(what string, of *tree) (all Rows) {
-	of.leaves("", func(at string, one *tree) { all = append(all, s.row(what, at, s.side(one.leaf))) })
+// rowsOf are the values of a part, each with its path.
+func rowsOf(what string, of tree) (all Rows) {
+	leavesOf("", of, func(at string, leaf *Value) { all = append(all, row(what, at, leaf.text())) })
 	return all
 }
 
-func (s *sheet) row(what, path, text string) Row {
-	if words := strings.TrimSpace(what + " " + s.code(path)); words != "" {
+func row(what, path, text string) Row {
+	if words := strings.TrimSpace(what + " " + diag.Escape(path)); words != "" {
 		text = words + ": " + text
 	}
 	return Row{Text: text}
 }
 
-func (s *sheet) from(sources []Source) string {
-	words := make([]string, len(sources))
-	for i, source := range sources {
-		words[i] = s.source(source)
-	}
-	return strings.Join(words, ", ")
-}
-
-func (s *sheet) at(p *Place) string {
+func at(p *Place) string {
 	if p == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (%s:%d:%d)", s.code(p.File), p.Line, p.Column)
+	return fmt.Sprintf(" (%s:%d:%d)", diag.Escape(p.File), p.Line, p.Column)
 }
 
-func (s *sheet) condition(c Condition) string {
+func (c Condition) text() string {
 	words := c.Words
-	for _, part := range []string{s.code(c.Text), c.More, s.code(c.Path)} {
+	for _, part := range []string{c.Text, c.More, c.Path} {
 		if part != "" {
-			words += " " + part
+			words += " " + diag.Escape(part)
 		}
 	}
 	return words
 }
 
-// side is a value, with the models that may have chosen it.
-func (s *sheet) side(v *Value) string {
+// text is a value, with the models that may have chosen it.
+func (v *Value) text() string {
 	if v == nil {
 		return "nothing"
 	}
-	words := s.code(v.String())
+	words := diag.Escape(v.String())
+	from := make([]string, len(v.Sources))
+	for i, source := range v.Sources {
+		from[i] = source.text()
+	}
 	switch {
-	case len(v.Sources) == 1 && v.Sources[0].Path == v.Expression:
-		words = s.source(v.Sources[0])
-	case len(v.Sources) > 0:
-		words = strings.TrimPrefix(words+" from "+s.from(v.Sources), " from ")
+	case len(from) == 1 && v.Sources[0].Path == v.Expression:
+		words = from[0]
+	case len(from) > 0:
+		words = strings.TrimPrefix(words+" from "+strings.Join(from, ", "), " from ")
 	}
 	if len(v.Models) > 0 {
-		words += ", chosen by models: " + s.codes(v.Models)
+		words += ", chosen by models: " + codes(v.Models)
 	}
 	return words
 }
 
-// source is a path with the calls that may have written it.
-func (s *sheet) source(source Source) string {
+// text is a path with the calls that may have written it.
+func (source *Source) text() string {
 	if source.Path == OtherKinds {
 		return "all other messages of the context"
 	}
-	words := s.code(source.Path)
+	words := diag.Escape(source.Path)
 	var who []string
 	if len(source.Calls) > 0 {
-		who = append(who, s.codes(source.Calls))
+		who = append(who, codes(source.Calls))
 	}
 	if source.More > 0 {
 		who = append(who, fmt.Sprintf("%d more", source.More))
@@ -347,9 +331,10 @@ func (c *Comparison) JSON(w io.Writer) error {
 // headings are those of the risks, with their signs.
 var (
 	headings = map[Risk]string{
-		Destroys: "May destroy what it didn't", Leaves: "Changes what leaves the machine", "": "Other differences",
+		Destroys: "May destroy what it didn't", Leaves: "Changes what leaves the machine",
+		Unasked: "No longer asks a person", "": "Other differences",
 	}
-	signs = map[Risk]string{Destroys: "▲", Leaves: "↗"}
+	signs = map[Risk]string{Destroys: "▲", Leaves: "↗", Unasked: "✋"}
 )
 
 // Rows are the comparison for people: what destroys or leaves the machine otherwise than before comes first. Long
@@ -358,48 +343,50 @@ func (c *Comparison) Rows() (all Rows) {
 	if c.Same() {
 		return Rows{{Text: "the plans mean the same"}}
 	}
-	s := &sheet{longest}
 	for i := range c.Differences {
 		d := &c.Differences[i]
 		if i == 0 || d.Risk != c.Differences[i-1].Risk {
 			all = append(all, Row{Sign: signs[d.Risk], Text: headings[d.Risk], section: true})
 		}
 		section := &all[len(all)-1]
-		if head := s.about(d); len(section.Rows) == 0 || section.Rows[len(section.Rows)-1].Text != head {
+		if head := d.about(); len(section.Rows) == 0 || section.Rows[len(section.Rows)-1].Text != head {
 			section.Rows = append(section.Rows, Row{Text: head})
 		}
 		row := &section.Rows[len(section.Rows)-1]
-		row.Rows = append(row.Rows, s.difference(d)...)
+		row.Rows = append(row.Rows, d.rows()...)
 	}
 	return all
 }
 
 // about is the line above all differences of one item.
-func (s *sheet) about(d *Difference) string {
+func (d *Difference) about() string {
 	words := map[Change]string{Added: "+ ", Removed: "− ", Changed: "~ ", Renamed: "~ "}[d.Change]
-	words += strings.TrimSpace(string(d.Of) + " " + s.code(d.Name))
+	words += strings.TrimSpace(string(d.Of) + " " + diag.Escape(d.Name))
 	if d.Was != "" {
-		words += ", before " + s.code(d.Was)
+		words += ", before " + diag.Escape(d.Was)
 	}
-	words += s.at(d.At)
+	words += at(d.At)
 	if d.In != "" {
-		words += " in " + s.code(d.In) + ", which " + s.code(d.by) + " runs"
+		words += " in " + diag.Escape(d.In) + ", which " + diag.Escape(d.by) + " runs"
 	}
 	return words
 }
 
-// difference is what differs there.
-func (s *sheet) difference(d *Difference) (all Rows) {
+// rows are what differs there.
+func (d *Difference) rows() (all Rows) {
 	switch {
 	case d.Change == Renamed:
 		all = Rows{{Text: "renamed"}}
 	case d.Old != nil || d.New != nil:
-		all = Rows{s.row(d.What, d.Path, s.side(d.Old)+" → "+s.side(d.New))}
+		text := wording.Cut(d.Old.text(), longest) + " → " + wording.Cut(d.New.text(), longest)
+		all = Rows{row(d.What, d.Path, text)}
 	case d.Of == ItemCall:
-		all = s.body(d.call)
+		for _, one := range body(d.call) {
+			all = append(all, Row{Text: wording.Cut(one.Text, longest)})
+		}
 	}
 	if len(d.Reaches) > 0 {
-		all = append(all, s.row("reaches", "", s.codes(d.Reaches)))
+		all = append(all, row("reaches", "", codes(d.Reaches)))
 	}
 	return all
 }

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -12,14 +11,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/reference"
 )
 
-// A tree is a value that is compared: an object, a list, or a leaf, which is a literal or an expression. nil is no
-// value.
-type tree struct {
-	leaf   *Value
-	means  string // what is compared of a leaf besides a literal
-	fields map[string]*tree
-	items  []*tree
-}
+// A tree is a value that is compared: a map[string]tree, a []tree, or a leaf, which is a *Value. nil is no value.
+type tree any
 
 // A side is how one of two plans names calls and places.
 type side struct {
@@ -31,18 +24,16 @@ type side struct {
 var alone = side{name: func(call string) string { return call }}
 
 // tree puts together values by their paths.
-func (s side) tree(values ...Value) (root *tree) {
+func (s side) tree(values ...Value) (root tree) {
 	for _, v := range values {
-		leaf := &tree{leaf: &v}
-		if v.Literal.IsZero() {
-			leaf.means = v.Expression + "\x00" + s.sources(v.Sources)
-		}
 		path, _, _, err := reference.ReadSegments(below("", v.Path), 0, 0)
 		if err != nil {
 			path = []reference.Segment{{Key: v.Path}}
 		}
-		v.Path = ""
-		root = root.with(path, leaf)
+		if v.Path, v.means = "", string(v.Literal.Text); v.means == "" {
+			v.means = v.Expression + "\x00" + s.sources(v.Sources)
+		}
+		root = with(root, path, &v)
 	}
 	return root
 }
@@ -61,96 +52,94 @@ func (s side) sources(all []Source) string {
 	return b.String()
 }
 
-// with is the tree with another one at a path in it; items come in their order.
-func (t *tree) with(path []reference.Segment, other *tree) *tree {
+// with is a tree with another one at a path in it; items come in their order.
+func with(t tree, path []reference.Segment, other tree) tree {
 	if len(path) == 0 {
 		return other
 	}
-	if t == nil {
-		t = &tree{}
-	}
-	switch at := path[0]; {
-	case !at.IsIndex && t.fields == nil:
-		t.fields = map[string]*tree{at.Key: (*tree)(nil).with(path[1:], other)}
-	case !at.IsIndex:
-		t.fields[at.Key] = t.fields[at.Key].with(path[1:], other)
-	default:
-		if at.Index >= len(t.items) {
-			t.items = append(t.items, nil)
+	if at := path[0]; at.IsIndex {
+		items, _ := t.([]tree)
+		if at.Index >= len(items) {
+			items = append(items, nil)
 		}
-		last := &t.items[len(t.items)-1]
-		*last = (*last).with(path[1:], other)
+		last := len(items) - 1
+		items[last] = with(items[last], path[1:], other)
+		return items
 	}
-	return t
+	fields, _ := t.(map[string]tree)
+	if fields == nil {
+		fields = map[string]tree{}
+	}
+	fields[path[0].Key] = with(fields[path[0].Key], path[1:], other)
+	return fields
 }
 
 // leafOf is a JSON value, and nothing for "", which says nothing.
-func leafOf(v any) *tree {
+func leafOf(v any) tree {
 	if v == "" {
 		return nil
 	}
 	return literal(Literal{Text: Compact(v)})
 }
 
-func literal(l Literal) *tree {
+func literal(l Literal) tree {
 	if l.IsZero() {
 		return nil
 	}
-	return &tree{leaf: &Value{Literal: l}}
+	return &Value{Literal: l, means: string(l.Text)}
 }
 
-// opened is the tree, with the fields or items that a literal has.
-func (t *tree) opened() tree {
-	switch {
-	case t == nil:
-		return tree{}
-	case t.leaf == nil || t.leaf.Literal.IsZero():
-		return *t
+// meaning is a text, with what is compared of it.
+func meaning(shown, means string) tree {
+	return &Value{Literal: Literal{Text: Compact(shown)}, means: means}
+}
+
+// opened is a tree, or the fields or items that a literal has.
+func opened(t tree) tree {
+	v, _ := t.(*Value)
+	if v == nil || v.Literal.IsZero() {
+		return t
 	}
-	open := tree{leaf: t.leaf}
-	switch text := t.leaf.Literal.Text; text[0] {
+	switch v.Literal.Text[0] {
 	case '{':
 		var fields map[string]json.RawMessage
-		_ = json.Unmarshal(text, &fields)
-		open.fields = map[string]*tree{}
+		_ = json.Unmarshal(v.Literal.Text, &fields)
+		all := map[string]tree{}
 		for key, field := range fields {
-			open.fields[key] = literal(Literal{Text: field})
+			all[key] = literal(Literal{Text: field})
 		}
+		return all
 	case '[':
 		var items []json.RawMessage
-		_ = json.Unmarshal(text, &items)
-		open.items = []*tree{}
-		for _, item := range items {
-			open.items = append(open.items, literal(Literal{Text: item}))
+		_ = json.Unmarshal(v.Literal.Text, &items)
+		all := make([]tree, len(items))
+		for i, item := range items {
+			all[i] = literal(Literal{Text: item})
 		}
+		return all
 	}
-	return open
+	return t
 }
 
-// isLeaf reports whether a tree has one value or none.
-func (t *tree) isLeaf() bool { return t == nil || t.leaf != nil }
-
 // text has all of a tree.
-func (t *tree) text() string {
+func text(t tree) string {
 	var b strings.Builder
-	t.leaves("", func(at string, leaf *tree) {
-		fmt.Fprintf(&b, "%q %q %s %s\n", at, leaf.means, leaf.leaf.Literal.Text, leaf.leaf.Literal.secret)
-	})
+	leavesOf("", t, func(at string, v *Value) { fmt.Fprintf(&b, "%q %q %s\n", at, v.means, v.Literal.secret) })
 	return b.String()
 }
 
-// leaves visits all leaves with their paths below one.
-func (t *tree) leaves(at string, visit func(at string, leaf *tree)) {
-	switch {
-	case t == nil:
-	case t.leaf != nil:
+// leavesOf visits all leaves of a tree with their paths below one.
+func leavesOf(at string, t tree, visit func(at string, leaf *Value)) {
+	switch t := t.(type) {
+	case *Value:
 		visit(at, t)
-	default:
-		for _, key := range keysOf(t.fields, nil) {
-			t.fields[key].leaves(step(at, key), visit)
+	case map[string]tree:
+		for _, key := range keysOf(t, nil) {
+			leavesOf(step(at, key), t[key], visit)
 		}
-		for i, item := range t.items {
-			item.leaves(at+"["+strconv.Itoa(i)+"]", visit)
+	case []tree:
+		for i, item := range t {
+			leavesOf(at+"["+strconv.Itoa(i)+"]", item, visit)
 		}
 	}
 }
@@ -163,52 +152,51 @@ func step(at, key string) string {
 	return Step(at, key)
 }
 
-// isSame reports whether two leaves are the same, or neither tree has a value.
-func (t *tree) isSame(o *tree) bool {
-	switch {
-	case t == nil || o == nil:
-		return t == o
-	case t.leaf == nil || o.leaf == nil:
-		return false
-	}
-	return t.means != "" && t.means == o.means || !t.leaf.Literal.IsZero() && t.leaf.Literal.Equal(o.leaf.Literal)
-}
-
 // differ finds where two trees differ. Items with which both lists end are the same.
-func differ(at string, a, b *tree, found func(at string, old, new *Value)) {
-	if a.isSame(b) {
+func differ(at string, a, b tree, found func(at string, old, new *Value)) {
+	x, isX := a.(*Value)
+	y, isY := b.(*Value)
+	if a == nil && b == nil || isX && isY && x.means == y.means && x.Literal.sameSecret(y.Literal) {
 		return
 	}
-	x, y := a.opened(), b.opened()
+	old, new := opened(a), opened(b)
+	fields, areFields := old.(map[string]tree)
+	others, bothFields := new.(map[string]tree)
+	items, areItems := old.([]tree)
+	further, bothItems := new.([]tree)
 	switch {
-	case x.leaf != nil && y.leaf != nil && bytes.Equal(x.leaf.Literal.Text, y.leaf.Literal.Text):
-		found(at, x.leaf, y.leaf) // expressions, or a secret
-	case x.fields != nil && y.fields != nil:
-		for _, key := range keysOf(x.fields, y.fields) {
-			differ(step(at, key), x.fields[key], y.fields[key], found)
+	case isX && isY && string(x.Literal.Text) == string(y.Literal.Text): // expressions, or a secret
+		found(at, x, y)
+	case areFields && bothFields:
+		for _, key := range keysOf(fields, others) {
+			differ(step(at, key), fields[key], others[key], found)
 		}
-	case x.items != nil && y.items != nil:
-		before, now := x.items, y.items
-		for len(before) > 0 && len(now) > 0 && before[len(before)-1].text() == now[len(now)-1].text() {
-			before, now = before[:len(before)-1], now[:len(now)-1]
+	case areItems && bothItems:
+		for len(items) > 0 && len(further) > 0 && text(items[len(items)-1]) == text(further[len(further)-1]) {
+			items, further = items[:len(items)-1], further[:len(further)-1]
 		}
-		none := make([]*tree, max(len(before), len(now)))
-		before, now = slices.Concat(before, none[len(before):]), slices.Concat(now, none[len(now):])
-		for i := range none {
-			differ(at+"["+strconv.Itoa(i)+"]", before[i], now[i], found)
+		for i := range max(len(items), len(further)) {
+			var one, other tree
+			if i < len(items) {
+				one = items[i]
+			}
+			if i < len(further) {
+				other = further[i]
+			}
+			differ(at+"["+strconv.Itoa(i)+"]", one, other, found)
 		}
-	case a.isLeaf() && b.isLeaf():
-		found(at, x.leaf, y.leaf)
+	case (isX || a == nil) && (isY || b == nil):
+		found(at, x, y)
 	default:
-		a.leaves(at, func(at string, leaf *tree) { found(at, leaf.leaf, nil) })
-		b.leaves(at, func(at string, leaf *tree) { found(at, nil, leaf.leaf) })
+		leavesOf(at, a, func(at string, leaf *Value) { found(at, leaf, nil) })
+		leavesOf(at, b, func(at string, leaf *Value) { found(at, nil, leaf) })
 	}
 }
 
 // A part is one of those that calls and other items are compared by, and that people are shown of them.
 type part struct {
 	name string
-	of   *tree
+	of   tree
 	weight
 }
 
@@ -223,6 +211,7 @@ const (
 	limit                       // to add the part, or to lower it, has the call do less
 	grant                       // to remove the part has the call do less
 	repeated                    // [Call.Conditions] has the part, too
+	asks                        // the part has a person decide
 
 	acts  = destroys | leaves // the part decides what the call does, to what, or how often
 	acted = destroys | writes // something outside of the plan is another afterwards
@@ -234,19 +223,24 @@ func (w weight) risk() Risk {
 		return Destroys
 	case w&leaves != 0:
 		return Leaves
+	case w&asks != 0:
+		return Unasked
 	}
 	return ""
 }
 
 // parts are all parts of a call, in the order in which they are shown.
 func (s side) parts(c *Call) []part {
-	var list, context *Value
-	var most *tree
+	var when, list, context []Value
+	var most tree
+	if c.When != nil {
+		when = []Value{*c.When}
+	}
 	if c.Each != nil {
-		list, most = &c.Each.List, leafOf(c.Each.Most)
+		list, most = []Value{c.Each.List}, leafOf(c.Each.Most)
 	}
 	if len(c.Context) > 0 {
-		context = &Value{Sources: c.Context}
+		context = []Value{{Sources: c.Context}}
 	}
 	return []part{
 		{"tool", leafOf(c.Tool), acts | gives},
@@ -258,18 +252,18 @@ func (s side) parts(c *Call) []part {
 		{"runs the plan", s.place(c.Runs.Plan), acts | gives},
 		{"carried out by", carrierOf(&c.Runs), acts | gives},
 		{"value", s.tree(c.Values...), acts | gives},
-		{"condition", s.optional(c.When), acts | gives | limit | repeated},
+		{"condition", s.tree(when...), acts | gives | limit | repeated},
 		{"goes on when an item failed", flag(c.Each != nil && c.Each.Collect), 0},
 		{"most items", most, acts | gives | limit},
-		{"each of", s.optional(list), acts | gives | repeated},
-		{"context", s.optional(context), acts | gives},
+		{"each of", s.tree(list...), acts | gives | repeated},
+		{"context", s.tree(context...), acts | gives},
 		{"writes", writesOf(c), 0},
 		{"method", leafOf(c.Method), 0},
 		{"after", s.after(c), acts | limit | repeated},
 		{"tries", leafOf(max(1, c.Tries)), acts | limit},
 		{"backoff", leafOf(c.Backoff), 0},
 		{"timeout", leafOf(c.Timeout), 0},
-		{"a person is asked", flag(c.Confirm), acts | limit},
+		{"a person is asked", flag(c.Confirm), acts | asks | limit},
 		{"result", literal(c.Produced), acts | gives},
 		{"reasoning", leafOf(c.Reason), 0},
 	}
@@ -289,14 +283,7 @@ func (t Tool) parts() []part {
 		{"output", literal(t.Output), 0}, {"definition", literal(t.Definition), 0}}
 }
 
-func (s side) optional(v *Value) *tree {
-	if v == nil {
-		return nil
-	}
-	return s.tree(*v)
-}
-
-func flag(is bool) *tree {
+func flag(is bool) tree {
 	if !is {
 		return nil
 	}
@@ -305,7 +292,7 @@ func flag(is bool) *tree {
 
 // place is where something lies: places are the same if they are the same from the workspaces' roots,
 // or from the folders of the plans.
-func (s side) place(path string) *tree {
+func (s side) place(path string) tree {
 	relative, err := filepath.Rel(filepath.FromSlash(s.folder), filepath.FromSlash(path))
 	if path == "" || err != nil {
 		return leafOf(path)
@@ -314,20 +301,15 @@ func (s side) place(path string) *tree {
 }
 
 // carrierOf is what carries a call out; a changed definition of its activity is another difference.
-func carrierOf(e *Execution) *tree {
+func carrierOf(e *Execution) tree {
 	if e.Activity == "" || e.Kind == aPlan {
 		return meaning(e.Kind, e.Activity+"\x00"+e.Kind)
 	}
 	return meaning(e.Activity+": "+e.Destination(), e.Activity+"\x00")
 }
 
-// meaning is a text, with what is compared of it.
-func meaning(shown, means string) *tree {
-	return &tree{leaf: &Value{Literal: Literal{Text: Compact(shown)}}, means: means}
-}
-
 // writesOf is where results go: the order of alternatives counts, that of the paths of one doesn't.
-func writesOf(c *Call) *tree {
+func writesOf(c *Call) tree {
 	var routes []string
 	for _, route := range c.Writes {
 		paths := slices.Sorted(slices.Values(route))
@@ -337,11 +319,11 @@ func writesOf(c *Call) *tree {
 }
 
 // after is the set of calls that another comes after without reading from them.
-func (s side) after(c *Call) (set *tree) {
+func (s side) after(c *Call) (set tree) {
 	for _, a := range c.After {
 		shown := a.String()
 		a.Call = s.name(a.Call)
-		set = set.with([]reference.Segment{{Key: "\x00" + a.String()}}, meaning(shown, a.String()))
+		set = with(set, []reference.Segment{{Key: "\x00" + a.String()}}, meaning(shown, a.String()))
 	}
 	return set
 }
@@ -368,7 +350,7 @@ func (w *Worst) bounds() []namedBound {
 		{"seconds", w.Time}}
 }
 
-func (b Bound) tree() *tree {
+func (b Bound) tree() tree {
 	if b.Most == nil {
 		return leafOf("unbounded")
 	}

@@ -75,14 +75,14 @@ func (p *Permit) allow(f *facts.Facts, name string, rule map[string]any) error {
 	}
 	for _, key := range sorted(rule) {
 		v := rule[key]
-		switch text, isText := v.(string); {
+		switch path, _ := v.(string); {
 		case key == "_times":
 			if diag.ReadStrictly(facts.Compact(v), &e.Times) != nil || e.Times < 1 {
 				return fmt.Errorf("\"_times\" is a whole number from 1; got %s", short(v))
 			}
 		case key == "_outputPath":
-			if isText {
-				v = []any{text}
+			if path != "" {
+				v = []any{path}
 			}
 			if err := diag.ReadStrictly(facts.Compact(v), &e.Below); err != nil {
 				return fmt.Errorf("\"_outputPath\": %w", err)
@@ -94,12 +94,12 @@ func (p *Permit) allow(f *facts.Facts, name string, rule map[string]any) error {
 			}
 		case strings.HasPrefix(key, "_"):
 			return fmt.Errorf("there is no %q: expected \"_times\" or \"_outputPath\"", key)
-		case strings.HasPrefix(text, "†"):
-			e.Allow[key] = text
-			e.Needs = append(e.Needs, writersOf(f, text)...)
+		case strings.HasPrefix(path, "†"):
+			e.Allow[key] = path
+			e.Needs = append(e.Needs, writersOf(f, path)...)
 		default:
-			if e.Allow[key] = schemaOf(v); schema.New(e.Allow[key].(map[string]any), schema.Options{}).
-				Compile() != nil {
+			expected := schemaOf(v)
+			if e.Allow[key] = expected; schema.New(expected, schema.Options{}).Compile() != nil {
 				return fmt.Errorf("%q: it isn't a JSON Schema: %s", key, short(v))
 			}
 		}
@@ -136,21 +136,14 @@ func writersOf(f *facts.Facts, at string) []Row {
 
 // String is an entry that a reviewer added, in one line.
 func (e *Entry) String() string {
-	often := fmt.Sprintf("%d times", e.Times)
-	switch {
-	case e.Times >= mostTimes:
-		often = "any number of times"
-	case e.Times == 1:
-		often = "once"
+	often := "any number of times"
+	if e.Times < mostTimes {
+		often = wording.Count(e.Times, "time")
 	}
 	text := fmt.Sprintf("calls of %q that are at worst %s, with %s, writing at or below %s, %s",
 		e.Tool, effect(e.Effect, e.OpenWorld), facts.Compact(e.Allow), listed(e.Below), often)
-	for i, row := range e.Needs {
-		if i > 0 && row.Of == e.Needs[i-1].Of {
-			text += " or " + row.Is
-		} else {
-			text += fmt.Sprintf("; %s written by %s", row.Of, row.Is)
-		}
+	for _, row := range e.Needs {
+		text += fmt.Sprintf("; %s from %s", row.Of, entryText(row.Is))
 	}
 	return text
 }

@@ -34,18 +34,13 @@ func (d Difference) String() string {
 		text = "it doesn't wait for " + entryText(d.Of)
 	case d.What == After:
 		text = fmt.Sprintf("it waits for %s (%s)", entryText(d.Of), d.Is)
-	case d.What == Writers && d.Approved == nothing:
-		text = d.Of + " comes from " + entryText(d.Is)
 	case d.What == Writers:
 		text = fmt.Sprintf("%s comes from %s; approved: from %s", d.Of, entryText(d.Is), entryText(d.Approved))
 	case d.Approved != "":
 		text += "; approved: " + d.Approved
 	}
-	switch {
-	case d.In != "":
-		text = fmt.Sprintf("%q of %q: %s", d.Call, d.In, text)
-	case d.Call != "":
-		text = fmt.Sprintf("%q: %s", d.Call, text)
+	if d.Call != "" {
+		text = fmt.Sprintf("%q: %s", strings.TrimPrefix(d.In+": "+d.Call, ": "), text)
 	}
 	return diag.Escape(text)
 }
@@ -60,10 +55,10 @@ func entryText(entry string) string {
 		return fmt.Sprintf("%q, which isn't approved", name)
 	case "every":
 		return fmt.Sprintf("any call of %q", name)
-	case nothing:
-		return "no call"
+	case start:
+		return "the initial state"
 	}
-	return "the initial state"
+	return entry
 }
 
 // Without are the differences that aren't among those that were approved, wherever they are.
@@ -206,13 +201,11 @@ func effect(kind string, openWorld bool) string {
 }
 
 // without are the rows that aren't among others, which are sorted, and no exceptions.
-func without(rows, others []Row, isException func(Row) bool) (left []Row) {
-	for _, row := range rows {
-		if _, same := slices.BinarySearchFunc(others, row, Row.compare); !same && !isException(row) {
-			left = append(left, row)
-		}
-	}
-	return left
+func without(rows, others []Row, isException func(Row) bool) []Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
+		_, same := slices.BinarySearchFunc(others, r, Row.compare)
+		return same || isException(r)
+	})
 }
 
 // exceptions are the rows of an entry that the call needn't have, and those that it may have besides: nobody has to

@@ -9,17 +9,12 @@ import (
 // Meets reports whether a subject of a policy speaks of a call. A call counts under the name of its tool and under that
 // of the activity that carries it out, so that no other name gets round a rule.
 func Meets(s policy.Subject, plan *plan.Plan, call *plan.Call) bool {
-	switch r := rules(plan.Policies); {
-	case s.Any:
-		return true
-	case s.Tool != "":
+	if s.Tool != "" {
 		return Carries(call, s.Tool)
-	case s.Effects != 0:
-		return s.Effects&r.effects(plan, call) != 0
-	default:
-		gives, _ := r.output(plan, call)
-		return s.Label.Within(gives)
 	}
+	r := rules(plan.Policies)
+	gives, _ := r.output(plan, call)
+	return s.Meets(policy.Step{Effects: r.effects(plan, call), Label: gives})
 }
 
 // IsIdempotent reports whether another attempt of a call does no more than the first.

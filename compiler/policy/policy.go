@@ -109,46 +109,37 @@ func (r *Requires) Of(parameter string) (Said, bool) {
 // A Bounds narrows parameters of tools.
 type Bounds struct {
 	Rule
-	Tools []BoundTool
+	All []Bound
 }
 
-// A BoundTool is one tool of a Bounds.
-type BoundTool struct {
-	Name       string
-	Node       *source.Node // its name
-	Parameters []BoundParameter
-}
-
-// A BoundParameter is a parameter and the schema that its values must satisfy where it
-// is given.
-type BoundParameter struct {
-	Name   string
-	Node   *source.Node // the schema
-	Schema *schema.Schema
+// A Bound is a parameter of a tool and the schema that its values must satisfy where it is given.
+type Bound struct {
+	Tool, Parameter string
+	Node            *source.Node // the schema
+	Schema          *schema.Schema
 }
 
 // NamesNoType reports whether values of every type are within a bound, and yet not all
 // values: {maximum: 100} says nothing of "250" or null.
-func (b *BoundParameter) NamesNoType() bool {
+func (b *Bound) NamesNoType() bool {
 	return b.Schema.Accepts(nil) && b.Schema.Accepts(false) &&
 		schema.Contains(nil, b.Schema, schema.Budget{}).Relation != schema.Fits
 }
 
-// Refuses is what keeps parameters of some tools from being within the bounds; nil when nothing does. What patterns
-// cost is taken off an allowance; nil is none.
+// Refuses is the bound that parameters of some tools aren't within, and why; nil if there is none. What patterns cost
+// is taken off an allowance; nil is none.
 func (b *Bounds) Refuses(
 	isTool func(name string) bool, parameters map[string]any, a *schema.Allowance,
-) (tool, parameter string, why *schema.Violation) {
-	for _, t := range b.Tools {
-		for _, p := range t.Parameters {
-			if value, given := parameters[p.Name]; given && isTool(t.Name) {
-				if why := p.Schema.ValidateWithin(value, a); why != nil {
-					return t.Name, p.Name, why
-				}
+) (*Bound, *schema.Violation) {
+	for i := range b.All {
+		one := &b.All[i]
+		if value, given := parameters[one.Parameter]; given && isTool(one.Tool) {
+			if why := one.Schema.ValidateWithin(value, a); why != nil {
+				return one, why
 			}
 		}
 	}
-	return "", "", nil
+	return nil, nil
 }
 
 // An Only says which tools there may be.

@@ -20,7 +20,7 @@ import (
 // Parse reads a policy and returns its findings. The policy is never nil. It must not be used if a
 // finding is an error.
 func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic) {
-	r := &reader{policy: &Policy{File: file}, tried: schema.NewAllowance()}
+	r := &reader{policy: &Policy{File: file}, tried: schema.NewAllowance(), rules: map[string]*source.Node{}}
 	root, problems := source.Parse(file, limits)
 	for _, p := range problems {
 		r.Found = append(r.Found, diag.OfProblem(p))
@@ -41,7 +41,8 @@ func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic)
 type reader struct {
 	decode.Reader
 	policy *Policy
-	tried  schema.Allowance // for the patterns of all examples
+	tried  schema.Allowance        // for the patterns of all examples
+	rules  map[string]*source.Node // by name
 }
 
 // parts are the schemas of a policy's parts, by name; "" is that of the whole.
@@ -93,36 +94,28 @@ func (r *reader) root(root *source.Node) {
 	if !r.fits(root, "", "the policy") && root.Get("rules") != nil && root.Get("rules").Kind != source.Array {
 		return
 	}
-	p.Name = root.Get("policy").AsText()
-	p.Strict = root.Get("strict") != nil && root.Get("strict").Text == "true"
-	for _, f := range fields(root.Get("tools")) {
+	at := func(key string) *source.Node { return cmp.Or(root.Get(key), &source.Node{}) }
+	p.Name, p.Strict = at("policy").AsText(), at("strict").IsTrue()
+	for _, f := range at("tools").Fields {
 		if r.fits(f.Value, "tool", fmt.Sprintf("the tool %q", f.Key.Text)) {
 			p.Tools = append(p.Tools, toolOf(f))
 			r.names(f.Key)
 		}
 	}
-	for _, f := range fields(root.Get("values")) {
+	for _, f := range at("values").Fields {
 		r.value(f)
 	}
 	if list := root.Get("hosts"); list != nil {
 		r.hosts(list)
 	}
-	if list := root.Get("servers"); list != nil {
-		for i, n := range list.Items {
-			if r.fits(n, "server", fmt.Sprintf("server %d", i+1)) {
-				p.Servers = append(p.Servers, n)
-			}
+	for i, n := range at("servers").Items {
+		if r.fits(n, "server", fmt.Sprintf("server %d", i+1)) {
+			p.Servers = append(p.Servers, n)
 		}
 	}
-	rules := root.Get("rules")
-	if rules == nil {
-		return
-	}
-	names := map[string]*source.Node{}
-	for i, n := range rules.Items {
-		if i < maxRules {
-			r.rule(n, i, names)
-		}
+	rules := at("rules").Items
+	for i, n := range rules[:min(len(rules), maxRules)] {
+		r.rule(n, i)
 	}
 }
 
@@ -137,13 +130,6 @@ func (r *reader) hosts(list *source.Node) {
 			r.policy.Hosts.Entries = append(r.policy.Hosts.Entries, one)
 		}
 	}
-}
-
-func fields(n *source.Node) []source.Field {
-	if n == nil {
-		return nil
-	}
-	return n.Fields
 }
 
 func toolOf(f source.Field) Tool {
@@ -195,7 +181,7 @@ func (r *reader) value(f source.Field) {
 // kinds of rules, by the key that tells them.
 var kinds = []string{"requires", "bounds", "only", "order", "endorse"}
 
-func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
+func (r *reader) rule(n *source.Node, i int) {
 	what := fmt.Sprintf("rule %d", i+1)
 	if name := n.Get("rule").AsText(); name != "" {
 		what = fmt.Sprintf("the rule %q", name)
@@ -209,7 +195,7 @@ func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
 	if len(kind) != 1 {
 		f := r.Report(diag.WrongType, n.Span().Head(), "%s needs exactly one of %s; it has %d", what,
 			strings.Join(kinds, ", "), len(kind))
-		for _, one := range fields(n) {
+		for _, one := range n.Fields {
 			if near, ok := naming.Nearest(one.Key.Text, kinds); ok && len(kind) == 0 {
 				f.Advise("did you mean %q?", near).Rename(one.Key, 0, len(one.Key.Text), near, false)
 			}
@@ -229,13 +215,13 @@ func (r *reader) rule(n *source.Node, i int, names map[string]*source.Node) {
 		return
 	}
 	rule := Rule{Name: n.Get("rule").Text, Node: n.Get("rule")}
-	if before := names[rule.Name]; before != nil {
+	if before := r.rules[rule.Name]; before != nil {
 		r.Report(diag.DuplicateKey, rule.Node.Span(), "another rule is called %q, too", rule.Name).
 			Advise("findings speak of rules by what they say: give each its own words").
 			Note(before.Span(), "it is here")
 		return
 	}
-	names[rule.Name] = rule.Node
+	r.rules[rule.Name] = rule.Node
 	read := map[string]func(*source.Node, Rule) trial{
 		"requires": r.requires, "bounds": r.bounds, "only": r.only, "order": r.orders, "endorse": r.endorse,
 	}[kind[0]]

@@ -12,16 +12,11 @@ import (
 )
 
 // subjects reads one or several, and reports those that mean nothing.
-func (r *reader) subjects(n *source.Node) []Subject {
-	var all []Subject
+func (r *reader) subjects(n *source.Node) (all []Subject) {
 	if n == nil {
 		return nil
 	}
-	items := n.Items
-	if n.Kind == source.String {
-		items = []*source.Node{n}
-	}
-	for _, item := range items {
+	for _, item := range n.Several() {
 		if s, ok := r.subject(item); ok {
 			all = append(all, s)
 		}
@@ -74,14 +69,12 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 	sound := true
 	for _, tool := range n.Get("bounds").Fields {
 		r.names(tool.Key)
-		bound := BoundTool{Name: tool.Key.Text, Node: tool.Key}
 		for _, p := range tool.Value.Fields {
 			s := r.schema(p.Value, p.Key.Text)
 			sound = sound && s != nil
-			r.namesParameter(bound.Name, p.Key)
-			bound.Parameters = append(bound.Parameters, BoundParameter{p.Key.Text, p.Value, s})
+			r.namesParameter(tool.Key.Text, p.Key)
+			one.All = append(one.All, Bound{tool.Key.Text, p.Key.Text, p.Value, s})
 		}
-		one.Tools = append(one.Tools, bound)
 	}
 	if !sound {
 		return nil
@@ -90,14 +83,13 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 	return func(example *source.Node) (string, *source.Node, bool) {
 		applies := false
 		for _, tool := range example.Fields {
-			applies = applies || slices.ContainsFunc(one.Tools, func(t BoundTool) bool {
-				return t.Name == tool.Key.Text && slices.ContainsFunc(t.Parameters,
-					func(p BoundParameter) bool { return tool.Value.Get(p.Name) != nil })
+			isTool := func(name string) bool { return name == tool.Key.Text }
+			applies = applies || slices.ContainsFunc(one.All, func(b Bound) bool {
+				return isTool(b.Tool) && tool.Value.Get(b.Parameter) != nil
 			})
 			parameters, _ := tool.Value.Value().(map[string]any)
-			isTool := func(name string) bool { return name == tool.Key.Text }
-			if _, name, why := one.Refuses(isTool, parameters, &r.tried); why != nil {
-				return fmt.Sprintf("%q: %s", name, why.Error()), tool.Value.Get(name), true
+			if bound, why := one.Refuses(isTool, parameters, &r.tried); why != nil {
+				return fmt.Sprintf("%q: %s", bound.Parameter, why.Error()), tool.Value.Get(bound.Parameter), true
 			}
 		}
 		return "", nil, applies
