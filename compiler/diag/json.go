@@ -14,44 +14,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// The forms of LANGUAGE.md#findings. Their keys are never renamed, and each is always there.
-type (
-	jsonFinding struct {
-		Kind     string           `json:"kind"`
-		Code     string           `json:"code"`
-		Name     string           `json:"name"`
-		Severity string           `json:"severity"`
-		Message  string           `json:"message"`
-		File     *string          `json:"file"`
-		Start    *source.Position `json:"start"`
-		End      *source.Position `json:"end"`
-		Call     *string          `json:"call"`
-		Related  []jsonNote       `json:"related"`
-		Fixes    []jsonFix        `json:"fixes"`
-		Witness  any              `json:"witness"`
-		Help     *string          `json:"help"`
-	}
-	jsonNote struct {
-		Message string           `json:"message"`
-		File    *string          `json:"file"`
-		Start   *source.Position `json:"start"`
-		End     *source.Position `json:"end"`
-	}
-	jsonFix struct {
-		Message string     `json:"message"`
-		Safe    bool       `json:"safe"`
-		Edits   []jsonEdit `json:"edits"`
-	}
-	jsonEdit struct {
-		File  *string          `json:"file,omitempty"` // only when it isn't the finding's own
-		Start *source.Position `json:"start"`
-		End   *source.Position `json:"end"`
-		Text  string           `json:"text"`
-	}
-)
-
-// JSON writes findings for programs, one object a line, in the order given. Every key is always
-// there: file, start, end, call, help and witness
+// JSON writes findings for programs, one object a line, in the order given: LANGUAGE.md#findings. Keys are never renamed,
+// and every key is always there: file, start, end, call, help and witness
 // are null when there is none, related and fixes are [] then. An edit in
 // another file than its finding's names it under "file". The error is that of
 // w, or a witness that JSON can't hold.
@@ -64,30 +28,24 @@ func JSON(w io.Writer, findings []Diagnostic) error {
 	return nil
 }
 
-func findingJSON(d *Diagnostic) jsonFinding {
-	f := jsonFinding{
-		Kind: "finding", Code: d.Rule.Code, Name: d.Rule.Name, Severity: d.Severity.String(),
-		Message: d.Message, Call: OrNull(d.Call), Witness: d.Witness, Help: OrNull(d.Help),
-		Related: make([]jsonNote, len(d.Related)), Fixes: make([]jsonFix, len(d.Fixes)),
-	}
-	f.File, f.Start, f.End = place(d.Span)
+func findingJSON(d *Diagnostic) Ordered {
+	related, fixes := make([]Ordered, len(d.Related)), make([]Ordered, len(d.Fixes))
 	for i, n := range d.Related {
-		note := &f.Related[i]
-		note.Message = n.Message
-		note.File, note.Start, note.End = place(n.Span)
+		related[i] = placed(n.Span, "message", n.Message)
 	}
 	for i, fix := range d.Fixes {
-		edits := make([]jsonEdit, len(fix.Edits))
+		edits := make([]Ordered, len(fix.Edits))
 		for j, e := range fix.Edits {
-			edits[j].Text = e.Text
-			edits[j].File, edits[j].Start, edits[j].End = place(e.Span)
+			edits[j] = append(placed(e.Span), "text", e.Text)
 			if e.Span.File == d.Span.File {
-				edits[j].File = nil
+				edits[j] = edits[j][2:]
 			}
 		}
-		f.Fixes[i] = jsonFix{fix.Message, fix.Safe, edits}
+		fixes[i] = Ordered{"message", fix.Message, "safe", fix.Safe, "edits", edits}
 	}
-	return f
+	return append(placed(d.Span, "kind", "finding", "code", d.Rule.Code, "name", d.Rule.Name, "severity",
+		d.Severity.String(), "message", d.Message), "call", OrNull(d.Call), "related", related, "fixes", fixes,
+		"witness", d.Witness, "help", OrNull(d.Help))
 }
 
 // OrNull is a text that JSON shows as null where it is empty.
@@ -134,12 +92,12 @@ func (o Ordered) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-func place(s source.Span) (file *string, start, end *source.Position) {
+// placed adds where something is.
+func placed(s source.Span, before ...any) Ordered {
 	if !s.Known() {
-		return nil, nil, nil
+		return append(before, "file", nil, "start", nil, "end", nil)
 	}
-	from, to := s.From(), s.To()
-	return &s.File.Name, &from, &to
+	return append(before, "file", s.File.Name, "start", s.From(), "end", s.To())
 }
 
 // JSONLine writes a value as JSON on a line of its own. It has no character
