@@ -58,22 +58,22 @@ func (s *schedule) isFinal(i int32) bool {
 // reopenRun has what failed run again, and what was skipped for it; nothing that was done. A
 // failure that the plan took, and what a person rejected, stand as they are.
 func reopenRun(m *Machine) {
-	reopened, back := map[int32]*frame{}, map[string]bool{}
+	reopened := map[string]*frame{} // by instance
 	for _, f := range m.frames {
 		if f == nil || f.parent != nil || !reopenFrame(f) {
 			continue
 		}
-		reopened[f.order] = f
-		if f.left {
-			f.left, back[f.site.Instance] = false, true
+		if reopened[f.site.Instance] = f; f.left {
+			f.left = false
 			m.instances.working++
 		}
 	}
-	if len(back) > 0 {
-		m.instances.ends = slices.DeleteFunc(m.instances.ends, func(end InstanceEnd) bool { return back[end.ID] })
+	if m.instances != nil {
+		m.instances.ends = slices.DeleteFunc(m.instances.ends,
+			func(end InstanceEnd) bool { return reopened[end.ID] != nil })
 	}
 	m.errors = slices.DeleteFunc(m.errors, func(e runError) bool {
-		f := reopened[e.order]
+		f := reopened[e.Instance]
 		return f != nil && !slices.Contains(f.errors, e)
 	})
 }

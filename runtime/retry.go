@@ -125,8 +125,8 @@ func decideInFlight(f *frame, i int32, how InFlight) {
 		interrupted(f, i)
 	case f.repeatable(i):
 		f.transition(i, Queued)
-	case how == InFlightRetry:
-		f.calls[i].more.uncertain = true
+	case how == InFlightRetry: // which is the answer to what a person would be asked
+		f.calls[i].approved, f.calls[i].more.uncertain = true, true
 		f.transition(i, Queued)
 	case how == InFlightFail:
 		interrupted(f, i)

@@ -73,6 +73,12 @@ func TestRareTransitions(t *testing.T) {
 			s.tell(runtime.Resumed, "", nil)
 			s.tell(runtime.Decided, "one", says(runtime.Fail))
 		}, want: "one starts, one is asked about, one is failed"},
+		"one that is to be tried again isn't asked about as if it were new": {calls: merges[:1], events: func(s *story) {
+			s.tell(runtime.Resumed, "", func(e *runtime.Event) {
+				e.Resumption = &runtime.Resumption{InFlight: runtime.InFlightRetry, Confirm: &runtime.Confirm{Policy: runtime.Always}}
+			})
+			s.tell(runtime.Ended, "one", value(object))
+		}, want: "one starts, one starts, one is done"},
 		"its record is kept until another has settled": {calls: routes, events: func(s *story) {
 			s.tell(runtime.Resumed, "", nil)
 			s.tell(runtime.Decided, "two", says(runtime.Fail))

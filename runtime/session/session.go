@@ -193,9 +193,14 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	}
 	o.PlanOnly = o.Draft != nil
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
-	if o.Planned && o.Model != "" {
+	isRequest := p.Plan.Form == plan.Context || p.Plan.Form == plan.ProcessRecord
+	switch {
+	case o.Planned && o.Model != "":
 		return nil, diag.NewError(ErrUnrunnable,
 			"a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
+	case !o.Planned && isRequest && p.Plan.Solution == nil && len(p.Plan.Calls) == 0 && p.Plan.Output == nil:
+		return nil, diag.NewError(ErrUnrunnable, "%q has no calls, and no planner writes any", p.File.Name).
+			Advise("name one with --planner")
 	}
 	if err := within(p, &o); err != nil {
 		return nil, err
