@@ -14,11 +14,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// JSON writes findings for programs, one object a line, in the order given: LANGUAGE.md#findings. Keys are never renamed,
-// and every key is always there: file, start, end, call, help and witness
-// are null when there is none, related and fixes are [] then. An edit in
-// another file than its finding's names it under "file". The error is that of
-// w, or a witness that JSON can't hold.
+// JSON writes findings for programs, one object a line, in the order given: LANGUAGE.md#findings. Keys are never
+// renamed, and every key is always there: file, start, end, call, help and witness are null when there is none, related
+// and fixes are [] then. An edit in another file than its finding's names it under "file". The error is that of w, or a
+// witness that JSON can't hold.
 func JSON(w io.Writer, findings []Diagnostic) error {
 	for i := range findings {
 		if err := JSONLine(w, findingJSON(&findings[i])); err != nil {
