@@ -52,10 +52,6 @@ func (r *Simulation) Single() (*Simulation, error) {
 		return nil,
 			errors.New("a schedule orders the calls of one state, and instances of this plan have calls of their own")
 	}
-	if len(p.Instances) == 0 && !p.AwaitsInstances && len(p.Delegates) == 0 &&
-		!slices.ContainsFunc(p.Calls, func(c *plan.Call) bool { return c.Each != nil || c.Instance != "" }) {
-		return r, nil
-	}
 	one := *p
 	if len(p.Instances) > 0 {
 		one.AwaitsInstances = false
@@ -65,7 +61,7 @@ func (r *Simulation) Single() (*Simulation, error) {
 	one.Calls = make([]*plan.Call, len(p.Calls))
 	for i, of := range p.Calls {
 		call := *compiler.WithoutItems(of)
-		call.Delegate, call.Instance = "", ""
+		call.Delegate, call.Instance, call.Retry = "", "", plan.Retry{}
 		one.Calls[i] = &call
 	}
 	return &Simulation{&one, r.conflict}, nil
@@ -90,16 +86,19 @@ const conflictTries = 12
 // conflictSchedules are two orders of the same work, confirmed by a replay, that end in different states: all that
 // the two calls depend on, then one before the other. They are nil where no replay differs.
 func conflictSchedules(p *Pass, u *plan.Unordered, branch logic.Assignment) []Schedule {
-	needed := neededBy(p, u.A, u.B)
-	m := &maker{pass: p, branch: branch, conflict: u, leaves: map[int][]demand{}}
-	m.require(append(slices.Clone(needed), int32(u.A), int32(u.B)))
+	var ofA, ofB dag.Trace
+	ofA.Follow(&p.Plan.Graph, int32(u.A))
+	ofB.Follow(&p.Plan.Graph, int32(u.B))
+	needed := slices.DeleteFunc(slices.Clone(p.Plan.Graph.Order()),
+		func(i int32) bool { return !ofA.Met(i) && !ofB.Met(i) })
 	cost := analysis.Kept[replayed](p.Store)
 	for seed := range uint64(conflictTries) {
 		// A replay settles every call, and looks along every dependency.
 		if *cost += replayed(2*len(p.Plan.Calls) + p.Plan.Graph.Edges()/2); *cost > maxEvidence {
 			return nil
 		}
-		m.seed = seed
+		m := &maker{pass: p, branch: branch, seed: seed, leaves: map[int32][]demand{}}
+		m.require(u, append(slices.Clone(needed), int32(u.A), int32(u.B)))
 		var before []ScheduledEnd
 		for _, call := range needed {
 			before = append(before, m.end(int(call)))
@@ -136,44 +135,30 @@ func differ(p *Pass, schedules []Schedule) bool {
 	return !reflect.DeepEqual(ends[0], ends[1])
 }
 
-// neededBy gives the calls that two calls depend on, directly or not, in the order in which they may run.
-func neededBy(p *Pass, a, b int) (needed []int32) {
-	var ofA, ofB dag.Trace
-	ofA.Follow(&p.Plan.Graph, int32(a))
-	ofB.Follow(&p.Plan.Graph, int32(b))
-	for _, i := range p.Plan.Graph.Order() {
-		if ofA.Met(i) || ofB.Met(i) {
-			needed = append(needed, i)
-		}
-	}
-	return needed
-}
-
 // A maker makes up results that let the calls of a schedule run.
 type maker struct {
-	pass     *Pass
-	branch   logic.Assignment // on which the calls run
-	conflict *plan.Unordered
-	seed     uint64
-	leaves   map[int][]demand // by call: what its result must hold; by -1, what the run begins with
+	pass   *Pass
+	branch logic.Assignment // on which the calls run
+	seed   uint64
+	leaves map[int32][]demand // by call: what its result must hold; by nobody, what the run begins with
 }
 
-// A demand is a place below a written path, and what must stand there: a value,
-// or anything at all that fits the schema.
+// nobody is who writes what a run begins with.
+const nobody = -1
+
+// A demand is a path and what must be there: a value, or anything at all unless something is.
 type demand struct {
-	path   pathtree.ID
-	fixed  bool
-	value  any
-	fits   *schema.Schema
-	method plan.Method // how the call writes for which there must be room
+	path  pathtree.ID
+	fixed bool
+	value any
 }
 
 // require notes what the calls read from each other's results: something has to
 // be there, of the type that the parameter takes, and such that conditions hold.
-func (m *maker) require(calls []int32) {
-	plan := m.pass.Plan
+func (m *maker) require(u *plan.Unordered, calls []int32) {
+	p := m.pass.Plan
 	for _, c := range calls {
-		call := plan.Calls[c]
+		call := p.Calls[c]
 		accepts, guard := map[*expression.Expr]*schema.Schema{}, compiler.Condition(call)
 		for _, f := range call.Params.Fields {
 			if call.Tool != nil && call.Tool.Parameters != nil && f.Value.Expr != nil {
@@ -185,24 +170,35 @@ func (m *maker) require(calls []int32) {
 		}
 		for t := range call.Expressions() {
 			for _, read := range t.Reads {
-				one := demand{path: plan.Reads[read].Path}
+				r := &p.Reads[read]
+				var value any
+				var fixed bool
+				var fits *schema.Schema
 				if t == guard {
-					one.value, one.fixed = m.pass.Flow.Conditions().ReadValue(read, m.branch)
+					value, fixed = m.pass.Flow.Conditions().ReadValue(read, m.branch)
 				} else if t.Expr.Plain() {
-					one.fits = accepts[t.Expr]
+					fits = accepts[t.Expr]
 				}
-				m.demand(one, plan.Reads[read].Writers)
+				writers := r.Writers
+				if len(writers) == 0 {
+					writers = []int32{nobody}
+				}
+				for _, w := range writers {
+					if !fixed {
+						value = m.filling(w, r.Path, plan.Set, fits)
+					}
+					m.leaves[w] = append(m.leaves[w], demand{r.Path, fixed, value})
+				}
 			}
 		}
 	}
 	for _, c := range calls {
-		m.room(plan.Calls[c], plan.Calls[c].Waits)
+		m.room(p.Calls[c], p.Calls[c].Waits)
 	}
-	m.room(plan.Calls[m.conflict.A], []int32{int32(m.conflict.B)})
-	m.room(plan.Calls[m.conflict.B], []int32{int32(m.conflict.A)})
+	m.room(p.Calls[u.A], []int32{int32(u.B)})
+	m.room(p.Calls[u.B], []int32{int32(u.A)})
 	for _, list := range m.leaves { // the deepest first: a container is there before something is sought in it
-		slices.SortStableFunc(list,
-			func(a, b demand) int { return plan.Paths.Depth(b.path) - plan.Paths.Depth(a.path) })
+		slices.SortStableFunc(list, func(a, b demand) int { return p.Paths.Depth(b.path) - p.Paths.Depth(a.path) })
 	}
 }
 
@@ -210,43 +206,26 @@ func (m *maker) require(calls []int32) {
 // place for it, and a value that its own replaces.
 func (m *maker) room(call *plan.Call, writers []int32) {
 	for _, path := range call.Paths() {
-		if len(writers) > 0 {
-			m.demand(demand{path: path.ID, method: call.Method}, writers)
+		for _, w := range writers {
+			m.leaves[w] = append(m.leaves[w], demand{path.ID, false, m.filling(w, path.ID, call.Method, nil)})
 		}
-	}
-}
-
-// demand notes one for every call that may write what is read, or for what a run begins with.
-func (m *maker) demand(one demand, writers []int32) {
-	for _, w := range writers {
-		m.leaves[int(w)] = append(m.leaves[int(w)], one)
-	}
-	if len(writers) == 0 {
-		m.leaves[-1] = append(m.leaves[-1], one)
 	}
 }
 
 // beginning is the input and the state that the run begins with, where they differ from the plan's own.
 func (m *maker) beginning() (input, state map[string]any) {
-	plan := m.pass.Plan
-	for _, one := range m.leaves[-1] {
-		path := plan.Paths.Segments(one.path)
-		over, own := &input, plan.Input
-		if path[0].Key == "state" {
-			over, own = &state, plan.State
+	p := m.pass.Plan
+	begins := map[string]any{"input": p.Input, "state": p.State}
+	for _, one := range m.leaves[nobody] {
+		if path := p.Paths.Segments(one.path); len(path) > 1 && (path[0].Key == "input" || path[0].Key == "state") {
+			begins[path[0].Key] = plant(begins[path[0].Key], path[1:], one)
 		}
-		if len(path) < 2 || path[0].Key != "input" && path[0].Key != "state" {
-			continue
-		}
-		if _, given := pathtree.Walk(own, path[1:]); given && !one.fixed {
-			continue
-		}
-		merged := any(*over)
-		_, planted := (*over)[path[1].Key]
-		if value, ok := pathtree.Step(own, path[1]); ok && !planted {
-			merged = pathtree.With(merged, path[1:2], value)
-		}
-		*over, _ = m.plant(merged, path[1:], nil, one).(map[string]any)
+	}
+	if !reflect.DeepEqual(begins["input"], p.Input) {
+		input, _ = begins["input"].(map[string]any)
+	}
+	if !reflect.DeepEqual(begins["state"], p.State) {
+		state, _ = begins["state"].(map[string]any)
 	}
 	return input, state
 }
@@ -271,11 +250,10 @@ func (m *maker) end(index int) ScheduledEnd {
 }
 
 // result makes a result that the tool and the state schema accept, with a value at every path that is read.
-func (m *maker) result(call *plan.Call, route plan.Route) any {
+func (m *maker) result(call *plan.Call, route plan.Route) (value any) {
 	if call.Produced != nil {
 		return call.Produced.Value()
 	}
-	var value any
 	var known []*schema.Schema
 	if call.Tool != nil && call.Tool.Output != nil {
 		known = append(known, call.Tool.Output)
@@ -286,35 +264,32 @@ func (m *maker) result(call *plan.Call, route plan.Route) any {
 		}
 	}
 	if len(known) > 0 {
-		value, _ = samples.Evidence(m.pass, schema.AllOf(known...), m.chance(call.Index))
+		value, _ = samples.Evidence(m.pass, schema.AllOf(known...), m.chance(int32(call.Index)))
 	}
+	paths := m.pass.Plan.Paths
 	for _, path := range route {
-		for _, one := range m.leaves[call.Index] {
-			if m.pass.Plan.Paths.IsAbove(path.ID, one.path) {
-				steps := m.pass.Plan.Paths.Segments(one.path)[m.pass.Plan.Paths.Depth(path.ID):]
-				value = m.plant(value, steps, call, one)
+		for _, one := range m.leaves[int32(call.Index)] {
+			if paths.IsAbove(path.ID, one.path) {
+				value = plant(value, paths.Segments(one.path)[paths.Depth(path.ID):], one)
 			}
 		}
 	}
 	if value == nil {
-		value = m.filling(call, demand{method: call.Method})
+		value = m.filling(int32(call.Index), pathtree.Root, call.Method, nil)
 	}
 	return value
 }
 
-func (m *maker) chance(at int) *rand.Rand { return rand.New(rand.NewPCG(m.seed, uint64(at))) }
+func (m *maker) chance(at int32) *rand.Rand { return rand.New(rand.NewPCG(m.seed, uint64(at))) }
 
-// filling is a value for a place: of a call's result, or for no call of what the run begins with. Where nothing is
-// known of it, it names the call.
-func (m *maker) filling(call *plan.Call, one demand) any {
-	if one.fixed {
-		return one.value
-	}
-	text, at, known := "given", int(one.path), []*schema.Schema{one.fits}
-	if call != nil {
-		text, at = "from "+call.Name, call.Index
+// filling is a value for a place that a call writes, or for one of what the run begins with. Where nothing is known of
+// it, it names the call.
+func (m *maker) filling(writer int32, path pathtree.ID, method plan.Method, fits *schema.Schema) any {
+	text, at, known := "given", int32(path), []*schema.Schema{fits}
+	if writer != nobody {
+		text, at = "from "+m.pass.Plan.Calls[writer].Name, writer
 	} else {
-		known = append(known, m.pass.Flow.Initial(one.path).Schema)
+		known = append(known, m.pass.Flow.Initial(path).Schema)
 	}
 	for _, s := range known {
 		if s != nil {
@@ -323,7 +298,7 @@ func (m *maker) filling(call *plan.Call, one demand) any {
 			}
 		}
 	}
-	switch one.method {
+	switch method {
 	case plan.Merge, plan.Assign:
 		return map[string]any{"by": text}
 	case plan.Push, plan.Concat:
@@ -332,9 +307,9 @@ func (m *maker) filling(call *plan.Call, one demand) any {
 	return text
 }
 
-// plant puts a value at a path of another value unless one is present; a fixed value always replaces
+// plant puts what is demanded at a path of a value unless one is present; a fixed value always replaces
 // it. Values above it are replaced only where nothing is known.
-func (m *maker) plant(value any, steps []expression.Segment, call *plan.Call, one demand) any {
+func plant(value any, steps []expression.Segment, one demand) any {
 	at := value
 	for _, step := range steps {
 		kind := schema.Object
@@ -349,5 +324,5 @@ func (m *maker) plant(value any, steps []expression.Segment, call *plan.Call, on
 	if at != nil && !one.fixed {
 		return value
 	}
-	return pathtree.With(value, steps, m.filling(call, one))
+	return pathtree.With(value, steps, one.value)
 }

@@ -218,10 +218,7 @@ type world struct {
 	order    int
 	running  int
 	frames   map[int]*played
-	roots    []*played               // those of the run itself
-	schedule []analyzer.ScheduledEnd // when tries end
-	ended    []bool                  // by event of the schedule; nil where there is none
-	last     time.Duration           // when the last try ends that the schedule doesn't name
+	roots    []*played // those of the run itself
 	profiles map[*plan.Tool]profile
 	read     map[*plan.Plan][][]*plan.Read // by writer
 	budget   *activity.Budget              // of expressions; nil for no bound
@@ -296,10 +293,6 @@ func (w *world) start(c runtime.Command) {
 		w.out.Peak = w.running
 	}
 	e := c.Event(runtime.Ended)
-	if w.ended != nil {
-		w.later(w.replay(c, &e), e)
-		return
-	}
 	how := w.profile(call.Tool)
 	report.Cost += how.cost.draw(w.chance(c, -2))
 	duration := time.Duration(how.duration.draw(w.chance(c, w.options.Schedule)))

@@ -1,8 +1,6 @@
 package samples
 
 import (
-	"math"
-
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -27,10 +25,24 @@ func IsHole(v any) bool {
 const mostParts = 20_000
 
 // IsLarge reports whether a value has more parts than are worked with.
-func IsLarge(v any) bool {
-	left := mostParts
-	certainty(v, &left)
-	return left < 0
+func IsLarge(v any) bool { return size(v, mostParts) > mostParts }
+
+// size is how many parts a value has, or more than most.
+func size(v any, most int) (n int) {
+	n = 1
+	switch v := v.(type) {
+	case []any:
+		for i := 0; i < len(v) && n <= most; i++ {
+			n += size(v[i], most-n)
+		}
+	case map[string]any:
+		for _, field := range v {
+			if n <= most {
+				n += size(field, most-n)
+			}
+		}
+	}
+	return n
 }
 
 // IsOpen reports whether a value may have any other key, or be anything.
@@ -50,60 +62,34 @@ const (
 )
 
 // Clear is a value without its marks, and what they say. A hole is null.
-func Clear(v any) (any, Certainty) {
-	left := math.MaxInt
-	how := certainty(v, &left)
-	if how == Described {
-		return v, how
+func Clear(v any) (_ any, how Certainty) {
+	part := func(v any) any {
+		cleared, certainty := Clear(v)
+		how = max(how, certainty)
+		return cleared
 	}
-	return cleared(v), how
-}
-
-func certainty(v any, left *int) (how Certainty) {
-	if *left--; *left < 0 {
-		return Unknown
-	}
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			how = max(how, certainty(item, left))
-		}
-	case map[string]any:
-		if IsHole(v) {
-			return Unknown
-		}
-		for key, field := range v {
-			if key == mark {
-				how = max(how, Open)
-			} else {
-				how = max(how, certainty(field, left))
-			}
-		}
-	}
-	return how
-}
-
-func cleared(v any) any {
 	switch v := v.(type) {
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
-			all[i] = cleared(v[i])
+			all[i] = part(v[i])
 		}
-		return all
+		return all, how
 	case map[string]any:
 		if IsHole(v) {
-			return nil
+			return nil, Unknown
 		}
 		all := make(map[string]any, len(v))
 		for key, field := range v {
-			if key != mark {
-				all[key] = cleared(field)
+			if key == mark {
+				how = max(how, Open)
+			} else {
+				all[key] = part(field)
 			}
 		}
-		return all
+		return all, how
 	}
-	return v
+	return v, Described
 }
 
 // IsCertain reports whether a schema refuses a value whatever is in its holes.
