@@ -23,9 +23,8 @@ const (
 // A dealer makes a card.
 type dealer struct {
 	facts      *Facts
-	full       bool           // nothing is cut
-	calls      []*Call        // of the plan and those that it runs, without those that only run a plan
-	uses       map[string]int // how many calls a tool has
+	full       bool    // nothing is cut
+	calls      []*Call // of the plan and those that it runs, without those that only run a plan
 	conditions []string
 	rows       Rows
 }
@@ -33,14 +32,12 @@ type dealer struct {
 // Card is what a reviewer needs first of facts that [Of] collected, in at most 25 rows: what destroys is never cut.
 // Values are those that alone are approved; without them the card has the plan's own input. A full card has all calls.
 func (f *Facts) Card(digest string, values []string, full bool) Rows {
-	d := &dealer{facts: f, full: full, uses: map[string]int{}}
-	for _, p := range f.plans() {
-		for _, c := range p.facts.Calls {
-			c.Name, c.Tool = join(p.path, c.Name), join(p.path, c.Tool)
-			d.uses[c.Tool]++
-			if c.Runs.Plan == "" && c.Runs.Kind != Produced {
-				d.calls = append(d.calls, &c)
-			}
+	d := &dealer{facts: f, full: full}
+	for _, a := range indexOf(f).calls {
+		c := *a.Call
+		c.Name, c.Tool = join(a.plan, c.Name), join(a.plan, c.Tool)
+		if c.Runs.Plan == "" && c.Runs.Kind != Produced {
+			d.calls = append(d.calls, &c)
 		}
 	}
 	for _, t := range f.Tools {
@@ -57,7 +54,7 @@ func (f *Facts) Card(digest string, values []string, full bool) Rows {
 	d.list("▲", "DESTROYS", effect(effects.Destructive), d.act, d.acts)
 	d.list("▲", "MAY DESTROY, no trusted source describes", effect(effects.Unknown), d.act, d.acts)
 	d.list("↗", "LEAVES the machine by", func(c *Call) bool { return c.Leaves() && !model(c) }, d.passes,
-		func(what string, all []*Call) string { return d.brief(namesOf(all, nil)) + " → " + what })
+		func(what string, all []*Call) string { return d.brief(namesOf(all)) + " → " + what })
 	d.list("✎", "WRITES by", effect(effects.Writes), nil, nil)
 	d.list("✦", "MODELS answer", model, nil, nil)
 	if f.Planned || len(f.Advisors) > 0 {
@@ -132,14 +129,12 @@ func grouped(all []*Call, key func(*Call) string) (keys []string, by map[string]
 	return keys, by
 }
 
-// namesOf are those of some calls, several of one tool as one, and calls of a tool that has so many uses by the tool.
-func namesOf(all []*Call, uses map[string]int) []string {
+// namesOf are those of some calls, several of one tool as one.
+func namesOf(all []*Call) []string {
 	tools, by := grouped(all, func(c *Call) string { return c.Tool })
 	for i, tool := range tools {
-		if n := len(by[tool]); n > 1 {
-			tools[i] = fmt.Sprintf("%s ×%d", tool, n)
-		} else if uses[tool] < 2 {
-			tools[i] = by[tool][0].Name
+		if tools[i] = by[tool][0].Name; len(by[tool]) > 1 {
+			tools[i] = fmt.Sprintf("%s ×%d", tool, len(by[tool]))
 		}
 	}
 	return tools
@@ -155,7 +150,7 @@ func (d *dealer) list(sign, head string, test func(*Call) bool, key func(*Call) 
 	}
 	row := Row{Sign: sign, Text: head + " " + wording.Count(len(all), "call")}
 	if key == nil {
-		row.Text += ": " + d.brief(namesOf(all, nil))
+		row.Text += ": " + d.brief(namesOf(all))
 		d.rows = append(d.rows, row)
 		return
 	}
@@ -164,7 +159,7 @@ func (d *dealer) list(sign, head string, test func(*Call) bool, key func(*Call) 
 		row.Rows = append(row.Rows, Row{Text: text(k, by[k])})
 	}
 	if sign == "▲" && len(keys) > mostActs && !d.full {
-		row.Rows = Rows{{Text: d.first(namesOf(all, nil), len(all))}}
+		row.Rows = Rows{{Text: d.first(namesOf(all), len(all))}}
 	}
 	d.rows = append(d.rows, row)
 }
@@ -189,7 +184,7 @@ func (d *dealer) act(c *Call) string {
 
 // acts are calls that do the same, with the names of their conditions.
 func (d *dealer) acts(act string, all []*Call) string {
-	text := strings.Join(namesOf(all, nil), ", ") + "  " + act
+	text := strings.Join(namesOf(all), ", ") + "  " + act
 	if slices.ContainsFunc(all, func(c *Call) bool { return !slices.Equal(c.Conditions, all[0].Conditions) }) {
 		return text + ", each under conditions of its own"
 	}
@@ -313,9 +308,9 @@ func (d *dealer) unfinished() {
 		if done == nil || never == nil && impacts[i]&acted == 0 {
 			continue
 		}
-		ending := " → done anyway: " + d.brief(namesOf(done, d.uses))
+		ending := " → done anyway: " + d.brief(namesOf(done))
 		if never != nil {
-			ending += "; never: " + d.brief(namesOf(never, d.uses))
+			ending += "; never: " + d.brief(namesOf(never))
 		}
 		causes, endings[&calls[i]] = append(causes, &calls[i]), ending
 	}
@@ -326,7 +321,7 @@ func (d *dealer) unfinished() {
 		if slices.ContainsFunc(by[ending], func(c *Call) bool { return c.Confirm }) {
 			fails += " or is rejected"
 		}
-		row.Rows = append(row.Rows, Row{Text: d.brief(namesOf(by[ending], d.uses)) + fails + ending})
+		row.Rows = append(row.Rows, Row{Text: d.brief(namesOf(by[ending])) + fails + ending})
 	}
 	if row.Rows != nil {
 		d.rows = append(d.rows, row)

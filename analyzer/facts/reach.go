@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -32,12 +34,13 @@ type index struct {
 
 func indexOf(f *Facts) index {
 	all := index{first: map[string]int{}, runners: map[string][]int{}}
-	for _, p := range f.plans() {
-		all.first[p.path] = len(all.calls)
-		for i := range p.facts.Calls {
-			call := &p.facts.Calls[i]
+	for _, path := range append([]string{""}, slices.Sorted(maps.Keys(f.Delegates))...) {
+		all.first[path] = len(all.calls)
+		of := cmp.Or(f.Delegates[path], f)
+		for i := range of.Calls {
+			call := &of.Calls[i]
 			all.runners[call.Runs.Plan] = append(all.runners[call.Runs.Plan], len(all.calls))
-			all.calls = append(all.calls, actor{call, p.path})
+			all.calls = append(all.calls, actor{call, path})
 		}
 	}
 	delete(all.runners, "")
@@ -88,23 +91,23 @@ func graphOf(f *Facts) *graph {
 		return len(g.next) - 1
 	}
 	ends, lists := map[string]int{}, map[writerList]int{}
-	for _, p := range f.plans() {
-		first := g.first[p.path]
-		ends[p.path] = node()
-		for i := range p.facts.Calls {
-			for _, s := range p.facts.Calls[i].reads() {
-				list, met := lists[listOf(s.writers)]
-				if !met {
-					list = node()
-					lists[listOf(s.writers)] = list
-					for _, w := range s.writers {
-						g.next[first+int(w)] = append(g.next[first+int(w)], list)
-					}
+	for path := range g.first {
+		ends[path] = node()
+	}
+	for at, a := range g.calls {
+		for _, s := range a.reads() {
+			list, met := lists[listOf(s.writers)]
+			if !met {
+				list = node()
+				lists[listOf(s.writers)] = list
+				for _, w := range s.writers {
+					writer := g.first[a.plan] + int(w)
+					g.next[writer] = append(g.next[writer], list)
 				}
-				g.next[list] = append(g.next[list], first+i)
 			}
-			g.next[first+i] = append(g.next[first+i], ends[p.path])
+			g.next[list] = append(g.next[list], at)
 		}
+		g.next[at] = append(g.next[at], ends[a.plan])
 	}
 	for path, end := range ends {
 		for _, runner := range g.runners[path] {

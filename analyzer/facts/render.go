@@ -3,9 +3,7 @@ package facts
 import (
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,21 +21,6 @@ func codes(texts []string) string {
 		}
 	}
 	return strings.Join(out, ", ")
-}
-
-// within is a plan, and where it stands.
-type within struct {
-	path  string // "" for the outermost
-	facts *Facts
-}
-
-// plans are the plan and those that are run as its calls, each once.
-func (f *Facts) plans() []within {
-	all := []within{{"", f}}
-	for _, path := range slices.Sorted(maps.Keys(f.Delegates)) {
-		all = append(all, within{path, f.Delegates[path]})
-	}
-	return all
 }
 
 // join is a call with the plan that it is in.
@@ -75,11 +58,10 @@ func (f *Facts) Details() (all Rows) {
 	add := func(group string, c *Call) {
 		by[group] = append(by[group], Row{Text: diag.Escape(c.Name) + at(c.At), Rows: body(c)})
 	}
-	for _, p := range f.plans() {
-		for _, c := range p.facts.Calls {
-			c.Name = join(p.path, c.Name)
-			add(c.group(), &c)
-		}
+	for _, a := range indexOf(f).calls {
+		c := *a.Call
+		c.Name = join(a.plan, c.Name)
+		add(c.group(), &c)
 	}
 	for _, t := range f.Tools {
 		if f.Planned {

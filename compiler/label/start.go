@@ -105,27 +105,22 @@ const declaredSecret = "its schema says that it is secret"
 
 func nameOfSecret(key string) string { return fmt.Sprintf("%q is the name of a secret", key) }
 
-// secret adds a secret where no policy says what is there, and asks for more.
-func (s *start) secret(path []expression.Segment, why string) bool {
+// secret adds a secret where no policy says what is there.
+func (s *start) secret(path []expression.Segment, why string) {
 	if !s.isOpen(path) {
 		s.add(path, secretBy(Hop{Words: why}))
 	}
-	return true
 }
 
 // maxDeclared is how deep properties of a schema are looked at.
 const maxDeclared = 6
 
 // names finds what is a secret by its name, in a value or in a schema of it, and what a schema says is one, be it there
-// or not, until one is enough, and reports whether none was. What is read by such a name needs no entry, so that only
-// the first of a path is looked for.
-func names(path []expression.Segment, v any, of *schema.Schema,
-	found func(path []expression.Segment, why string) bool) bool {
+// or not. What is read by such a name needs no entry, so that only the first of a path is looked for.
+func names(path []expression.Segment, v any, of *schema.Schema, found func(path []expression.Segment, why string)) {
 	if items, ok := v.([]any); ok {
 		for i, item := range items {
-			if !names(append(slices.Clip(path), schema.Index(i)), item, nil, found) {
-				return false
-			}
+			names(append(slices.Clip(path), schema.Index(i)), item, nil, found)
 		}
 	}
 	object, _ := v.(map[string]any)
@@ -137,23 +132,19 @@ func names(path []expression.Segment, v any, of *schema.Schema,
 	}
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
-		at, part, more := append(slices.Clip(path), schema.Key(key)), (*schema.Schema)(nil), true
+		at, part := append(slices.Clip(path), schema.Key(key)), (*schema.Schema)(nil)
 		if of != nil {
 			part = of.Part(key).Schema
 		}
 		switch {
 		case naming.SecretKey(key):
-			more = found(at, nameOfSecret(key))
+			found(at, nameOfSecret(key))
 		case saysSecret(part):
-			more = found(at, declaredSecret)
+			found(at, declaredSecret)
 		default:
-			more = names(at, object[key], part, found)
-		}
-		if !more {
-			return false
+			names(at, object[key], part, found)
 		}
 	}
-	return true
 }
 
 func saysSecret(s *schema.Schema) bool {
@@ -162,8 +153,9 @@ func saysSecret(s *schema.Schema) bool {
 }
 
 // holdsSecrets reports whether what a schema describes has a part that is secret.
-func holdsSecrets(of *schema.Schema) bool {
-	return of.HasSecrets() || !names(nil, nil, of, func([]expression.Segment, string) bool { return false })
+func holdsSecrets(of *schema.Schema) (holds bool) {
+	names(nil, nil, of, func([]expression.Segment, string) { holds = true })
+	return holds || of.HasSecrets()
 }
 
 // values adds what policies say of what stands there.
