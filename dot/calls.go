@@ -145,10 +145,9 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 	if a := d.plan.Activities[c.Activity]; a == nil || kinds.IsPure(a) || c.Delegate != "" {
 		return nil, marks
 	}
-	e := effects.Of(d.plan, c, nil)
-	declared := diag.Escape(e.String())
+	declared := diag.Escape(fact.Effect.String())
 	kind, harmful := map[string]MarkKind{effects.Destructive: Destructive, effects.Writes: Writes,
-		effects.Unknown: UnknownEffect}[e.Kind]
+		effects.Unknown: UnknownEffect}[fact.Effect.Kind]
 	if !harmful {
 		words = append(words, declared)
 	} else {
@@ -156,14 +155,7 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 		marks = addMark(marks, Mark{Kind: kind, Code: declared[at:]})
 	}
 	if fact.Leaves() {
-		by, denied := effects.LeavesBy(d.plan, c)
-		m := Mark{Kind: Leaves}
-		if by != "" {
-			m.Code = ", declared by " + diag.Escape(by)
-		} else if denied != "" {
-			m.Code = "; only " + diag.Escape(denied) + " declares the contrary"
-		}
-		marks = addMark(marks, m)
+		marks = addMark(marks, Mark{Kind: Leaves})
 	}
 	return words, marks
 }

@@ -37,7 +37,7 @@ activities:
 		"when †(input.limit > 90 or input.deployment == 'a rather long name of a deployment, which is compared with' or input.limit == 2)",
 		"a person is asked", "computes n * 2",
 		"https://hooks.a-rather-long-name.of-a-host.example/services/with/a/path/that/goes/on",
-		"may leave the machine, declared by detail.yaml", "may leave the machine; only detail.yaml declares the contrary", "a model answers", "leaves to it: its parameters, †input, †state",
+		"may leave the machine", "a model answers", "leaves to it: its parameters, †input, †state",
 	} {
 		for format, text := range drawn {
 			if !strings.Contains(words(text), words(want)) {

@@ -216,7 +216,7 @@ func (r *request) reply(err error) (answer object, text string, failed bool) {
 	case failed && written == "":
 		return nil, notes, true
 	case isText:
-		if written = r.fromRoot(r.fromRoot(written, "<title>"), `"file":"`); !failed { // where drawings name files
+		if written = r.fromRoot(written, `"file":"`); !failed { // where pages name files
 			answer = object{fields[0]: written}
 		}
 		return answer, notes + written, failed

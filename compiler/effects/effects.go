@@ -65,20 +65,6 @@ func fileOf(by string) string {
 	return by
 }
 
-// LeavesBy says of a call that may reach beyond this machine which file says that it does, or
-// which says that it doesn't and doesn't count; "" where none does.
-func LeavesBy(p *plan.Plan, call *plan.Call) (by, denied string) {
-	for _, c := range claims(p, call, p.Activities[call.Activity], nil) {
-		switch {
-		case yes(c.hints.OpenWorld):
-			return fileOf(c.by), ""
-		case c.hints.OpenWorld != nil && denied == "":
-			denied = fileOf(c.by)
-		}
-	}
-	return "", denied
-}
-
 // A claim is what one definition says of the activity that carries a call out.
 type claim struct {
 	hints plan.Hints
