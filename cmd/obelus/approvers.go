@@ -1,7 +1,8 @@
 package main
 
 import (
-	"os"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -114,10 +115,10 @@ func approvalOf(plan, said string) (string, error) {
 // readApproval reads an approval; there is none is nil.
 func readApproval(name string) (*approval.Approval, error) {
 	text, err := approval.ReadFile(name, approval.MostBytes)
-	if err != nil {
-		if _, there := os.Stat(name); os.IsNotExist(there) {
-			return nil, nil
-		}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	return approval.Read(text)

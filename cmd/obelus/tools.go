@@ -111,10 +111,10 @@ func (o *importing) write(c *cli, name string, value map[string]any) error {
 		return err
 	}
 	settings := project.FromHere(place.Settings)
-	listed, err := catalogues.PathFrom(settings, o.Output)
+	listed, err := project.PathFrom(filepath.Dir(settings), o.Output)
 	text, unread := os.ReadFile(settings)
 	if err = cmp.Or(err, unread); err == nil {
-		text, err = catalogue.AddTo(source.NewFile(settings, text), "tools", listed)
+		text, err = catalogue.AddTo(source.NewFile(settings, text), "tools", filepath.ToSlash(listed))
 	}
 	if err == nil && text != nil {
 		err = os.WriteFile(settings, text, 0o644)

@@ -256,7 +256,7 @@ func (c *Configuration) Path(shown string) string {
 	if shown == "-" {
 		return shown
 	}
-	relative, err := from(c.Dir, shown)
+	relative, err := PathFrom(c.Dir, shown)
 	if err != nil {
 		return filepath.ToSlash(shown)
 	}

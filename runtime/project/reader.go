@@ -282,8 +282,8 @@ func (r *Reader) given(folder string) string {
 	return given
 }
 
-// from is the path of a file from a folder. Where this process is is asked only if the names alone don't tell it.
-func from(dir, name string) (string, error) {
+// PathFrom is the path of a file from a folder. Where this process is is asked only if the names alone don't tell it.
+func PathFrom(dir, name string) (string, error) {
 	if relative, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(relative) {
 		return relative, nil
 	}
@@ -299,7 +299,7 @@ func from(dir, name string) (string, error) {
 }
 
 func below(dir, name string) (string, error) {
-	relative, err := from(dir, name)
+	relative, err := PathFrom(dir, name)
 	if err != nil || !filepath.IsLocal(relative) {
 		return "", diag.NewError(ErrOutside, "%q isn't in the workspace %q", name, dir).
 			Advise("name a folder with --root that holds it")

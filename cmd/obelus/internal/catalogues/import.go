@@ -3,10 +3,9 @@
 package catalogues
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,14 +51,6 @@ func like(patterns []string) func(string) bool {
 		all = append(all, strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*"))
 	}
 	return regexp.MustCompile("^(?s:" + strings.Join(all, "|") + ")$").MatchString
-}
-
-// PathFrom is the path of a file from the folder of another.
-func PathFrom(file, name string) (string, error) {
-	from, _ := filepath.Abs(filepath.Dir(file)) // without it Rel fails
-	to, _ := filepath.Abs(name)
-	relative, err := filepath.Rel(from, to)
-	return filepath.ToSlash(relative), err
 }
 
 // A Result is a catalogue, and what became of the rest of its source.
@@ -113,10 +104,9 @@ func (i *Result) Report(file, output string, style terminal.Style) string {
 		text += fmt.Sprintf("  and %d more\n", more)
 	}
 	var variables []remark
-	for name, purpose := range i.variables {
-		variables = append(variables, remark{text: name + ": " + purpose})
+	for _, name := range slices.Sorted(maps.Keys(i.variables)) {
+		variables = append(variables, remark{text: name + ": " + i.variables[name]})
 	}
-	slices.SortStableFunc(variables, func(a, b remark) int { return cmp.Compare(a.text, b.text) })
 	add("requests take from the environment:", variables)
 	return text
 }

@@ -260,8 +260,8 @@ func (o *Import) OfDocument(name string, text []byte, output string) (*Result, e
 	if output == "" {
 		return result, nil
 	}
-	relative, err := PathFrom(output, name)
-	record := map[string]any{"file": relative, "digest": workspace.SumOf(text)}
+	relative, err := project.PathFrom(filepath.Dir(output), name)
+	record := map[string]any{"file": filepath.ToSlash(relative), "digest": workspace.SumOf(text)}
 	o.record(record)
 	result.Catalogue["x-source"] = record
 	return result, err
