@@ -119,7 +119,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 		asking.Wait()
 	}
 	if result == nil {
-		show.Abandon()
+		_ = show.End(nil)
 		return err
 	}
 	if asking != nil && asking.Stopped() {
@@ -135,7 +135,7 @@ func (c *cli) observer(ctx context.Context, s *session.Session, format string) p
 		Taken:   s.Taken, Resumed: s.Replay}
 	switch {
 	case format != "text":
-		return lines{session.NewEvents(c.out, s.Journal())}
+		return session.NewEvents(c.out, s.Journal())
 	case c.Quiet:
 		return &quietly{Progress: terminal.NewRecorded(terminal.NewScreen(io.Discard), shown), out: c.out, err: c.err}
 	case s.Ended():
@@ -151,6 +151,9 @@ type quietly struct {
 }
 
 func (q *quietly) End(o *runtime.Outcome) error {
+	if o == nil {
+		return nil
+	}
 	for _, e := range o.Errors {
 		q.err.Print("obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
 	}
@@ -161,11 +164,6 @@ func (q *quietly) End(o *runtime.Outcome) error {
 	}
 	return q.out.Err()
 }
-
-// lines show a run to programs.
-type lines struct{ *session.Events }
-
-func (lines) Abandon() {}
 
 // conclude shows how a run ended, and gives its exit status.
 func (c *cli) conclude(result *session.Result, show pages.Observer, s *session.Session) error {

@@ -102,6 +102,9 @@ func FailureOf(f *runtime.Failure) any {
 
 // End writes the last line. The error is the first that writing met.
 func (e *Events) End(o *runtime.Outcome) error {
+	if o == nil { // it never started
+		return nil
+	}
 	event := append(ResultOf(o, diag.Ordered{"event", "end", "status", o.Status, "reason", diag.OrNull(o.Reason)}),
 		"calls", o.Counts, "errors", o.Errors, "ticks", o.Ticks).If("usage", o.Usage).If("why", o.Why)
 	e.mu.Lock()

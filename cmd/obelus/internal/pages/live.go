@@ -44,8 +44,7 @@ type Live struct {
 // An Observer shows a run as it goes.
 type Observer interface {
 	session.Observer
-	End(*runtime.Outcome) error
-	Abandon() // the run never began
+	End(*runtime.Outcome) error // nil if the run never started
 }
 
 // A posed question is open.
@@ -255,9 +254,8 @@ func (l *Live) Waits(why string) {
 	l.tell()
 }
 
-// close tells pages how the run ended, and serves them no more; nil where it never came to
-// an end.
-func (l *Live) close(o *runtime.Outcome) {
+// End reports to the pages how the run ended, and serves them no more.
+func (l *Live) End(o *runtime.Outcome) error {
 	l.mu.Lock()
 	if o != nil {
 		_ = l.course.End(o) // which writes into memory
@@ -270,16 +268,5 @@ func (l *Live) close(o *runtime.Outcome) {
 	defer cancel()
 	_ = l.server.Shutdown(late) // once the pages have what is left
 	l.server.Close()
-}
-
-// End ends the page as well.
-func (l *Live) End(o *runtime.Outcome) error {
-	l.close(o)
 	return l.Observer.End(o)
-}
-
-// Abandon ends the page of a run that never began.
-func (l *Live) Abandon() {
-	l.close(nil)
-	l.Observer.Abandon()
 }

@@ -335,18 +335,16 @@ func (p *Progress) left(end *runtime.InstanceEnd) {
 	p.Print("  %s %s  %s\n", mark, p.style.Bold(diag.Escape(end.ID)), text)
 }
 
-// Abandon ends the drawing of a run that never started.
-func (p *Progress) Abandon() {
+// End shows the result, and last the counts of calls. The outcome of a run that never started is nil.
+func (p *Progress) End(o *runtime.Outcome) error {
 	close(p.stop)
 	p.drawing.Wait()
 	if p.isLive {
 		p.draw(nil)
 	}
-}
-
-// End shows the result, and last the counts of calls.
-func (p *Progress) End(o *runtime.Outcome) error {
-	p.Abandon()
+	if o == nil {
+		return nil
+	}
 	if p.settled+len(p.calls) > 0 || o.Instances != nil {
 		p.Print("\n")
 	}

@@ -49,7 +49,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	if answered, done := strings.Index(screen, "✓ approved"), strings.Index(screen, "here it is"); answered < 0 || done < answered {
 		t.Errorf("what settled isn't shown below the question:\n%s", screen)
 	}
-	show.Abandon()
+	_ = show.End(nil)
 	if screen := p.Settled(); strings.Contains(screen, "☠") || strings.Contains(screen, "running") {
 		t.Errorf("the screen is garbled:\n%s", screen)
 	}
