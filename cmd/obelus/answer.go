@@ -54,7 +54,7 @@ func (o *deciding) decision(c *cli, q *runtime.Question, answer []string) (d run
 		if name, isFile := strings.CutPrefix(values[0], "@"); isFile {
 			call, err = c.mapping(c.newReading(), "replace", name)
 		} else {
-			call, err = valuesOf("replace", source.NewFile("call.json", []byte(values[0])))
+			call, err = terminal.ObjectOf("replace", source.NewFile("call.json", []byte(values[0])))
 		}
 		if err == nil {
 			d.Replacement, err = json.Marshal(call)

@@ -151,7 +151,7 @@ func (r *request) invoke(ctx context.Context, arguments json.RawMessage) (err er
 		err = r.document(given, &args)
 		for name, to := range map[string]*map[string]any{"input": &r.input, "state": &r.state} {
 			if value := given[name]; value != nil && err == nil {
-				*to, err = valuesOf("\""+name+"\"", source.NewFile(name+".json", value))
+				*to, err = terminal.ObjectOf("\""+name+"\"", source.NewFile(name+".json", value))
 			}
 		}
 	}

@@ -94,23 +94,7 @@ func (c *cli) mapping(r *project.Reader, flag, name string) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
-	return valuesOf(flag, source.NewFile(name, text))
-}
-
-// valuesOf reads values that are given under a name.
-func valuesOf(given string, file *source.File) (map[string]any, error) {
-	node, problems := source.Parse(file, source.DefaultLimits())
-	for _, p := range problems {
-		if !p.Warning {
-			at := p.Span.From()
-			return nil, usageErr("%s: %q, line %d, column %d: %s", given, file.Name, at.Line, at.Column, p.Message).
-				Advise("%s", p.Help)
-		}
-	}
-	if node == nil || node.Kind != source.Object {
-		return nil, usageErr("%s: %q doesn't hold a mapping from keys to values", given, file.Name)
-	}
-	return node.Value().(map[string]any), nil
+	return terminal.ObjectOf(flag, source.NewFile(name, text))
 }
 
 // unreadInputs refuses an input that nothing reads and no schema declares: most likely it

@@ -218,17 +218,12 @@ func (d *Dialogue) object(ctx context.Context, what string, example map[string]a
 	if err != nil {
 		return "", nil, err
 	}
-	node, problems := source.Parse(source.NewFile("entered.json", []byte(line)), source.DefaultLimits())
-	switch {
-	case len(problems) > 0:
-		column := problems[0].Span.From().Column
-		d.say(d.style.Red("!"), diag.Escape(fmt.Sprintf("column %d: %s", column, problems[0].Message)))
-	case node == nil || node.Kind != source.Object:
-		d.say(d.style.Red("!"), "expected a JSON object: {…}")
-	default:
-		return line, node.Value().(map[string]any), nil
+	entered, err := ObjectOf("that can't be used", source.NewFile("entered.json", []byte(line)))
+	if err != nil {
+		d.say(d.style.Red("!"), diag.Escape(err.Error()))
+		return "", nil, errNoAnswer
 	}
-	return "", nil, errNoAnswer
+	return line, entered, nil
 }
 
 // edit lets the person change an object in an editor. The error is errNoAnswer if the editor fails.

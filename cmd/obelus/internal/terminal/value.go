@@ -117,3 +117,19 @@ func ValueOf(text string) (value any, problem string) {
 	}
 	return text, ""
 }
+
+// ObjectOf reads an object of JSON or YAML, which messages call by a name.
+func ObjectOf(name string, file *source.File) (map[string]any, error) {
+	node, problems := source.Parse(file, source.DefaultLimits())
+	for _, p := range problems {
+		if !p.Warning {
+			at := p.Span.From()
+			return nil, diag.NewError(nil, "%s: %q, line %d, column %d: %s", name, file.Name, at.Line, at.Column,
+				p.Message).Advise("%s", p.Help)
+		}
+	}
+	if node == nil || node.Kind != source.Object {
+		return nil, diag.NewError(nil, "%s: %q doesn't hold a mapping from keys to values", name, file.Name)
+	}
+	return node.Value().(map[string]any), nil
+}
