@@ -114,7 +114,7 @@ func (r *settingsReader) rule(n *source.Node) *diag.Rule {
 	}
 	names := naming.NewSuggester(all)
 	if near, ok := names.Nearest(n.Text); ok {
-		decode.Intended(f, n, near, names)
+		decode.Intended(f, n, near, names.Sure(n.Text))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -81,13 +82,10 @@ func (c advisorReader) consultation() {
 	text := `{"type": "object", "properties": {"advisor": {"enum": ` + string(choice) +
 		`}, "question": {"type": "string"}}, "required": ["advisor", "question"], "additionalProperties": false}`
 	n, _ := source.Parse(source.NewFile(Consult+".json", []byte(text)), source.DefaultLimits())
-	tool := &plan.Tool{
-		Name: Consult, Description: "asks an advisor, and gives what it says", Node: n, Builtin: true,
-		Parameters: schema.New(n.Value(), schema.Options{}), Output: advisors[0].Schema,
-		OutputNode: advisors[0].Node.Get("schema"),
-	}
-	if len(advisors) > 1 {
-		tool.Output, tool.OutputNode = nil, nil
+	tool := &plan.Tool{Name: Consult, Description: "asks an advisor, and gives what it says", Node: n, Builtin: true,
+		Parameters: schema.New(n.Value(), schema.Options{})}
+	if len(advisors) == 1 {
+		tool.Output, tool.OutputNode = advisors[0].Schema, advisors[0].Node.Get("schema")
 	}
 	if own := c.tools[Consult]; own != nil {
 		c.plan.Shadowed = append(c.plan.Shadowed, own)
@@ -112,24 +110,13 @@ func (c *callReader) consulted() {
 	}
 }
 
-// opinions finds what the advisors said in a solution.
-func (c advisorReader) opinions(n *source.Node) {
-	c.plan.Opinions = n
-	for _, one := range c.Items(n, "\"advisors\"", "a list of opinions, each with the \"id\" of its advisor") {
-		c.Fields(one, "an opinion", "a mapping")
-	}
-}
-
 // judgeOpinions holds what was said against the advisors that there are. Those
 // of a solution that is checked alone aren't known.
 func (c advisorReader) judgeOpinions() {
-	p := c.plan
-	if p.Opinions == nil || p.Form == plan.Solution || p.Opinions.Kind != source.Array {
-		return
-	}
 	declared := map[[2]string]*source.Node{}
-	for _, n := range p.Opinions.Items {
-		if n.Kind != source.Object {
+	const expected = "a list of opinions, each with the \"id\" of its advisor"
+	for _, n := range c.Items(c.plan.Opinions, "\"advisors\"", expected) {
+		if c.Fields(n, "an opinion", "a mapping"); n.Kind != source.Object || c.plan.Form == plan.Solution {
 			continue
 		}
 		a := c.speaker(n)
@@ -137,17 +124,15 @@ func (c advisorReader) judgeOpinions() {
 			continue
 		}
 		opinion, fault := OpinionOf(a, n)
+		key := [2]string{opinion.Advisor, opinion.Instance}
 		if fault != nil {
 			c.Found = append(c.Found, *fault)
-			continue
-		}
-		key := [2]string{opinion.Advisor, opinion.Instance}
-		if first := declared[key]; first != nil {
+		} else if first := declared[key]; first != nil {
 			c.Report(diag.BadAdvisor, n.Span().Head(), "the advisor %q has two opinions", Shown(a.ID)).
 				Note(first.Span().Head(), "the first is here").Advise("give one opinion of each advisor")
-			continue
+		} else {
+			declared[key] = n
 		}
-		declared[key] = n
 	}
 }
 
@@ -167,13 +152,7 @@ func (c advisorReader) speaker(n *source.Node) *plan.Advisor {
 	for _, one := range c.plan.Advisors {
 		ids = append(ids, one.ID)
 	}
-	names := naming.NewSuggester(ids)
-	near, _ := names.Nearest(id.Text)
-	f := c.Report(diag.BadAdvisor, id.Span(), "there is no advisor %q", Shown(id.Text, near))
-	help := "the advisors are " + quotedList(ids, fewListed)
-	if len(ids) == 0 {
-		help = "nobody was asked: leave \"advisors\" out"
-	}
-	c.closest(f, id, names, help)
+	f := c.Report(diag.BadAdvisor, id.Span(), "there is no advisor %q", Shown(id.Text, ids...))
+	c.closest(f, id, naming.NewSuggester(ids), "the advisors are "+cmp.Or(quotedList(ids, fewListed), "none"))
 	return nil
 }

@@ -3,6 +3,7 @@ package compiler
 import (
 	"slices"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -16,11 +17,7 @@ func (c *callReader) after(n *source.Node) {
 			c.comesAfter(item, false)
 		case item.Kind == source.Object && item.Get("settled") != nil:
 			c.Keys(item, "\"_after\"", map[string]func(source.Field){"settled": nil})
-			for _, name := range item.Get("settled").Several() {
-				if name.Kind != source.String {
-					c.Expects(name, "what is to be settled", "the \"_id\" of a call, or a list of such")
-					continue
-				}
+			for _, name := range c.Texts(item.Get("settled"), "\"settled\"", "the \"_id\" of a call, or a list of such") {
 				c.comesAfter(name, true)
 			}
 		default:
@@ -57,15 +54,12 @@ func (c *callReader) comesAfter(n *source.Node, settled bool) {
 		c.idNames = namesIn(c.ids)
 	}
 	if near, ok := c.idNames.Nearest(n.Text); ok {
-		f.Advise("did you mean %q?", near).
-			Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, c.idNames, false))
-		return
+		decode.Intended(f, n, near, Misspelt(c.plan, n.Text, near, c.idNames, false))
+	} else if near, ok := namesIn(c.byTool).Nearest(n.Text); ok && len(c.byTool[near]) == 1 {
+		decode.Intended(f, n, near, false)
+	} else {
+		f.Advise("give the call that must come first an \"_id\"")
 	}
-	if near, ok := namesIn(c.byTool).Nearest(n.Text); ok && len(c.byTool[near]) == 1 {
-		f.Advise("did you mean %q, of which there is one call?", near).Rename(n, 0, len(n.Text), near, false)
-		return
-	}
-	f.Advise("give the call that must come first an \"_id\"")
 }
 
 // callsOf are the calls of a tool.

@@ -12,7 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/reference"
@@ -137,15 +136,11 @@ func (c *callReader) noTool(n, tool *source.Node, place int) {
 		c.Expects(tool, "\"_tool\"", "the name of a tool")
 		return
 	}
-	f := c.Report(diag.WrongType, n.Span(), "call %d has no \"_tool\"", place)
-	f.Span = n.Span().Head()
-	names := naming.NewSuggester([]string{"_tool"})
+	f := c.Report(diag.WrongType, n.Span().Head(), "call %d has no \"_tool\"", place)
 	for _, field := range n.Fields {
-		_, near := names.Nearest(field.Key.Text)
-		if _, foreign := decode.Foreign(field.Key.Text, []string{"_tool"}); field.Value.Kind == source.String &&
-			(near || foreign) {
+		if near, safe := decode.Meant(field.Key.Text, []string{"_tool"}); near != "" && field.Value.Kind == source.String {
 			f.Span = field.Key.Span()
-			decode.Intended(f, field.Key, "_tool", names)
+			decode.Intended(f, field.Key, near, safe)
 			return
 		}
 	}
@@ -320,14 +315,7 @@ func (c *callReader) outputPath(n *source.Node) {
 		c.BadExpression(n, err)
 		return
 	}
-	c.routes(alternatives, n, func(ref expression.Reference) (start, end int, ok bool) {
-		why, only := readOnly[ref.Kind]
-		if only {
-			c.Report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).
-				Advise("write to a path of †state")
-		}
-		return ref.Start, ref.End, !only
-	})
+	c.routes(alternatives, n)
 	for _, route := range c.Output {
 		for i, path := range route {
 			c.overItself(route[:i], path)
@@ -342,27 +330,28 @@ func (c *callReader) inheritOutputPath() {
 	if text, ok := raw["const"].(string); ok {
 		c.OutputNode = c.ToolNode
 		alternatives, _ := reference.ParseOutput(text)
-		c.routes(alternatives, c.ToolNode, func(ref expression.Reference) (start, end int, ok bool) {
-			return 0, len(c.ToolNode.Text), readOnly[ref.Kind] == ""
-		})
+		for i := range alternatives {
+			alternatives[i] = slices.DeleteFunc(alternatives[i],
+				func(ref expression.Reference) bool { return readOnly[ref.Kind] != "" })
+			for k := range alternatives[i] {
+				alternatives[i][k].Start, alternatives[i][k].End = 0, len(c.ToolNode.Text)
+			}
+		}
+		c.routes(alternatives, c.ToolNode)
 	}
 }
 
-// routes gives a call the alternatives of a path, each of whose paths is at a place in a string.
-func (c *callReader) routes(alternatives [][]expression.Reference, n *source.Node,
-	at func(expression.Reference) (start, end int, ok bool)) {
+// routes gives a call the alternatives of a path that is in a string.
+func (c *callReader) routes(alternatives [][]expression.Reference, n *source.Node) {
 	for _, alternative := range alternatives {
 		route := make(plan.Route, 0, len(alternative))
 		for _, ref := range alternative {
-			start, end, ok := at(ref)
-			if !ok {
-				continue
+			if why, only := readOnly[ref.Kind]; only {
+				c.Report(diag.ReadOnlyPath, n.Within(ref.Start, ref.End), "%q can't be written: %s", "†"+ref.Kind, why).
+					Advise("write to a path of †state")
+			} else if id, ok := c.kindPath(ref, n); ok {
+				route = append(route, plan.Path{ID: id, Node: n, Start: ref.Start, End: ref.End})
 			}
-			id, ok := c.kindPath(ref, n)
-			if !ok {
-				continue
-			}
-			route = append(route, plan.Path{ID: id, Node: n, Start: start, End: end})
 		}
 		if len(route) > 0 {
 			c.Output = append(c.Output, route)
@@ -454,28 +443,18 @@ func isParameter(key string) bool {
 
 // objectTemplate reads a mapping; that of a call holds the call's parameters among other things.
 func (c *callReader) objectTemplate(n *source.Node, params bool) *plan.Template {
-	t := &plan.Template{Node: n}
-	counts := func(f source.Field) bool { return !params || isParameter(f.Key.Text) }
-	count := 0
+	t := &plan.Template{Node: n, Fields: make([]plan.TemplateField, 0, len(n.Fields))}
+	value := make(map[string]any, len(n.Fields))
 	for _, f := range n.Fields {
-		if counts(f) {
-			count++
-		}
-	}
-	t.Fields = make([]plan.TemplateField, 0, count)
-	for _, f := range n.Fields {
-		if !counts(f) {
+		if params && !isParameter(f.Key.Text) {
 			continue
 		}
 		sub := c.template(f.Value)
 		t.Live, t.ItemDependent = t.Live || sub.Live, t.ItemDependent || sub.ItemDependent
 		t.Fields = append(t.Fields, plan.TemplateField{Key: f.Key.Text, Node: f.Key, Value: sub})
+		value[f.Key.Text] = sub.Value
 	}
 	if !t.Live {
-		value := make(map[string]any, len(t.Fields))
-		for _, f := range t.Fields {
-			value[f.Key] = f.Value.Value
-		}
 		t.Value = value
 		if !params { // a call's parameters keep their places one by one
 			t.Fields = nil

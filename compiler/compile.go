@@ -302,8 +302,7 @@ func (c *compilation) closest(f *diag.Diagnostic, n *source.Node, names *naming.
 	if !ok || n.Kind != source.String {
 		return f.Advise("%s", help)
 	}
-	return f.Advise("did you mean %q?", near).
-		Rename(n, 0, len(n.Text), near, Misspelt(c.plan, n.Text, near, names, true))
+	return decode.Intended(f, n, near, Misspelt(c.plan, n.Text, near, names, true))
 }
 
 // parse reads one file and reports what is wrong with its text. A file that several plans import is read once.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/redact"
@@ -303,24 +304,18 @@ func (c *callReader) throughInterface(d *plan.Plan) {
 		return
 	}
 	key := through{c.ToolName, d}
-	t := c.interfaces[key]
-	if t == nil {
-		t = &plan.Tool{}
-		if c.Tool != nil {
-			*t = *c.Tool
-			if t.Output == nil {
-				t.Output, t.OutputNode = d.Face.Output, d.Face.OutputNode
-			}
-			if silent {
-				t.Parameters, t.Open, t.Given = d.Face.Parameters, d.Face.Open, d.Face.Given
-			}
-		} else {
-			*t = *d.Face
-			t.Name = c.ToolName
+	if c.interfaces[key] == nil {
+		t := *cmp.Or(c.Tool, d.Face)
+		t.Name = c.ToolName
+		if t.Output == nil {
+			t.Output, t.OutputNode = d.Face.Output, d.Face.OutputNode
 		}
-		c.interfaces[key] = t
+		if silent {
+			t.Parameters, t.Open, t.Given = d.Face.Parameters, d.Face.Open, d.Face.Given
+		}
+		c.interfaces[key] = &t
 	}
-	c.Tool = t
+	c.Tool = c.interfaces[key]
 }
 
 // through is a tool whose calls a plan carries out.
@@ -333,39 +328,24 @@ type through struct {
 // untrusted text, and a tool says both what its calls take and what becomes of them. The call then runs nothing. A plan
 // is warned of an activity that isn't among those that the tool lists.
 func (c *callReader) maySubstitute() bool {
-	tool, untrusted := c.Tool, c.plan.Form == plan.Replan
-	if n := c.Node.Get("_activity"); n != nil && c.plan.Activities[c.Activity] != nil &&
-		(untrusted || tool != nil && len(tool.Activities) > 0) {
-		allowed := []string{c.ToolName}
-		if tool != nil {
-			allowed = slices.DeleteFunc(append([]string{tool.Activity}, tool.Activities...),
-				func(name string) bool { return name == "" })
+	tool, untrusted := cmp.Or(c.Tool, &plan.Tool{Activity: c.ToolName}), c.plan.Form == plan.Replan
+	refuse := func(rule *diag.Rule, key, name string) *diag.Diagnostic {
+		return c.Report(rule, c.Node.Get(key).Span(), "the tool %q doesn't let a call be carried out by %q", c.ToolName,
+			name).Advise("leave %q out: a tool names in its own what it allows, as {const: …} or {enum: […]}", key)
+	}
+	if c.Node.Get("_activity") != nil && c.plan.Activities[c.Activity] != nil &&
+		(untrusted || len(tool.Activities) > 0) && !effects.MayRun(tool, c.Activity) {
+		f := refuse(diag.NoActivity, "_activity", c.Activity)
+		if untrusted {
+			return false
 		}
-		if !slices.Contains(allowed, c.Activity) {
-			f := c.Report(diag.NoActivity, n.Span(), "the tool %q doesn't let a call be carried out by %q", c.ToolName,
-				c.Activity).
-				Advise(
-					"leave \"_activity\" out: a tool names the activities that it allows in its \"_activity\", " +
-						"as {const: …} or {enum: […]}")
-			if untrusted {
-				return false
-			}
-			f.As(diag.Warning)
-		}
+		f.As(diag.Warning)
 	}
 	n := c.Node.Get("_delegate")
-	if !untrusted || n == nil || c.Delegate == "" {
+	if !untrusted || n == nil || c.Delegate == "" || c.Delegate == tool.Delegate ||
+		slices.Contains(slices.Collect(maps.Values(tool.Delegates)), c.Delegate) {
 		return true
 	}
-	byTool := false
-	if tool != nil {
-		byTool = slices.Contains(append(slices.Collect(maps.Values(tool.Delegates)), tool.Delegate), c.Delegate)
-	}
-	if !byTool {
-		c.Report(diag.BadDelegate, n.Span(), "the tool %q doesn't let a call run %q", c.ToolName, n.Text).
-			Advise(
-				"leave \"_delegate\" out: a tool names the plans that it allows in its \"_delegate\", as " +
-					"{const: …} or {enum: […]}")
-	}
-	return byTool
+	refuse(diag.BadDelegate, "_delegate", n.Text)
+	return false
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -32,22 +31,19 @@ func (c *compilation) lower(root *source.Node) {
 		c.plan.Form = plan.Solution
 		c.lowerSolution(root, "a solution")
 	case root.Kind == source.Object && root.Get("_tool") != nil:
-		f := c.Report(diag.Syntax, root.Span(), "this is a single call, not a plan").
-			Advise("make it a list of one: put it behind \"- \"")
-		if c.plan.File.Format == source.JSON {
-			f.Advise("make it a list of one: put it between [ and ]")
-		}
+		c.Report(diag.Syntax, root.Span(), "this is a single call, not a plan").
+			Advise("make it a list of one: put it behind \"- \", or in JSON between [ and ]")
 	case root.Kind == source.Object:
 		c.lowerPlanFile(root)
-	case root.Kind == source.Null && root.Start == root.End:
-		c.Report(diag.Syntax, root.Span(), "there is nothing in this document").
-			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
-	case root.Kind == source.Array && len(root.Items) > 0:
+	case root.Kind == source.Array:
 		c.Report(diag.Syntax, root.Span(), "no item of this list has \"_tool\" or \"type\"").
 			Advise("give each call its tool: _tool: name")
 	default:
-		c.Report(diag.Syntax, root.Span(),
-			"a document is a mapping with \"calls\" or a list of calls, not %s", root.Kind).
+		what := root.Kind.String()
+		if root.Start == root.End {
+			what = "nothing"
+		}
+		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", what).
 			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	}
 }
@@ -106,12 +102,8 @@ func (c *compilation) lowerPlanFile(root *source.Node) {
 		p.OutputSchema = c.schemaOf(n, n.Value(), "\"outputSchema\"")
 	}
 	misspelt := slices.ContainsFunc(root.Fields, func(f source.Field) bool {
-		calls := []string{"calls"}
-		near, ok := naming.Nearest(f.Key.Text, calls)
-		if !ok {
-			near, ok = decode.Foreign(f.Key.Text, calls)
-		}
-		return ok && near != f.Key.Text
+		near, _ := decode.Meant(f.Key.Text, []string{"calls"})
+		return near != ""
 	})
 	if p.CallsNode == nil && !misspelt {
 		f := c.Report(diag.Syntax, root.Span(), "a plan file needs \"calls\"")
@@ -148,7 +140,7 @@ func (c *compilation) lowerSolution(root *source.Node, what string) {
 	c.Keys(root, what, map[string]func(source.Field){
 		"calls":    func(f source.Field) { c.plan.CallsNode = f.Value },
 		"output":   func(f source.Field) { c.outputNode = f.Value },
-		"advisors": func(f source.Field) { advisorReader{c}.opinions(f.Value) },
+		"advisors": func(f source.Field) { c.plan.Opinions = f.Value },
 		"meta":     nil,
 	})
 }

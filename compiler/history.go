@@ -243,12 +243,11 @@ func (c contextReader) toolMessage(m *source.Node) {
 
 // filesWithin takes files of the workspace from the document itself.
 func (c contextReader) filesWithin(n *source.Node) {
-	r := &c.delegation.reads
+	files := c.delegation.reads.files
 	for _, f := range c.Fields(n, "\"files\"", "a mapping from paths in the workspace to texts") {
 		name := path.Clean(f.Key.Text)
-		if _, known := r.files[name]; known {
-			continue
+		if _, known := files[name]; !known {
+			files[name] = opened{file: source.NewFile(c.shown(name), []byte(c.Text(f.Value, "a file")))}
 		}
-		r.files[name] = opened{file: source.NewFile(c.shown(name), []byte(c.Text(f.Value, "a file")))}
 	}
 }

@@ -105,13 +105,12 @@ func (c *definitionReader) imports(root *source.Node, dir string) []*imported {
 	// From the end, every file comes up for the first time where it counts.
 	var walk func(f *imported)
 	walk = func(f *imported) {
-		if seen[f] {
-			return
-		}
-		seen[f] = true
-		order = append(order, f)
-		for _, one := range slices.Backward(f.names) {
-			walk(one)
+		if !seen[f] {
+			seen[f] = true
+			order = append(order, f)
+			for _, one := range slices.Backward(f.names) {
+				walk(one)
+			}
 		}
 	}
 	walk(top)
@@ -125,14 +124,8 @@ func (c *definitionReader) follow(f *imported) {
 	if list == nil {
 		return
 	}
-	if list.Kind != source.String && list.Kind != source.Array {
-		c.Expects(list, "\"import\"", "a list of files")
-		return
-	}
-	for _, item := range list.Several() {
-		if item.Kind != source.String {
-			c.Expects(item, "an import", "a file's path, relative to this file")
-		} else if one := c.read(item, f.dir); one != nil {
+	for _, item := range c.Texts(list, "an import", "a file's path, relative to this file") {
+		if one := c.read(item, f.dir); one != nil {
 			f.names = append(f.names, one)
 		}
 	}
@@ -207,16 +200,13 @@ func (c *definitionReader) onlyDefines(root *source.Node, what string, kinds ...
 	if root == c.plan.Root {
 		dir = c.plan.Folder
 	}
-	handlers := map[string]func(source.Field){}
-	for _, kind := range append(kinds, "description") {
-		handlers[kind] = func(f source.Field) {
-			switch kind {
-			case "advisors":
-				advisorReader{c.compilation}.advisors(f.Value)
-			case "servers":
-				c.servers(f.Value, dir)
-			}
-		}
+	read := map[string]func(source.Field){
+		"advisors": func(f source.Field) { advisorReader{c.compilation}.advisors(f.Value) },
+		"servers":  func(f source.Field) { c.servers(f.Value, dir) },
+	}
+	handlers := map[string]func(source.Field){"description": nil}
+	for _, kind := range kinds {
+		handlers[kind] = read[kind]
 	}
 	c.Keys(root, what, handlers)
 }
@@ -254,15 +244,9 @@ func (c *definitionReader) nameSchemas(root *source.Node) {
 
 // judgeSchemas reports what is wrong with the schemas that a file names.
 func (c *definitionReader) judgeSchemas(root *source.Node) {
-	named := root.Get("schemas")
-	if named == nil {
-		return
-	}
-	for _, f := range named.Fields {
-		raw := c.schemas[f.Key.Text]
-		if c.schemaNodes[f.Key.Text] != f.Value { // a later one has the name
-			raw = f.Value.Value()
+	if named := root.Get("schemas"); named != nil {
+		for _, f := range named.Fields {
+			c.schemaOf(f.Value, f.Value.Value(), "the schema \""+f.Key.Text+"\"")
 		}
-		c.schemaOf(f.Value, raw, "the schema \""+f.Key.Text+"\"")
 	}
 }

@@ -117,19 +117,17 @@ func (c *compilation) judgeInstances() {
 			continue
 		}
 		at := call.Node.Get("_instance")
-		if len(p.Instances) == 0 {
-			c.Report(diag.BadInstance, at.Span(), "the call is for the instance %q, but there are no instances",
-				Shown(call.Instance)).
-				About(call.Label()).Advise("declare instances, or take \"_instance\" out")
-			continue
-		}
 		if names == nil { // made when one is misspelt
 			names = naming.NewSuggester(p.InstanceIDs())
 		}
 		near, _ := names.Nearest(call.Instance)
-		f := c.Report(diag.BadInstance, at.Span(), "there is no instance %q", Shown(call.Instance, near)).
-			About(call.Label())
-		c.closest(f, at, names, "the instances are "+quotedList(p.InstanceIDs(), maxListed))
+		format, help := "there is no instance %q", "the instances are "+quotedList(p.InstanceIDs(), maxListed)
+		if len(p.Instances) == 0 {
+			format, help = "the call is for the instance %q, but there are no instances",
+				"declare instances, or take \"_instance\" out"
+		}
+		f := c.Report(diag.BadInstance, at.Span(), format, Shown(call.Instance, near)).About(call.Label())
+		c.closest(f, at, names, help)
 	}
 }
 
@@ -188,35 +186,30 @@ func BeginsWith(p *plan.Plan, one *plan.Instance, id pathtree.ID) (value any, th
 
 func beginsWith(p *plan.Plan, shared, own *plan.Values, id pathtree.ID) (value any, there bool) {
 	kind := p.Paths.Kind(id)
-	under, _ := shared.Of(kind)
-	over, _ := own.Of(kind)
 	if kind != "input" && kind != "state" && kind != "data" {
 		return nil, false
 	}
+	under, _ := shared.Of(kind)
+	over, _ := own.Of(kind)
 	return overlaid(under, over, p.Paths.Segments(id)[1:])
 }
 
-// overlaid is what stands at a path of one value laid over another, which isn't carried out for it.
+// overlaid is what stands at a path of one value laid over another ([bind.Overlay]), which isn't carried out for it.
 func overlaid(under, over any, path []expression.Segment) (any, bool) {
-	for i, s := range path {
-		_, o := over.(map[string]any)
-		_, u := under.(map[string]any)
-		switch {
-		case over == nil:
-			return pathtree.Walk(under, path[i:])
-		case !o || !u:
-			return pathtree.Walk(over, path[i:])
-		}
-		over, o = pathtree.Step(over, s)
-		under, u = pathtree.Step(under, s)
-		if !o && !u {
-			return nil, false
-		}
+	o, isObject := over.(map[string]any)
+	u, areObjects := under.(map[string]any)
+	switch {
+	case over == nil:
+		return pathtree.Walk(under, path)
+	case !isObject || !areObjects || len(path) == 0 || path[0].IsIndex:
+		return pathtree.Walk(over, path)
 	}
-	if over == nil {
-		return under, true
+	below, is := u[path[0].Key]
+	above, here := o[path[0].Key]
+	if !is && !here {
+		return nil, false
 	}
-	return over, true
+	return overlaid(below, above, path[1:])
 }
 
 // requiredAt reports whether a schema promises the path before any call has run.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -67,31 +67,26 @@ func OpinionOf(a *plan.Advisor, n *source.Node) (plan.Opinion, *diag.Diagnostic)
 // votes reads weights by tool, from a text that holds JSON or from a mapping.
 func votes(a *plan.Advisor, n *source.Node) (map[string]float64, *diag.Diagnostic) {
 	const form = "write \"calls\" as text that holds a JSON object of weights: \"{\\\"tool\\\": 10}\""
-	bad := func(help, format string, args ...any) (map[string]float64, *diag.Diagnostic) {
-		return nil, badOpinion(n, help, format, args...)
-	}
-	weights := n
-	if n != nil && n.Kind == source.String {
-		if strings.TrimSpace(n.Text) == "" {
-			return nil, nil
-		}
-		var problems []source.Problem
+	weights, problems := n, []source.Problem(nil)
+	if n != nil && decode.IsText(n) {
 		weights, problems = source.Parse(source.NewFile("calls.json", []byte(n.Text)), source.DefaultLimits())
-		if at := slices.IndexFunc(problems, func(p source.Problem) bool { return !p.Warning }); at >= 0 {
-			return bad(form, "the votes of %q aren't JSON: %s", Shown(a.ID), problems[at].Message)
-		}
 	}
-	if weights == nil || weights.Kind == source.Null {
+	if at := slices.IndexFunc(problems, func(p source.Problem) bool { return !p.Warning }); at >= 0 {
+		return nil, badOpinion(n, form, "the votes of %q aren't JSON: %s", Shown(a.ID), problems[at].Message)
+	}
+	if weights == nil || weights.Kind == source.Null || weights.Kind == source.String && !decode.IsText(weights) {
 		return nil, nil
 	}
 	if weights.Kind != source.Object {
-		return bad(form, "the votes of %q are %s, not an object of weights by tool", Shown(a.ID), weights.Kind)
+		return nil, badOpinion(n, form, "the votes of %q are %s, not an object of weights by tool", Shown(a.ID),
+			weights.Kind)
 	}
 	votes := make(map[string]float64, len(weights.Fields))
 	for _, f := range weights.Fields {
 		tool := f.Key.Text
 		if f.Value.Kind != source.Number {
-			return bad("a weight is a number, the higher the better; leave out the tools that it says nothing of",
+			return nil, badOpinion(n,
+				"a weight is a number, the higher the better; leave out the tools that it says nothing of",
 				"the vote of %q on %q is %s, not a number", Shown(a.ID), Shown(tool), f.Value.Kind)
 		}
 		if near, known := callable(a.Plan, tool); !known {
@@ -99,7 +94,7 @@ func votes(a *plan.Advisor, n *source.Node) (map[string]float64, *diag.Diagnosti
 			if near != "" {
 				help = fmt.Sprintf("did you mean %q?", Shown(near, tool))
 			}
-			return bad(help, "%q votes on %q, and there is no such tool", Shown(a.ID), Shown(tool, near))
+			return nil, badOpinion(n, help, "%q votes on %q, and there is no such tool", Shown(a.ID), Shown(tool, near))
 		}
 		votes[tool] = f.Value.Float()
 	}

@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"cmp"
-	"reflect"
 	"slices"
 	"time"
 
@@ -109,12 +108,9 @@ func (c *toolReader) simulated(n *source.Node) {
 	if n == nil {
 		return
 	}
-	var played struct {
-		Duration *source.Node `key:"duration"`
-		Cost     *source.Node `key:"cost"`
-		Failure  float64      `key:"failure" from:"0" to:"1"`
+	var failure struct {
+		Rate float64 `key:"failure" from:"0" to:"1"`
 	}
-	c.Mapping(n, "\"x-simulate\"", &played, nil)
 	var durations struct {
 		Median time.Duration `key:"p50"`
 		Most   time.Duration `key:"p95"`
@@ -123,19 +119,20 @@ func (c *toolReader) simulated(n *source.Node) {
 		Median float64 `key:"p50" from:"0"`
 		Most   float64 `key:"p95" from:"0"`
 	}
-	if d := played.Duration; d != nil && d.AsText() != "0s" {
-		c.percentiles(d, "\"duration\"", &durations, &durations.Median, "")
-	}
-	if d := played.Cost; d != nil {
-		c.percentiles(d, "\"cost\"", &costs, &costs.Median, `from:"0"`)
-	}
-}
-
-// percentiles reads a number or a mapping of them.
-func (c *toolReader) percentiles(n *source.Node, what string, all, one any, tags reflect.StructTag) {
-	if n.Kind == source.Object {
-		c.Mapping(n, what, all, nil)
-	} else {
-		c.Value(n, what, one, tags)
-	}
+	c.Mapping(n, "\"x-simulate\"", &failure, map[string]func(source.Field){
+		"duration": func(f source.Field) {
+			if f.Value.Kind == source.Object {
+				c.Mapping(f.Value, "\"duration\"", &durations, nil)
+			} else if f.Value.AsText() != "0s" {
+				c.Duration(f.Value, "\"duration\"")
+			}
+		},
+		"cost": func(f source.Field) {
+			if f.Value.Kind == source.Object {
+				c.Mapping(f.Value, "\"cost\"", &costs, nil)
+			} else {
+				c.Value(f.Value, "\"cost\"", &costs.Median, `from:"0"`)
+			}
+		},
+	})
 }

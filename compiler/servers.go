@@ -92,13 +92,12 @@ func (c *definitionReader) serve() {
 			continue
 		}
 		s := c.plan.Servers[at.Text]
-		if s == nil && c.plan.Form != plan.Definitions {
+		if s != nil {
+			a.Server, a.Argv, a.Env, a.Inherit, a.Dir, a.Variables = s, s.Argv, s.Env, s.Inherit, s.Dir, s.Variables
+		} else if c.plan.Form != plan.Definitions {
 			f := c.Report(diag.NoActivity, at.Span(), "the activity %q is of the server %q, which isn't defined",
 				name, at.Text)
 			c.closest(f, at, namesIn(c.plan.Servers), "define it under \"servers\"")
-		}
-		if s != nil {
-			a.Server, a.Argv, a.Env, a.Inherit, a.Dir, a.Variables = s, s.Argv, s.Env, s.Inherit, s.Dir, s.Variables
 		}
 	}
 }

@@ -146,7 +146,7 @@ func (c *toolReader) tool() *plan.Tool {
 	if n := field("_scopes"); n != nil {
 		c.toolScopes(t, n, what)
 	}
-	t.Mocks = mocks(c.node)
+	t.Mocks = mocks(c.node, t.OutputNode)
 	return t
 }
 
@@ -214,18 +214,12 @@ func fixedText(n *source.Node) string {
 	return n.Text
 }
 
-func mocks(tool *source.Node) []any {
+func mocks(tool, output *source.Node) []any {
 	if mock := tool.Get("_mock"); mock != nil {
 		return []any{mock.Value()}
 	}
-	output := tool.Get("properties").Get("_output")
-	if output == nil {
-		output = tool.Get("_output")
-	}
 	for _, holder := range []*source.Node{tool, output} {
-		if examples := holder.Get("examples"); examples != nil && examples.Kind == source.Array &&
-			len(examples.Items) > 0 {
-			all, _ := examples.Value().([]any)
+		if all, _ := holder.Get("examples").Value().([]any); len(all) > 0 {
 			return all
 		}
 	}

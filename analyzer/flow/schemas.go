@@ -263,7 +263,7 @@ func (t *Schemas) Sendable(a *plan.Activity, name string) *schema.Schema {
 		return nil
 	}
 	return Once[any](t.made, sending{a, name}, func() *schema.Schema {
-		raw := kinds.HTTPParameter(a.HTTP, name)
+		raw := kinds.HTTPParameter(a, name)
 		if raw == nil {
 			return nil
 		}

@@ -284,7 +284,7 @@ func (r *Reader) OneOf(n *source.Node, what string, words ...string) string {
 	f := r.Report(diag.WrongType, n.Span(), "%s must be one of %s", what, strings.Join(words, ", "))
 	names := naming.NewSuggester(words)
 	if near, ok := names.Nearest(n.Text); ok && n.Kind == source.String {
-		Intended(f, n, near, names)
+		Intended(f, n, near, names.Sure(n.Text))
 	}
 	return ""
 }
@@ -309,9 +309,9 @@ func (r *Reader) Duration(n *source.Node, what string) time.Duration {
 	return 0
 }
 
-// Intended offers a near word of the format in the place of a scalar. The fix is safe if no other word could be meant.
-func Intended(f *diag.Diagnostic, n *source.Node, near string, names *naming.Suggester) *diag.Diagnostic {
-	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, names.Sure(n.Text))
+// Intended offers a near name in the place of a scalar. The fix is safe if no other could be meant.
+func Intended(f *diag.Diagnostic, n *source.Node, near string, safe bool) *diag.Diagnostic {
+	return f.Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, safe)
 }
 
 // BadExpression reports an expression that can't be parsed.

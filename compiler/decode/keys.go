@@ -20,20 +20,26 @@ func (r *Reader) UnknownKey(n, key *source.Node, what string, known []string) *d
 				Note(f.Key.Span(), "%q is here", word).Advise("keep one of the two")
 		}
 	}
-	f, names := r.Report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text), naming.NewSuggester(known)
-	near, typo := names.Nearest(key.Text)
-	if word, ok := Foreign(key.Text, known); ok && word != near {
-		near, typo = word, false
-	}
-	switch {
+	f := r.Report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
+	switch near, safe := Meant(key.Text, known); {
 	case near == "":
 		return f.Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))
 	case n.Get(near) != nil:
 		return f.Advise("%q is there already: keep one of the two", near)
-	case typo:
-		return Intended(f, key, near, names)
+	default:
+		return Intended(f, key, near, safe)
 	}
-	return f.Advise("did you mean %q?", near).Rename(key, 0, len(key.Text), near, false)
+}
+
+// Meant is the word that a key must have meant, misspelt or as other systems call it, and whether it can be no other;
+// "" where there is none.
+func Meant(key string, words []string) (near string, safe bool) {
+	names := naming.NewSuggester(words)
+	near, _ = names.Nearest(key)
+	if word, ok := Foreign(key, words); ok && word != near {
+		return word, false
+	}
+	return near, near != "" && names.Sure(key)
 }
 
 // foreign are our words by the names that other systems have for them, in small letters and without separators.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/decode"
@@ -83,15 +84,20 @@ func (r *Reader) argv(a *plan.Activity, n *source.Node, key string) {
 		}
 		arg := plan.Argument{Option: item.Kind == source.Array}
 		for _, text := range texts {
+			if text.Kind == source.Object && len(text.Fields) > 0 {
+				r.Expects(text, "an item of \""+key+"\"", "a string").
+					Advise("put it in quotes: \"{%s}\"", text.Fields[0].Key.Text)
+				return
+			}
 			arg.Texts = append(arg.Texts, r.Text(text, "an item of \""+key+"\""))
-			notePlaces(a, text)
+			notePlaces(a, text, nil)
 		}
 		a.Argv = append(a.Argv, arg)
 	}
 	r.shellCode(n)
 	if names := parametersIn(a.Argv[0].Texts[0]); len(names) > 0 {
 		r.Report(diag.WrongType, n.Items[0].Span(), "the program can't come from a parameter").
-			Advise("name it; a text in braces is written {{%s}}", names[0])
+			Advise("name it, as in [echo, \"{%s}\"]; a text in braces is written {{%s}}", names[0], names[0])
 	}
 }
 
@@ -102,7 +108,7 @@ func (r *Reader) stdin(a *plan.Activity, n *source.Node) {
 	case n.Kind != source.String || !reference.IsExpression(n.Text):
 		a.Stdin = r.OneOf(n, "\"stdin\"", plan.StreamJSON, plan.StreamNone, "†parameter")
 	default:
-		if ref := r.reference(a, n); ref != nil {
+		if ref := r.reference(a, n, nil); ref != nil {
 			a.Stdin, a.StdinPath = n.Text, append([]reference.Segment{{Key: ref.Kind}}, ref.Path...)
 		}
 	}
@@ -147,21 +153,29 @@ func noteVariables(a *plan.Activity, n *source.Node) {
 }
 
 // notePlaces notes the variables and the parameters, {name}, that a text takes.
-func notePlaces(a *plan.Activity, n *source.Node) {
+func notePlaces(a *plan.Activity, n *source.Node, takes any) {
 	noteVariables(a, n)
 	for _, name := range parametersIn(n.Text) {
-		a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: n})
+		a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: n, Takes: takes})
 	}
 }
 
-// reference notes the parameter of a text that is one, †name; nil where it can't be read.
-func (r *Reader) reference(a *plan.Activity, n *source.Node) *reference.Reference {
+// reference notes the parameter of a text that is one, †name, and that what it leads to is as a schema takes it, nil as
+// anything; it is nil where the text can't be read.
+func (r *Reader) reference(a *plan.Activity, n *source.Node, takes map[string]any) *reference.Reference {
 	ref, err := reference.Parse(n.Text)
 	if err != nil {
 		r.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).
 			Advise("a parameter is written †name, and a text that begins with † ††")
 		return nil
 	}
-	a.Parameters = append(a.Parameters, plan.Variable{Name: ref.Kind, Node: n})
+	of := plan.Variable{Name: ref.Kind, Node: n}
+	if takes != nil && !slices.ContainsFunc(ref.Path, func(s reference.Segment) bool { return s.IsIndex }) {
+		for _, s := range slices.Backward(ref.Path) {
+			takes = map[string]any{"properties": map[string]any{s.Key: takes}}
+		}
+		of.Takes = takes
+	}
+	a.Parameters = append(a.Parameters, of)
 	return &ref
 }

@@ -30,6 +30,32 @@ type httpKeys struct {
 	Timeout  time.Duration `key:"timeout"`
 }
 
+// What can be in an address, in a field, and in a field that may be sent several times, as JSON Schemas.
+var (
+	asSegment = map[string]any{"type": []any{"string", "number", "boolean"}}
+	asItem    = map[string]any{"type": []any{"string", "number", "boolean", "null"}}
+	asField   = map[string]any{"type": []any{"string", "number", "boolean", "null", "array"}, "items": asItem}
+	asForm    = map[string]any{"type": "object", "additionalProperties": asField}
+)
+
+// HTTPParameter is a JSON Schema of the values of a parameter that the request can be made of, by their kinds
+// alone; nil where it can be made of any. What is refused besides ([HTTPRequest]) depends on the values.
+func HTTPParameter(a *plan.Activity, parameter string) any {
+	var all []any
+	for _, p := range a.Parameters {
+		if p.Name == parameter && p.Takes != nil {
+			all = append(all, p.Takes)
+		}
+	}
+	if a.HTTP.Sends == plan.BodyForm && a.HTTP.Body == nil && !a.HTTP.Taken[parameter] {
+		all = append(all, asField)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return map[string]any{"allOf": all}
+}
+
 type httpFieldKeys struct {
 	Value *source.Node `key:"value" need:"write {value: †list, join: \",\"}"`
 	Join  string       `key:"join"`
@@ -75,7 +101,7 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 	if text == "" {
 		return
 	}
-	notePlaces(a, n)
+	notePlaces(a, n, asSegment)
 	wrong := func(part, format string, args ...any) *diag.Diagnostic {
 		at := max(0, strings.Index(text, part))
 		return r.Report(diag.WrongType, n.Within(at, at+len(part)), format, args...)
@@ -124,18 +150,21 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 	}
 }
 
-// httpTemplate reads a value of a request, in which †name is a parameter and {name} its text.
-func (r *Reader) httpTemplate(a *plan.Activity, n *source.Node) {
+// httpTemplate reads a value of a request, in which †name is a parameter, of a value as a schema takes it, and {name}
+// its text.
+func (r *Reader) httpTemplate(a *plan.Activity, n *source.Node, takes map[string]any) {
+	below, _ := takes["items"].(map[string]any)
 	for _, item := range n.Items {
-		r.httpTemplate(a, item)
+		r.httpTemplate(a, item, below)
 	}
+	below, _ = takes["additionalProperties"].(map[string]any)
 	for _, f := range n.Fields {
-		r.httpTemplate(a, f.Value)
+		r.httpTemplate(a, f.Value, below)
 	}
 	if n.Kind == source.String && reference.IsExpression(n.Text) {
-		r.reference(a, n)
+		r.reference(a, n, takes)
 	} else {
-		notePlaces(a, n)
+		notePlaces(a, n, nil)
 	}
 }
 
@@ -153,7 +182,7 @@ func (r *Reader) httpFields(a *plan.Activity, n *source.Node, key string) (all [
 				Advise("a list is sent as several fields, and as one where {value: †list, join: \",\"} says so")
 			continue
 		}
-		r.httpTemplate(a, one.Value)
+		r.httpTemplate(a, one.Value, asField)
 		all = append(all, one)
 	}
 	return all
@@ -165,8 +194,11 @@ func isDeep(n *source.Node) bool {
 		func(n *source.Node) bool { return n.Kind == source.Object || n.Kind == source.Array })
 }
 
-// ownHeaders are those that follow from the request and its connection.
-var ownHeaders = []string{"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
+// IsHeader reports whether a text can be the name of a header.
+func IsHeader(name string) bool { return headerName.MatchString(name) }
+
+// OwnHeaders are those that follow from the request and its connection, in small letters.
+var OwnHeaders = []string{"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
 	"proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 
 var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
@@ -180,10 +212,10 @@ func (r *Reader) headerNames(n *source.Node) {
 	for _, f := range n.Fields {
 		name := strings.ToLower(f.Key.Text)
 		switch {
-		case !headerName.MatchString(name):
+		case !IsHeader(name):
 			r.Report(diag.WrongType, f.Key.Span(), "%q can't be the name of a header", f.Key.Text).
 				Advise("a name is made of letters, digits and -")
-		case slices.Contains(ownHeaders, name):
+		case slices.Contains(OwnHeaders, name):
 			r.Report(diag.WrongType, f.Key.Span(), "the header %q follows from the request itself", f.Key.Text).
 				Advise("leave it out")
 		case first[name]:
@@ -242,8 +274,10 @@ func (r *Reader) httpBody(a *plan.Activity, n *source.Node) {
 	default:
 		r.OneOf(n, "\"body\"", append(words, "†parameter", "a mapping", "a text with {parameter}")...)
 	}
-	if h.Body != nil {
-		r.httpTemplate(a, h.Body)
+	if h.Body != nil && h.Sends == plan.BodyForm {
+		r.httpTemplate(a, h.Body, asForm)
+	} else if h.Body != nil {
+		r.httpTemplate(a, h.Body, nil)
 	}
 	if h.Sends != plan.StreamNone && (h.Method == "GET" || h.Method == "HEAD") {
 		r.Report(diag.WrongType, n.Span().Head(), "a %s has no body", h.Method).

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -290,7 +291,7 @@ func (b *builder) scheme(name string) (add func(), why string) {
 		return key(b.headers, "Authorization", "Basic ", "the base64 of user:password")
 	case kind == "http" && way == "bearer", kind == "oauth2", kind == "openIdConnect":
 		return key(b.headers, "Authorization", "Bearer ", "a token")
-	case kind == "apiKey" && in == "header" && headerName.MatchString(field):
+	case kind == "apiKey" && in == "header" && kinds.IsHeader(field):
 		return key(b.headers, field, "", "the key that is sent as the header "+field)
 	case kind == "apiKey" && in == "query" && field != "":
 		return key(b.query, field, "", "the key that is sent as "+field+" in the query")
@@ -312,7 +313,4 @@ func (b *builder) variable(scheme, holds string) string {
 	return "{$" + name + "}"
 }
 
-var (
-	notVariable = regexp.MustCompile(`[^A-Z0-9]+`)
-	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-)
+var notVariable = regexp.MustCompile(`[^A-Z0-9]+`)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -106,7 +107,7 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 		return "", noteOf(p.Node, "it is sent as a cookie")
 	case p.in == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, header):
 		return "", nil // the document says these elsewhere
-	case p.in == "header" && (!headerName.MatchString(p.wire) || slices.Contains(ownHeaders, header)):
+	case p.in == "header" && (!kinds.IsHeader(p.wire) || slices.Contains(kinds.OwnHeaders, header)):
 		return "", noteOf(p.Node, "%q is a header that follows from the request itself, or none", p.wire)
 	case p.Get("content") != nil:
 		return "", noteOf(p.Node, "it is written as a document of its own (\"content\")")
@@ -144,10 +145,6 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 	}
 	return name, nil
 }
-
-// ownHeaders are those that an http activity doesn't take.
-var ownHeaders = []string{"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
-	"proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 
 func isJSON(kind string) bool {
 	return slices.Contains([]string{"application/json", "*/*", "application/*", "text/json"}, kind) ||
