@@ -287,7 +287,7 @@ func judgedDelegates(c Config) (*analysis.Delegates, map[*plan.Plan]Judgement) {
 	below := Config{Rules: c.Rules, Machine: c.Machine, Replay: c.Replay, SampleRun: c.SampleRun, within: true,
 		judged: known}
 	judge := func(p *plan.Plan) analysis.DelegateJudgement {
-		j := flow.Once(known, p, func() Judgement { return Analyze(p, p.Findings(), below) })
+		j := flow.Once(known, p, func() Judgement { return Analyze(p, slices.Clone(p.Found), below) })
 		sound := j.Verified != nil
 		return analysis.DelegateJudgement{Plan: j.Plan, Sound: sound, Errors: j.Errors, Findings: j.Findings}
 	}

@@ -48,7 +48,7 @@ func (v *Verified) Simulation() *Simulation { return &Simulation{plan: v.plan} }
 // what runs for each item of a list, for calls like any other: what a schedule orders.
 func (r *Simulation) Single() (*Simulation, error) {
 	p := r.plan
-	if p.Targeted() {
+	if p.Targets != nil {
 		return nil,
 			errors.New("a schedule orders the calls of one state, and instances of this plan have calls of their own")
 	}

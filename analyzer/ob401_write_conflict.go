@@ -93,7 +93,7 @@ func conflict(p *Pass, pairs []plan.Unordered, goals []logic.Literal, answers []
 			if words := analysis.DescribeBranch(branch); words != "" {
 				f.Message += "; both run when " + words
 			}
-			if p.Plan.Targeted() { // a schedule is for the calls of all instances
+			if p.Plan.Targets != nil { // a schedule is for the calls of all instances
 				schedules = nil
 			}
 			f.Witness = Branch{Branch: branch, Schedules: schedules}

@@ -17,7 +17,8 @@ func (c *callReader) after(n *source.Node) {
 			c.comesAfter(item, false)
 		case item.Kind == source.Object && item.Get("settled") != nil:
 			c.Keys(item, "\"_after\"", map[string]func(source.Field){"settled": nil})
-			for _, name := range c.Texts(item.Get("settled"), "\"settled\"", "the \"_id\" of a call, or a list of such") {
+			const expected = "the \"_id\" of a call, or a list of such"
+			for _, name := range c.Texts(item.Get("settled"), "\"settled\"", expected) {
 				c.comesAfter(name, true)
 			}
 		default:

@@ -138,7 +138,8 @@ func (c *callReader) noTool(n, tool *source.Node, place int) {
 	}
 	f := c.Report(diag.WrongType, n.Span().Head(), "call %d has no \"_tool\"", place)
 	for _, field := range n.Fields {
-		if near, safe := decode.Meant(field.Key.Text, []string{"_tool"}); near != "" && field.Value.Kind == source.String {
+		near, safe := decode.Meant(field.Key.Text, []string{"_tool"})
+		if near != "" && field.Value.Kind == source.String {
 			f.Span = field.Key.Span()
 			decode.Intended(f, field.Key, near, safe)
 			return

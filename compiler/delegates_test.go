@@ -67,8 +67,8 @@ calls:
 		t.Errorf("read: %v", f.read)
 	}
 	middle := p.Delegates["lib/middle.yaml"]
-	if middle.Delegates["lib/leaf.yaml"] != p.Delegates["lib/leaf.yaml"] || diag.HasErrors(middle.Findings()) || middle.Activities["given"] == nil {
-		t.Errorf("the delegate of a delegate isn't the same plan, or has no functions: %v", middle.Findings())
+	if middle.Delegates["lib/leaf.yaml"] != p.Delegates["lib/leaf.yaml"] || diag.HasErrors(middle.Found) || middle.Activities["given"] == nil {
+		t.Errorf("the delegate of a delegate isn't the same plan, or has no functions: %v", middle.Found)
 	}
 	var got []string
 	for _, call := range p.Calls {
@@ -121,7 +121,7 @@ func TestDelegatesAreBounded(t *testing.T) {
 				return open(name)
 			}})
 			for _, d := range p.AllDelegates() {
-				found = append(found, d.Findings()...)
+				found = append(found, d.Found...)
 			}
 			if !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.Limit }) {
 				t.Errorf("nobody says that there is a limit: %v", found[:min(len(found), 5)])
@@ -141,7 +141,7 @@ func TestOfferedDelegatesMayLeadBack(t *testing.T) {
 	for _, name := range []string{"plan.yaml", "self.yaml"} {
 		p, found := f.compile(name)
 		for _, d := range p.AllDelegates() {
-			found = append(found, d.Findings()...)
+			found = append(found, d.Found...)
 		}
 		if diag.HasErrors(found) {
 			t.Errorf("%s: %v", name, found)

@@ -41,7 +41,7 @@ func (c *compilation) lower(root *source.Node) {
 	default:
 		what := root.Kind.String()
 		if root.Start == root.End {
-			what = "nothing"
+			what = "an empty text"
 		}
 		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", what).
 			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")

@@ -140,7 +140,8 @@ func (c contextReader) takeUpHistory() {
 			state = bind.Overlay(p.State, of.State)
 			data, _ = bind.Overlay(p.Data, of.Data).(map[string]any)
 		}
-		of.Recall(c.afterHistory(c.unlisted(id), state, data))
+		of.Before = &plan.Before{State: of.State, Data: of.Data}
+		of.State, of.Data = c.afterHistory(c.unlisted(id), state, data)
 	}
 }
 

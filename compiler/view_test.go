@@ -17,7 +17,7 @@ func planOf(text string) *plan.Plan {
 // LANGUAGE.md#instances: instances that run the same calls share one plan.
 func TestViewsAreShared(t *testing.T) {
 	p := planOf("instances: {a: {}, b: {}, c: {stateSchema: {type: object}}}\ncalls: [{_tool: x}]")
-	if bind.ForInstance(p, "a") != p || bind.ForInstance(p, "b") != p || bind.ForInstance(p, "unknown") != p || p.Targeted() {
+	if bind.ForInstance(p, "a") != p || bind.ForInstance(p, "b") != p || bind.ForInstance(p, "unknown") != p || p.Targets != nil {
 		t.Error("a plan in which all calls are for all isn't its own view")
 	}
 	if c := bind.ForInstance(p, "c"); c == p || c.StateSchema == nil || p.StateSchema != nil || c.Calls[0] != p.Calls[0] || len(c.Instances) != 1 {

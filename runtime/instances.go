@@ -50,8 +50,8 @@ func newInstancePool(p *plan.Plan, o Options, recalling bool) *instancePool {
 	for _, one := range p.Instances {
 		c.known[one.ID] = true
 		began := plan.Before{State: one.State, Data: one.Data}
-		if recalling {
-			began = one.Began()
+		if recalling && one.Before != nil {
+			began = *one.Before
 		}
 		c.waiting = append(c.waiting,
 			Instance{one.ID, resolve.Mapping(one.Input), resolve.Mapping(began.State), began.Data})
@@ -213,8 +213,8 @@ type shared struct{ input, state, data map[string]any }
 func shareValues(m *Machine) {
 	p := m.base()
 	began := plan.Before{State: p.State, Data: p.Data}
-	if m.loop != nil {
-		began = p.Began() // what was written since is recalled
+	if m.loop != nil && p.Before != nil {
+		began = *p.Before // what was written since is recalled
 	}
 	m.shared = shared{state.Over(p.Input, m.options.Input), state.Over(began.State, m.options.State),
 		state.Over(began.Data)}

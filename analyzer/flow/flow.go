@@ -193,7 +193,7 @@ func (f *Facts) StateAt(id pathtree.ID) schema.Place {
 		return schema.Place{Possible: true}
 	}
 	return Once(f.state, id, func() schema.Place {
-		if over, below := f.Plan.SchemaOver(id); over != nil {
+		if over, below := f.Plan.SchemaOf(f.Plan.Paths.Segments(id)); over != nil {
 			if at := f.At(over, below); at.Possible {
 				return at
 			}

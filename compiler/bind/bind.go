@@ -14,39 +14,34 @@ import (
 // MaxEdges bounds what the graph and the table of overlaps may hold: four bytes an entry, twice.
 const MaxEdges = 32_000_000
 
-func writer(c *plan.Call, id pathtree.ID, alternative int) plan.Writer {
-	return plan.Writer{Call: int32(c.Index), Path: id, Failure: alternative == c.FailureRoute(), Sets: c.SetsAt(id),
-		Method: c.Method}
-}
-
 // fewCalls is how many times more paths than calls there are before an index keeps only those that its calls name: the
 // paths of a view are those of the whole plan.
 const fewCalls = 8
 
-// indexWriters indexes the calls of a plan, or some of them, by the paths that they write.
-func indexWriters(p *pathtree.Tree, all []*plan.Call, some []int32) *plan.Writers {
-	return indexBy(p, all, some, func(id pathtree.ID) pathtree.ID { return id })
+// some are those of a plan's calls that have numbers.
+func some(p *plan.Plan, numbers []int32) []*plan.Call {
+	calls := make([]*plan.Call, len(numbers))
+	for at, i := range numbers {
+		calls[at] = p.Calls[i]
+	}
+	return calls
 }
 
-// indexBy indexes what calls write under another path each, which stands at it or above.
-func indexBy(p *pathtree.Tree, all []*plan.Call, some []int32, under func(pathtree.ID) pathtree.ID) *plan.Writers {
+// itself is the path under which most indexes have what is written to it.
+func itself(id pathtree.ID) pathtree.ID { return id }
+
+// index indexes what calls write under another path each, which stands at it or above.
+func index(p *pathtree.Tree, calls []*plan.Call, under func(pathtree.ID) pathtree.ID) *plan.Writers {
 	w := &plan.Writers{Paths: p}
-	n := len(all)
-	if some != nil {
-		n = len(some)
-	}
-	if size := p.Len(); fewCalls*n < size {
+	if size := p.Len(); fewCalls*len(calls) < size {
 		w.Slots = map[pathtree.ID]int{}
 	} else {
 		w.At, w.Over, w.Calls = make([][]plan.Writer, size), make([][]plan.Writer, size), make([][]int32, size)
 	}
-	for k := range n {
-		c := all[k]
-		if some != nil {
-			c = all[some[k]]
-		}
+	for _, c := range calls {
 		for alternative, path := range c.Paths() {
-			w.Add(under(path.ID), writer(c, path.ID, alternative))
+			w.Add(under(path.ID), plan.Writer{Call: int32(c.Index), Path: path.ID,
+				Failure: alternative == c.FailureRoute(), Sets: c.SetsAt(path.ID), Method: c.Method})
 		}
 	}
 	return w
@@ -72,9 +67,9 @@ type binder struct {
 func newBinder(p *plan.Plan) *binder {
 	b := &binder{plan: p}
 	if p.Targets.Several() {
-		b.shared, b.own = indexWriters(p.Paths, p.Calls, p.Targets.Shared), map[string]*plan.Writers{}
+		b.shared, b.own = index(p.Paths, some(p, p.Targets.Shared), itself), map[string]*plan.Writers{}
 		for id, calls := range p.Targets.Own {
-			b.own[id] = indexWriters(p.Paths, p.Calls, calls)
+			b.own[id] = index(p.Paths, some(p, calls), itself)
 		}
 	}
 	return b
@@ -83,14 +78,14 @@ func newBinder(p *plan.Plan) *binder {
 // bind binds the reads and makes the graph. It gives the call at which there are too many dependencies, or -1.
 func (b *binder) bind() (tooDense int) {
 	p := b.plan
-	p.Index = indexWriters(p.Paths, p.Calls, nil)
+	p.Index = index(p.Paths, p.Calls, itself)
 	p.PlaceIndex = p.Index
 	if slices.ContainsFunc(p.Calls, func(call *plan.Call) bool { // which may write an item of a list, or into one
 		return slices.ContainsFunc(call.Output, func(route plan.Route) bool {
 			return slices.ContainsFunc(route, func(path plan.Path) bool { return p.Paths.List(path.ID) != path.ID })
 		})
 	}) {
-		p.PlaceIndex = indexBy(p.Paths, p.Calls, nil, p.Paths.List)
+		p.PlaceIndex = index(p.Paths, p.Calls, p.Paths.List)
 	}
 	tooDense = -1
 	alone := make([]bool, len(p.Calls)) // needs what only it writes, or waits for itself

@@ -17,8 +17,12 @@ func targetsOf(calls []*plan.Call) *plan.Targets {
 		return nil
 	}
 	t := &plan.Targets{Own: map[string][]int32{}}
-	for _, call := range calls {
-		t.Add(call)
+	for i, call := range calls {
+		if call.Instance == "" {
+			t.Shared = append(t.Shared, int32(i))
+		} else {
+			t.Own[call.Instance] = append(t.Own[call.Instance], int32(i))
+		}
 	}
 	return t
 }
@@ -31,13 +35,15 @@ func targetsOf(calls []*plan.Call) *plan.Targets {
 // Instances that run the same calls under the same schema have the same view, which is the plan itself where no call is
 // left out. A view's Instances are those that share it.
 func ForInstance(p *plan.Plan, instance string) *plan.Plan {
-	view1 := p
+	view1, t := p, p.Targets
 	switch {
 	case CallsOf(p, instance) == len(p.Calls):
-	case len(p.Targets.Own[instance]) == 0:
-		view1 = common(p)
+	case len(t.Own[instance]) == 0:
+		t.Once.Do(func() { t.Common = Part(p, t.Shared, plain(p)) })
+		view1 = t.Common
 	default:
-		view1 = Part(p, runs(p, instance), p.Only(instance))
+		calls := slices.Sorted(slices.Values(slices.Concat(t.Shared, t.Own[instance])))
+		view1 = Part(p, calls, p.Only(instance))
 	}
 	if at, ok := p.InstanceAt[instance]; ok && IsParticular(p, &p.Instances[at]) {
 		one, own := *view1, &p.Instances[at]
@@ -79,28 +85,6 @@ func CallsOf(p *plan.Plan, instance string) int {
 		return len(p.Calls)
 	}
 	return len(p.Targets.Shared) + len(p.Targets.Own[instance])
-}
-
-// runs are the calls that an instance runs, ascending.
-func runs(p *plan.Plan, instance string) []int32 {
-	own := p.Targets.Own[instance]
-	all := make([]int32, 0, len(p.Targets.Shared)+len(own))
-	for _, i := range p.Targets.Shared {
-		for len(own) > 0 && own[0] < i {
-			all, own = append(all, own[0]), own[1:]
-		}
-		all = append(all, i)
-	}
-	return append(all, own...)
-}
-
-// common is the view of the instances that have no calls of their own.
-func common(p *plan.Plan) *plan.Plan {
-	t := p.Targets
-	t.Once.Do(func() {
-		t.Common = Part(p, t.Shared, plain(p))
-	})
-	return t.Common
 }
 
 // plain are the instances that have neither calls nor schemas, data or errors of their own.

@@ -41,7 +41,7 @@ func Digest(p *plan.Plan) (string, error) {
 
 // DecidedBy lets what decides what the plan does be found out, once.
 func DecidedBy(p *plan.Plan) {
-	p.PartsOnce, p.Covered = sync.OnceValues(func() ([]plan.Part, error) { return collect(p) }),
+	p.Parts, p.Covered = sync.OnceValues(func() ([]plan.Part, error) { return collect(p) }),
 		sync.OnceValues(func() (map[string]map[string]string, error) { return FindFiles(p) })
 }
 

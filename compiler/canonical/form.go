@@ -186,16 +186,10 @@ func toolHere(p *plan.Plan, t *plan.Tool) any {
 		return value
 	}
 	definition, _ := value.(map[string]any)
-	for _, within := range []string{"", "inputSchema"} {
-		at := definition
-		if within != "" {
-			at, _ = definition[within].(map[string]any)
-		}
-		properties, _ := at["properties"].(map[string]any)
-		for _, holder := range []map[string]any{at, properties} {
-			if said, ok := holder["_delegate"]; ok {
-				holder["_delegate"] = delegateHere(p, t, said)
-			}
+	input, _ := definition["inputSchema"].(map[string]any)
+	for _, holder := range []any{definition, definition["properties"], input, input["properties"]} {
+		if holder, _ := holder.(map[string]any); holder["_delegate"] != nil {
+			holder["_delegate"] = delegateHere(p, t, holder["_delegate"])
 		}
 	}
 	return definition

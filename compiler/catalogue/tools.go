@@ -62,8 +62,11 @@ const ImportAgain = "import the server's tools again: obelus tools import FILE -
 // ReadRecord reads what a server's definition records of its tools.
 func ReadRecord(server string, n *source.Node, d *decode.Reader) *Record {
 	r, what := &Record{Node: n}, fmt.Sprintf("the record of the server %q", server)
+	patterns := func(f source.Field) { // of the import, as its flags have them
+		d.Texts(f.Value, fmt.Sprintf("%q of %s", f.Key.Text, what), "a list of patterns")
+	}
 	d.Keys(n, what, map[string]func(source.Field){
-		"only": nil, "names": nil, // the patterns of the import, as its flags have them
+		"only": patterns, "names": patterns,
 		"tools": func(f source.Field) {
 			if f.Value.Kind != source.Object {
 				d.Expects(f.Value, "\"tools\" of "+what, "a mapping from names to records of tools").Advise(ImportAgain)

@@ -202,18 +202,16 @@ func (r *reading) target(ref *source.Node) (*source.Node, *Note) {
 	if decoded, err := url.PathUnescape(pointer); err == nil {
 		pointer = decoded
 	}
-	first, rest, below := strings.Cut(pointer, "/")
-	n := r.root
-	if !inside || first != "" { // no reference, or one by an anchor
+	tokens, n := strings.Split(pointer, "/"), r.root
+	if !inside || tokens[0] != "" { // no reference, or one by an anchor
 		n = nil
 	}
-	for token := range strings.SplitSeq(rest, "/") {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		if next := n.Follow([]string{token}); below && next != n {
-			n = next
-		} else if below {
-			n = nil
+	for _, token := range tokens[1:] {
+		next := n.Follow([]string{strings.NewReplacer("~1", "/", "~0", "~").Replace(token)})
+		if next == n {
+			next = nil
 		}
+		n = next
 	}
 	if n == nil {
 		return nil, noteOf(ref, "%q leads to nothing", ref.Text)

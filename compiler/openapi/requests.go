@@ -260,10 +260,11 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 	for _, wire := range slices.Sorted(maps.Keys(properties)) {
 		schema := properties[wire]
 		if sends == "form" && (b.shape(schema) == "object" || b.nested(schema)) {
-			if needs[wire] {
-				return noteOf(n, "the field %q of its form is an object, which isn't sent", wire).because(badBody)
+			at, _ := b.resolve(n)
+			if at = cmp.Or(at.Get("properties").Get(wire), n); needs[wire] {
+				return noteOf(at, "the field %q of its form is an object, which isn't sent", wire).because(badBody)
 			}
-			b.note(noteOf(n, "the form of %s is sent without its fields that are objects, such as %q",
+			b.note(noteOf(at, "the form of %s is sent without its fields that are objects, such as %q",
 				b.Operation, wire))
 			renamed = true
 			continue

@@ -34,7 +34,10 @@ func (r *reading) settle() {
 	r.bound()
 	kept, seen := map[string]any{}, map[string]bool{}
 	for _, o := range r.Imported() {
-		r.finish(o)
+		o.tool = r.fitting(o, o.tool, "parameters").(map[string]any)
+		if o.output != nil {
+			o.tool["properties"].(map[string]any)["_output"] = r.fitting(o, o.output, "result")
+		}
 	}
 	for _, o := range r.Imported() {
 		catalogue.Reach(o.tool, r.schemas, seen, func(name string) { kept[name] = r.schemas[name] })
@@ -207,14 +210,6 @@ func WithoutPatterns(v any) (less any, faults []string) {
 		return isPattern
 	})
 	return less, faults
-}
-
-// finish gives an operation's tool its schemas.
-func (r *reading) finish(o *Operation) {
-	o.tool = r.fitting(o, o.tool, "parameters").(map[string]any)
-	if o.output != nil {
-		o.tool["properties"].(map[string]any)["_output"] = r.fitting(o, o.output, "result")
-	}
 }
 
 // emptySteps bounds the search for a value of one schema, and emptyBudget that for values

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -68,9 +67,6 @@ type Link struct {
 // Latent reports whether nothing carries the call out, so that a model must produce
 // its result, unless it stands there already.
 func (c *Call) Latent() bool { return c.Activity == "" && c.Delegate == "" }
-
-// Findings are what compiling a delegate found. They are its own and not among those of the plans that name it.
-func (p *Plan) Findings() []diag.Diagnostic { return slices.Clone(p.Found) }
 
 // AllDelegates are the plans that are run as calls of this one, and as calls of those, by path.
 func (p *Plan) AllDelegates() map[string]*Plan {

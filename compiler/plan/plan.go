@@ -28,10 +28,6 @@ type Part struct {
 	Digest string `json:"digest"`         // "sha256:" and 64 digits
 }
 
-// Parts are all that decides what the plan does when it is run, in a fixed order: its own and those of the plans that
-// it delegates to. They are found out once, and the files of the workspace are read for it then. Nobody changes them.
-func (p *Plan) Parts() ([]Part, error) { return p.PartsOnce() }
-
 // Files are those of the workspace, as a plan's digest covers them.
 type Files interface {
 	// Sum is a digest of what a file holds; "" for what is no file of the workspace. The
@@ -80,11 +76,14 @@ type Plan struct {
 	Live     *policy.Live     // of a [Replan]: what its run has left behind so far; nil without policies
 	Secrets  *redact.Set      // of the document, and of all that it is compiled with
 
-	Found     []diag.Diagnostic                            // see Findings
-	Face      *Tool                                        // see Interface
-	Size      int                                          // its calls, those of delegates as often as they are run
-	PartsOnce func() ([]Part, error)                       `json:"-"` // see Parts; found out once, as are the files
-	Covered   func() (map[string]map[string]string, error) `json:"-"` // by activity
+	Found []diag.Diagnostic // of a delegate: its own and not among those of the plans that name it
+	Face  *Tool             // see Interface
+	Size  int               // its calls, those of delegates as often as they are run
+	// Parts are all that decides what the plan does when it is run, in a fixed order: its own and those of the plans
+	// that it delegates to. They are found out once, and the files of the workspace are read for it then; so are these,
+	// by activity. Nobody changes them.
+	Parts   func() ([]Part, error)                       `json:"-"`
+	Covered func() (map[string]map[string]string, error) `json:"-"`
 }
 
 // A Text is a plan's document, and where it is.
@@ -211,7 +210,7 @@ type Values struct {
 	StateSchemaNode          *source.Node              `key:"stateSchema"`
 	DataSchemas              map[string]*schema.Schema // of data messages, by kind
 
-	before *Before // nil where there is no history
+	Before *Before // nil where there is no history
 }
 
 // Of is the input, the state or the data, nil where there is none, and the schema of it.
@@ -236,20 +235,6 @@ func (p *Plan) AnyBegins(is func(*Values) bool) bool {
 type Before struct {
 	State any
 	Data  map[string]any
-}
-
-// Recall puts a state and data that hold a history in the place of those before it.
-func (v *Values) Recall(state any, data map[string]any) {
-	v.before = &Before{v.State, v.Data}
-	v.State, v.Data = state, data
-}
-
-// Began is the state and the data before the history.
-func (v *Values) Began() Before {
-	if v.before != nil {
-		return *v.before
-	}
-	return Before{v.State, v.Data}
 }
 
 // An Instance is one of several states that a plan runs over.
@@ -562,16 +547,8 @@ func (t *Template) FallsBack() bool {
 	return literal
 }
 
-// SchemaOver is the schema that what is written to a path is held against, that of the
-// state or of a kind of data, and the part of the path below it; nil where there is none.
-func (p *Plan) SchemaOver(id pathtree.ID) (s *schema.Schema, below []expression.Segment) {
-	if p.StateSchema == nil && p.DataSchemas == nil {
-		return nil, nil
-	}
-	return p.SchemaOf(p.Paths.Segments(id))
-}
-
-// SchemaOf is SchemaOver for a path of another plan, or of the input.
+// SchemaOf is the schema that what is at a path is held against, that of the input, of the state or of a kind of data,
+// and the part of the path below it; nil where there is none.
 func (p *Plan) SchemaOf(path []expression.Segment) (s *schema.Schema, below []expression.Segment) {
 	if len(path) == 0 {
 		return nil, nil

@@ -135,9 +135,6 @@ type Unordered struct {
 	PathA, PathB Path
 }
 
-// Written reports whether some call may write exactly this path.
-func (p *Plan) Written(id pathtree.ID) bool { return len(p.Index.of(id)) > 0 }
-
 // WritersAt lists who may write exactly this path, ascending by call. The slice is the plan's own.
 func (p *Plan) WritersAt(id pathtree.ID) []Writer { return p.Index.of(id) }
 
@@ -171,19 +168,8 @@ type Targets struct {
 	Common *Plan // the view of the instances without calls of their own
 }
 
-func (t *Targets) Add(call *Call) {
-	if call.Instance == "" {
-		t.Shared = append(t.Shared, int32(call.Index))
-	} else {
-		t.Own[call.Instance] = append(t.Own[call.Instance], int32(call.Index))
-	}
-}
-
 // Several reports whether no instance runs all the calls there are.
 func (t *Targets) Several() bool { return t != nil && len(t.Own) > 1 }
-
-// Targeted reports whether some call is for one instance only.
-func (p *Plan) Targeted() bool { return p.Targets != nil }
 
 // Full is the plan that a view is a part of; any other plan is its own whole.
 func (p *Plan) Full() *Plan {

@@ -282,7 +282,7 @@ func (b *block) add(p Part, outermost *facts.Facts) {
 			continue
 		}
 		if known := outermost.Delegates[f.Runs.Plan]; known != nil && strings.Count(c.Key, "/") < deepest {
-			b.add(Part{c.Key + "/", inner, known, inner.Findings()}, outermost)
+			b.add(Part{c.Key + "/", inner, known, inner.Found}, outermost)
 		}
 	}
 }

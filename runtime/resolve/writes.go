@@ -252,7 +252,7 @@ func (p *Program) schemaAt(id pathtree.ID) *schema.Schema {
 	}
 	s, known := p.schemas[id]
 	if !known {
-		if over, below := p.Plan.SchemaOver(id); over != nil {
+		if over, below := p.Plan.SchemaOf(p.Plan.Paths.Segments(id)); over != nil {
 			s = over.At(below).Schema
 		}
 		if p.schemas == nil {

@@ -228,7 +228,7 @@ func schemas(p *plan.Plan, call *plan.Call, route int) (known []*schema.Schema) 
 		return known
 	}
 	for _, path := range call.Output[route] {
-		if s, below := p.SchemaOver(path.ID); s != nil {
+		if s, below := p.SchemaOf(p.Paths.Segments(path.ID)); s != nil {
 			if at := s.At(below); at.Schema != nil {
 				known = append(known, at.Schema)
 			}

@@ -29,7 +29,7 @@ type PathSet struct {
 
 // IsWritten reports whether a message may be written to exactly a path.
 func (p *Layout) IsWritten(id pathtree.ID) bool {
-	return p.Plan.Written(id) || p.Before.has(id)
+	return len(p.Plan.WritersAt(id)) > 0 || p.Before.has(id)
 }
 
 // Marks are a set of paths that only grows.

@@ -243,7 +243,7 @@ func Initial(p *Pass, path []expression.Segment) (any, *schema.Schema) {
 // somethingAt reports whether a call writes exactly a path, or the document holds or declares it.
 func somethingAt(p *Pass, r expression.Reference) bool {
 	path := append([]expression.Segment{{Key: r.Kind}}, r.Path...)
-	if id, ok := Lookup(p, path); ok && p.Plan.Written(id) {
+	if id, ok := Lookup(p, path); ok && len(p.Plan.WritersAt(id)) > 0 {
 		return true
 	}
 	value, s := Initial(p, path[:len(path)-1])
