@@ -50,7 +50,7 @@ func Nest(path []reference.Segment, value any) any {
 // written reads a message that a call wrote.
 func (c contextReader) written(m, payload *source.Node) {
 	p := c.plan
-	w := plan.Written{Path: pathtree.Root, Call: m.Get("_call"), Date: m.Get("_date").AsText(), Message: m}
+	w := plan.Written{Path: pathtree.Root, Call: m.Get("_call"), Message: m}
 	if method := m.Get("_outputMethod"); method != nil {
 		c.Value(method, "\"_outputMethod\"", &w.Method, methodTags)
 	}

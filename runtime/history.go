@@ -27,18 +27,22 @@ func keepHistory(f *frame) {
 			}
 		}
 		paths := f.Program.Paths
-		f.history = append(f.history, request.Written{Path: paths.Segments(m.Path), At: paths.String(m.Path),
-			Method: m.Method, Value: m.Value, Call: calls[m.Call], When: m.At})
+		message := request.Write(paths.Segments(m.Path), paths.String(m.Path), m.Method, m.Value, calls[m.Call])
+		f.history = append(f.history, request.Written{Message: message, When: m.At})
+	}
+	ran := func(call request.Object) {
+		message := request.Write(nil, "", plan.Set, nil, call)
+		f.history = append(f.history, request.Written{Message: message, When: f.machine.now})
 	}
 	for i, call := range f.Plan.Calls {
 		more := f.calls[i].more
 		switch s := more.settlement; {
 		case s.Status == Done && !s.before && len(call.Output) == 0:
 			did, _ := keepItems(f, i, recordedCall(f, i, numbers[i]).With("_output", s.Output))
-			f.history = append(f.history, request.Written{Call: did, When: f.machine.now})
+			ran(did)
 		case s.Status == Failed && more.results != nil:
 			if did, some := keepItems(f, i, recordedCall(f, i, 0).With("_output", more.results.values)); some {
-				f.history = append(f.history, request.Written{Call: did, When: f.machine.now})
+				ran(did)
 			}
 		}
 	}
@@ -114,20 +118,16 @@ func recall(f *frame, history []plan.Written) {
 				f.Memory.AddItem(compiler.WrittenIdentity(w), params, output)
 			})
 		}
-		said, _ := request.Of(w.Call).(request.Object)
-		kept := request.Written{Call: said, Date: w.Date}
 		if w.Path != pathtree.Root {
-			kept.Path, kept.At, kept.Method, kept.Value = paths.Segments(w.Path), paths.String(w.Path),
-				w.Method, w.Value
 			f.machine.loop.written.Add(w.Path)
 			if !isGivenAnew(f, w.Path) {
 				f.Log.Append(Message{
 					Path: w.Path, Method: w.Method, Value: w.Value, Completed: numbers[w.Number()],
-					Failure: w.Failed() || base.Writes == plan.Once && w.IsFailureRoute(kept.At),
+					Failure: w.Failed() || base.Writes == plan.Once && w.IsFailureRoute(paths.String(w.Path)),
 				})
 			}
 		}
-		f.history = append(f.history, kept)
+		f.history = append(f.history, request.Written{Message: request.Of(w.Message).(request.Object)})
 	}
 }
 

@@ -18,7 +18,6 @@ type Written struct {
 	// as it ran: "_tool", "_id", "_tick", its parameters, and as it was listed "_outputPath" and what else tells it
 	// from others
 	Call *source.Node
-	Date string
 
 	Message *source.Node
 }

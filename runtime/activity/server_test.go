@@ -130,8 +130,6 @@ func misbehave(how string) {
 			switch how {
 			case "circle":
 				result(`{"tools":[],"nextCursor":"again"}`)
-			case "endless-pages":
-				result(fmt.Sprintf(`{"tools":[],"nextCursor":"%sx"}`, asked.Params.Cursor))
 			case "million":
 				result(`{"tools":[` + strings.Repeat(`{"name":"a","inputSchema":{}},`, 20_000) + `{"name":"b"}]}`)
 			case "odd-list":
@@ -452,6 +450,15 @@ func TestServersMisbehave(t *testing.T) {
 			return nil
 		})
 	})
+}
+
+// What a server lists is bounded, also where its pages never end.
+func TestListsOfToolsAreBounded(t *testing.T) {
+	for how, want := range map[string]string{"circle": "it has more than 1000 pages of tools",
+		"million": "it has more than 10000 tools", "no-list": `it has no list "tools"`} {
+		_, _, err := Tools(t.Context(), remoteDef("a", helper("mcp-raw", how)).Server, Options{})
+		failure(t, err, CodeBadOutput, want)
+	}
 }
 
 // A server at an address is asked over one session, with its headers, within the allow-list;

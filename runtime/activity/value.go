@@ -177,30 +177,14 @@ func (d *decoder) object() (any, error) {
 
 // plain turns what a Go function returned into a JSON value that shares nothing with it, through its JSON encoding.
 func plain(v any, hide *redact.Set) (any, error) {
-	var out bounded
-	if err := json.MarshalWrite(&out, v, floats); err != nil {
-		if out.full {
-			return nil, fmt.Errorf("more than %d MiB", maxOutput>>20)
-		}
+	text, err := encode(v)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("a value of type %T: %w", v, err)
+	case len(text) > maxOutput:
+		return nil, fmt.Errorf("more than %d MiB", maxOutput>>20)
 	}
-	return decode(out.Bytes(), maxDepth, hide)
-}
-
-var errTooLarge = fmt.Errorf("the result is too large: it may have %d MiB of text, %d values and %d levels",
-	maxOutput>>20, maxValues, maxDepth)
-
-type bounded struct {
-	bytes.Buffer
-	full bool
-}
-
-func (b *bounded) Write(text []byte) (int, error) {
-	if b.Len()+len(text) > maxOutput {
-		b.full = true
-		return 0, io.ErrShortWrite
-	}
-	return b.Buffer.Write(text)
+	return decode(text, maxDepth, hide)
 }
 
 func brief(s string) string { return wording.Cut(s, 80) }

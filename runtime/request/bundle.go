@@ -19,7 +19,7 @@ type bundler struct {
 
 	defs      Object
 	names     map[string]string // of definitions, by those of named schemas
-	instances Object            // the schema of what names one, once it is needed
+	instances string            // the name of the definition of what names one; "" before it is needed
 }
 
 // deepest is how many levels of a schema are copied. A request has to be readable

@@ -14,34 +14,25 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Written is what a call did, as a record keeps it: a value that it wrote to a path, or
-// that it ran and wrote nothing.
+// A Written is what a call did, as a record keeps it: a message, which an earlier record has dated.
 type Written struct {
-	Path   []expression.Segment // from the kind on; none where nothing was written
-	At     string               // the path as a reference
-	Method plan.Method
-	Value  any
-	Call   Object        // see [plan.Written]
-	When   time.Duration // since the run began
-	Date   string        // in the place of When: what an earlier record says
+	Message Object
+	When    time.Duration // since the run began, unless it is dated
 }
 
-// object is a message of the kind that was written, as documents have it.
-func (w *Written) object(instance string, date func(time.Duration) string) Object {
-	out := Object{{"type", "state"}}
-	if len(w.Path) > 0 {
-		kind, below := w.Path[0].Key, w.Path[1:]
-		out[0].Value = kind
-		if kind == "data" && len(below) > 0 {
-			out, below = out.With("kind", below[0].Key), below[1:]
-		}
-		out = out.With(kind, compiler.Nest(below, w.Value)).With("_outputPath", w.At).
-			With("_outputMethod", w.Method.String())
+// Write is the message of a call that wrote a value to a path, from the kind on, with the path as a reference; without
+// a path it ran and wrote nothing.
+func Write(path []expression.Segment, at string, method plan.Method, value any, call Object) Object {
+	if len(path) == 0 {
+		return Object{{"type", "state"}, {"_call", call}}
 	}
-	if w.Date == "" {
-		w.Date = date(w.When)
+	kind, below := path[0].Key, path[1:]
+	out := Object{{"type", kind}}
+	if kind == "data" && len(below) > 0 {
+		out, below = out.With("kind", below[0].Key), below[1:]
 	}
-	return out.With("_call", w.Call).With("_date", w.Date).WithText("_instance", instance)
+	return out.With(kind, compiler.Nest(below, value)).With("_outputPath", at).With("_outputMethod", method.String()).
+		With("_call", call)
 }
 
 // Record is the process record of a tick, without its solution: a document that holds all that
@@ -74,8 +65,11 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 		add(s.valuesOf(began, Instance{}, said, true)...)
 	}
 	history := func(instance string, all []Written) {
-		for i := range all {
-			context = append(context, all[i].object(instance, date))
+		for _, w := range all {
+			if !w.Message.Has("_date") {
+				w.Message = slices.Clip(w.Message).With("_date", date(w.When)).WithText("_instance", instance)
+			}
+			context = append(context, w.Message)
 		}
 	}
 	history("", s.History)

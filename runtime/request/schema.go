@@ -127,42 +127,31 @@ func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool, a
 		}
 	}
 	out := Object{{"type", "object"}, {"properties", properties}, {"required", required}}
-	return furtherParameters(out, in, tool)
-}
-
-// furtherParameters says which parameters a call may have besides those that are
-// listed. A tool that describes parameters elsewhere than under its "properties"
-// is left to the check of each call.
-func furtherParameters(out Object, in *source.Node, tool *plan.Tool) Object {
-	foreign := []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas",
-		"dependencies", "patternProperties"}
-	if tool.Open || slices.ContainsFunc(foreign, func(key string) bool { return in.Get(key) != nil }) {
+	if tool.Open || slices.ContainsFunc(elsewhere, func(key string) bool { return in.Get(key) != nil }) {
 		return out
 	}
 	return append(out, Member{"additionalProperties", false})
 }
 
-// fewInstances is how many ids are written out wherever an instance is named; more
-// of them stand once, among the definitions.
-const fewInstances = 20
+// elsewhere are keywords under which a tool may describe parameters besides its "properties". Those of such a tool are
+// left to the check of each call.
+var elsewhere = []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas",
+	"dependencies", "patternProperties"}
 
+// instanceID is the schema of what names an instance. The ids are among the definitions.
 func (s Context) instanceID(w *bundler) Object {
 	if len(s.Instances) == 0 {
 		return anyText
 	}
-	if w.instances == nil {
+	if w.instances == "" {
+		w.instances = w.name("instance")
 		ids := make([]any, len(s.Instances))
 		for i, one := range s.Instances {
 			ids[i] = one.ID
 		}
-		w.instances = Object{{"enum", ids}}
-		if len(ids) > fewInstances {
-			name := w.name("instance")
-			w.defs = append(w.defs, Member{name, w.instances})
-			w.instances = Object{{"$ref", "#/$defs/" + name}}
-		}
+		w.defs = append(w.defs, Member{w.instances, Object{{"enum", ids}}})
 	}
-	return w.instances
+	return Object{{"$ref", "#/$defs/" + w.instances}}
 }
 
 func (s Context) opinion(w *bundler, advisor *plan.Advisor, at string) Object {
@@ -170,37 +159,23 @@ func (s Context) opinion(w *bundler, advisor *plan.Advisor, at string) Object {
 	if advisor.Instanced {
 		properties, required = append(properties, Member{"_instance", s.instanceID(w)}), append(required, "_instance")
 	}
-	out := Object{{"type", "object"}}
 	own := advisor.Node.Get("schema")
 	if name, ok := strings.CutPrefix(own.Get("$ref").AsText(), "#/schemas/"); ok {
 		own = s.Plan.NamedSchemas[unescaped(name)]
 	}
-	if own != nil {
-		for _, f := range own.Fields {
-			switch key := f.Key.Text; key {
-			case "properties":
-				for _, p := range f.Value.Fields {
-					if !properties.Has(p.Key.Text) && p.Key.Text != "calls" {
-						properties = append(properties, Member{p.Key.Text, w.schema(p.Value, nil, at)})
-					}
-				}
-			case "required":
-				for _, name := range requiredBy(own) {
-					if name != "calls" && !slices.Contains(required, any(name)) {
-						required = append(required, name)
-					}
-				}
-			case "type", "additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties",
-				"maxProperties", "$ref":
-				// the opinion has members that the schema doesn't speak of
-			default:
-				out = append(out, w.keyword(f, at)...)
-			}
+	for _, p := range parameterFields(own) {
+		if !properties.Has(p.Key.Text) && p.Key.Text != "calls" {
+			properties = append(properties, Member{p.Key.Text, w.schema(p.Value, nil, at)})
+		}
+	}
+	for _, name := range requiredBy(own) {
+		if properties.Has(name) && !slices.Contains(required, any(name)) {
+			required = append(required, name)
 		}
 	}
 	properties = append(properties, Member{"calls",
 		Object{{"type", "string"}, {"description", "JSON: {tool: weight}; a tool without a weight is left to others"}}})
-	return append(out, Member{"properties", properties}, Member{"required", append(required, "calls")})
+	return Object{{"type", "object"}, {"properties", properties}, {"required", append(required, "calls")}}
 }
 
 // toolShown is a tool's definition as a model sees it, in the protocol's

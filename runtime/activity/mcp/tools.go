@@ -22,7 +22,7 @@ func (s *Session) Tools(ctx context.Context) (tools []catalogue.Tool, refused []
 		tool catalogue.Tool
 		why  string // it is refused
 	}
-	listed, seen, entries := map[string][]entry{}, map[string]bool{}, 0
+	listed, entries := map[string][]entry{}, 0
 	for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
 		if pages == maxPages {
 			return nil, nil, &Refusal{Message: fmt.Sprintf("it has more than %d pages of tools", maxPages)}
@@ -42,10 +42,7 @@ func (s *Session) Tools(ctx context.Context) (tools []catalogue.Tool, refused []
 				listed[t.Name] = append(listed[t.Name], entry{t, why})
 			}
 		}
-		if next != "" && seen[next] {
-			return nil, nil, &Refusal{Message: "its pages of tools go round in a circle"}
-		}
-		cursor, seen[next] = next, true
+		cursor = next
 	}
 	for _, name := range slices.Sorted(maps.Keys(listed)) {
 		switch all := listed[name]; {
