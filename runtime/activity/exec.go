@@ -3,14 +3,12 @@ package activity
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os/exec"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
@@ -180,44 +178,29 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 		if undeclared {
 			hint = "; if it prints text, define it with \"stdout: text\""
 		}
-		return fail(CodeBadOutput, whose+fmt.Sprintf("must write %v%s%s", err, x.excerpt(output), hint), saying(stderr))
+		return fail(CodeBadOutput, whose+fmt.Sprintf("must write to stdout %v%s%s", err, excerpt(x.hide, output), hint), saying(stderr))
 	}
 	return Take(value, r, x.name)
 }
 
 // read takes what the program has written as its result. The error says what it should have written.
 func (x *program) read(form string, output []byte) (any, error) {
-	if form == plan.StreamNone {
-		return nil, nil
-	}
-	if form == plan.StreamJSON {
-		value, err := decode(output, maxDepth, x.hide)
-		if err != nil {
-			err = fmt.Errorf("exactly one JSON value to stdout: %w", err)
-		}
-		return value, err
-	}
-	if !utf8.Valid(output) || bytes.IndexByte(output, 0) >= 0 {
-		return nil, errors.New("UTF-8 without NUL to stdout")
-	}
-	text := x.hide.Text(string(output))
-	if form == plan.StreamText {
+	value, err := read(form, output, x.hide)
+	text, _ := value.(string)
+	switch {
+	case err != nil:
+		return nil, err
+	case form == plan.StreamText:
 		return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), nil
+	case form != plan.StreamLines:
+		return value, nil
 	}
 	list := []any{}
 	for line := range strings.Lines(text) {
 		if len(list) == maxValues {
-			return nil, fmt.Errorf("at most %d lines to stdout", maxValues)
+			return nil, fmt.Errorf("at most %d lines", maxValues)
 		}
 		list = append(list, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 	}
 	return list, nil
-}
-
-func (x *program) excerpt(output []byte) string {
-	text := bytes.TrimSpace(output)
-	if len(text) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (it begins %q)", brief(x.hide.Message(string(text))))
 }

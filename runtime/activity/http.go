@@ -2,6 +2,7 @@ package activity
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -12,13 +13,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
@@ -170,21 +169,21 @@ func (x *caller) exchange(request *http.Request, form string) (any, error) {
 		return nil, f
 	}
 	var body []byte
-	if answer.ContentLength > maxOutput {
-		err = errTooMuch
-	} else {
+	if err = errTooMuch; answer.ContentLength <= maxOutput {
 		body, err = io.ReadAll(&atMost{answer.Body, maxOutput + 1})
 	}
-	if err != nil {
-		return nil, x.unread(request, err)
+	switch {
+	case errors.Is(err, errTooMuch):
+		return nil, x.failure(CodeBadOutput, "was sent more than %d MiB by %s", maxOutput>>20, from(request))
+	case err != nil:
+		return nil, x.failure(CodeError, "lost the answer of %s: it broke off (%s)", from(request),
+			quote(x.hide, web.Cause(err).Error(), maxQuoted))
 	}
 	value, err := x.value(answer, body, form)
 	if err != nil {
-		said := ""
-		if kind := answer.Header.Get("Content-Type"); kind != "" {
-			said = " (the answer is " + x.brief(kind, maxQuoted) + ")"
-		}
-		return nil, x.failure(CodeBadOutput, "must be answered with %v%s%s", err, said, x.begins(body))
+		kind := cmp.Or(quote(x.hide, answer.Header.Get("Content-Type"), maxQuoted), "of no type")
+		return nil, x.failure(CodeBadOutput, "must be answered with %v (the answer is %s)%s", err, kind,
+			excerpt(x.hide, body))
 	}
 	return value, nil
 }
@@ -206,14 +205,6 @@ func (a *atMost) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (x *caller) unread(request *http.Request, err error) *Failure {
-	why := x.brief(web.Cause(err).Error(), maxQuoted)
-	if errors.Is(err, errTooMuch) {
-		return x.failure(CodeBadOutput, "was sent more than %d MiB by %s", maxOutput>>20, from(request))
-	}
-	return x.failure(CodeError, "lost the answer of %s: it broke off (%s)", from(request), why)
-}
-
 // from is where a request went, less what may be secret.
 func from(r *http.Request) string { return r.Method + " " + r.URL.Scheme + "://" + r.URL.Host }
 
@@ -226,11 +217,11 @@ func (x *caller) unanswered(request *http.Request, answer *http.Response, err er
 		return x.failure(CodeError, "isn't allowed to send the request: %s; %s", refusal.Why, refusal.Help)
 	case errors.As(err, &redirected):
 		f := x.failure(statusCode(answer.StatusCode), "isn't answered: %s %s", from(request),
-			x.brief(redirected.why, maxQuoted))
+			quote(x.hide, redirected.why, maxQuoted))
 		f.Details = map[string]any{"status": float64(answer.StatusCode)}
 		return f
 	}
-	why := x.brief(web.Cause(err).Error(), maxQuoted)
+	why := quote(x.hide, web.Cause(err).Error(), maxQuoted)
 	if strings.HasPrefix(why, "failed to parse Location header") { // as net/http puts it, after an answer
 		return x.failure(CodeError, "isn't answered: %s sent us on to what is no address: %s", from(request),
 			strings.TrimPrefix(why, "failed to parse "))
@@ -251,9 +242,9 @@ func (x *caller) refusal(status int, header http.Header, content []byte, from st
 		details["body"] = said
 		content, _ = encode(said) // in which nothing is escaped that is secret
 	} else if len(content) > 0 {
-		details["body"] = x.brief(string(content), maxDetail)
+		details["body"] = quote(x.hide, string(content), maxDetail)
 	}
-	if text := x.brief(string(content), maxQuoted); text != "" {
+	if text := quote(x.hide, string(content), maxQuoted); text != "" {
 		quoted = fmt.Sprintf(": %q", text)
 	}
 	got := fmt.Sprintf("got %d %s%s%s", status, http.StatusText(status), from, quoted)
@@ -265,42 +256,15 @@ func (x *caller) refusal(status int, header http.Header, content []byte, from st
 	return f
 }
 
-// brief is the beginning of somebody else's text, in one line and without secrets, which
-// are hidden before it is cut: most of one is as good as all of it.
-func (x *caller) brief(text string, most int) string {
-	if len(text) >= maxRefusal { // it may be cut within one
-		text = text[:maxRefusal]
-		text = text[:len(text)-x.hide.Unfinished(text)]
-	}
-	return wording.Cut(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return utf8.RuneError
-		}
-		return r
-	}, oneLine(x.hide.Message(text))), most)
-}
-
-func (x *caller) begins(body []byte) string {
-	text := x.brief(string(body[:min(len(body), maxRefusal)]), maxQuoted)
-	if text == "" {
-		return ""
-	}
-	return fmt.Sprintf(", which begins %q", text)
-}
-
 // value is what an answer gives in a form. The error says what it should have been.
 func (x *caller) value(answer *http.Response, body []byte, form string) (any, error) {
 	kind, parameters, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	switch form {
-	case plan.StreamNone:
-		return nil, nil
 	case plan.StreamText:
 		charset := strings.ToLower(parameters["charset"])
-		if !slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, charset) || !utf8.Valid(body) ||
-			bytes.IndexByte(body, 0) >= 0 {
-			return nil, errors.New("UTF-8 without NUL")
+		if !slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, charset) {
+			return nil, errNoText
 		}
-		return x.hide.Text(string(body)), nil
 	case plan.ResponseFull:
 		inner := plan.StreamText
 		if len(body) == 0 || kind == "application/json" || strings.HasSuffix(kind, "+json") {
@@ -309,15 +273,12 @@ func (x *caller) value(answer *http.Response, body []byte, form string) (any, er
 		content, err := x.value(answer, body, inner)
 		return map[string]any{"status": float64(answer.StatusCode), "headers": x.headers(answer.Header),
 			"body": content}, err
+	case plan.StreamJSON:
+		if body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")); len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
+			return nil, nil
+		}
 	}
-	if body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")); len(bytes.TrimLeft(body, " \t\r\n")) == 0 {
-		return nil, nil
-	}
-	value, err := decode(body, maxDepth, x.hide)
-	if err != nil {
-		err = fmt.Errorf("exactly one JSON value: %w", err)
-	}
-	return value, err
+	return read(form, body, x.hide)
 }
 
 // headers are those of an answer by their names in lower case, several of one name joined as HTTP has it.

@@ -195,7 +195,7 @@ func TestMisbehavingServers(t *testing.T) {
 		"too long":                    {raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{\"a\": 1}"), bad, "exactly one JSON value"},
 		"two lengths":                 {raw("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 8\r\n\r\n{\"a\": 1}"), failed, "which may have arrived: "},
 		"a length below nothing":      {raw("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}"), failed, "which may have arrived: "},
-		"a page":                      {ok("<html>Sign in</html>", "Content-Type: text/html"), bad, `(the answer is text/html), which begins "<html>`},
+		"a page":                      {ok("<html>Sign in</html>", "Content-Type: text/html"), bad, `(the answer is text/html) (it begins "<html>`},
 		"no JSON":                     {ok(`{"a": }`), bad, "exactly one JSON value"},
 		"two values":                  {ok(`{"a": 1} {"b": 2}`), bad, "more follows after the first value"},
 		"NUL":                         {ok(`{"a": "\u0000"}`), bad, "a NUL character"},

@@ -155,7 +155,7 @@ func (s *peer) read(c *contact, stdout io.Reader, take func(line []byte) error) 
 	lines.Buffer(nil, maxOutput+envelope)
 	for c.over.Err() == nil && lines.Scan() {
 		if err := take(lines.Bytes()); err != nil {
-			c.end(&errOver{code: CodeBadOutput, why: err.Error() + s.excerpt(lines.Bytes())})
+			c.end(&errOver{code: CodeBadOutput, why: err.Error() + excerpt(s.hide, lines.Bytes())})
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {

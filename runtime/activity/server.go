@@ -153,7 +153,7 @@ func (t *tool) result(a *mcp.Answer, r Request) (Result, error) {
 	if err != nil {
 		return fail(CodeBadOutput,
 			"%v must answer with structured content, or with text that is one JSON value, as the "+
-				"result is no text: %v%s", t, err, t.excerpt([]byte(a.Text)))
+				"result is no text: %v%s", t, err, excerpt(t.hide, []byte(a.Text)))
 	}
 	return Take(value, r, t.activity)
 }

@@ -1,12 +1,15 @@
 package activity
 
 import (
+	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/redact"
+	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // quotedStderr is how much of the end of stderr a failure quotes, in bytes.
@@ -67,3 +70,26 @@ func saying(stderr string) string {
 }
 
 func oneLine(s string) string { return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(s) }
+
+// quote is the beginning of somebody else's text, in one line and without secrets, which are hidden before it is cut:
+// most of one is as good as all of it.
+func quote(hide *redact.Set, text string, most int) string {
+	if len(text) >= maxRefusal { // it may be cut within one
+		text = text[:maxRefusal]
+		text = text[:len(text)-hide.Unfinished(text)]
+	}
+	return wording.Cut(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return utf8.RuneError
+		}
+		return r
+	}, oneLine(hide.Message(text))), most)
+}
+
+// excerpt is how a message quotes what was written in the place of what should have been.
+func excerpt(hide *redact.Set, output []byte) string {
+	if output = bytes.TrimSpace(output); len(output) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (it begins %q)", quote(hide, string(output[:min(len(output), maxRefusal)]), maxQuoted))
+}

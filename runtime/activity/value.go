@@ -8,9 +8,11 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -70,6 +72,26 @@ func decode(text []byte, depth int, hide *redact.Set) (any, error) {
 		return nil, fmt.Errorf("more follows after the first value, which ends at byte %d", d.in.InputOffset())
 	}
 	return v, nil
+}
+
+var errNoText = errors.New("UTF-8 without NUL")
+
+// read is what text from outside gives in a form. The error says what it should have been.
+func read(form string, text []byte, hide *redact.Set) (any, error) {
+	switch form {
+	case plan.StreamNone:
+		return nil, nil
+	case plan.StreamJSON:
+		value, err := decode(text, maxDepth, hide)
+		if err != nil {
+			err = fmt.Errorf("exactly one JSON value: %w", err)
+		}
+		return value, err
+	}
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return nil, errNoText
+	}
+	return hide.Text(string(text)), nil
 }
 
 // plainly takes the library's own prefixes off a syntax error.
