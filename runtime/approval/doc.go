@@ -24,7 +24,6 @@ var (
 	ErrChanged    = errors.New("what would run isn't what was approved")
 	ErrPrincipal  = errors.New("the approval is in another person's name")
 	ErrNamespace  = errors.New("the signature was made for something else")
-	ErrAlgorithm  = errors.New("the kind of signature isn't accepted")
 	ErrSignature  = errors.New("the signature isn't over this statement")
 	ErrUnknownKey = errors.New("the key isn't one of a signer")
 	ErrRevoked    = errors.New("the key is revoked")
@@ -32,5 +31,4 @@ var (
 	ErrSigners    = errors.New("the list of signers or of revoked keys can't be used")
 	ErrPlace      = errors.New("the file lies where the plan's author could have written it")
 	ErrNoFile     = errors.New("a file can't be read")
-	ErrKey        = errors.New("the key can't be used for signing")
 )

@@ -22,7 +22,7 @@ type Key struct {
 func NewKey(line string, sign func(payload []byte) ([]byte, error)) (*Key, error) {
 	public, comment, _, err := publicKey(line)
 	if err != nil {
-		return nil, diag.NewError(ErrKey, "%w", err)
+		return nil, diag.NewError(ErrUnknownKey, "%w", err)
 	}
 	return &Key{comment, public, sign}, nil
 }

@@ -183,42 +183,29 @@ func (id identity) distinct(other identity) bool {
 }
 
 // holder finds who may sign with a key at a time; the error says why nobody may.
-func (s *Signers) holder(key ssh.PublicKey, at time.Time) (identity, error) {
-	var id identity
-	why := error(diag.NewError(ErrUnknownKey, "its key isn't one of a signer"))
+func (s *Signers) holder(key ssh.PublicKey, at time.Time) (id identity, why error) {
 	if s == nil {
 		return nil, diag.NewError(ErrUnknownKey, "its key isn't one of a signer: nobody is named whose approval counts")
 	}
+	why = diag.NewError(ErrUnknownKey, "its key isn't one of a signer")
 	for i := range s.lines {
-		line := &s.lines[i]
-		principals, err := line.admits(key, at)
-		switch {
-		case err != nil:
-			why = err
-		case principals != nil:
-			id = append(id, principals...)
+		switch line := &s.lines[i]; {
+		case !same(key, line.key):
+		case line.namespaces != nil && !listed(line.namespaces, Namespace):
+			why = diag.NewError(ErrNamespace, "its key may sign %s, and not %s", strings.Join(line.namespaces, ","),
+				Namespace)
+		case !line.after.IsZero() && at.Before(line.after):
+			why = diag.NewError(ErrNotYet, "its key isn't valid before %s", stamp(line.after))
+		case !line.before.IsZero() && at.Truncate(time.Second).After(line.before):
+			why = diag.NewError(ErrExpired, "its key isn't valid after %s", stamp(line.before))
+		default:
+			id = append(id, line.principals...)
 		}
 	}
 	if len(id) > 0 {
-		return id, nil
+		why = nil
 	}
-	return nil, why
-}
-
-// admits gives the principals that a line knows a key by; none if the line isn't about it.
-func (line *signerLine) admits(key ssh.PublicKey, at time.Time) (identity, error) {
-	switch {
-	case !same(key, line.key):
-		return nil, nil
-	case line.namespaces != nil && !listed(line.namespaces, Namespace):
-		return nil, diag.NewError(ErrNamespace, "its key may sign %s, and not %s",
-			strings.Join(line.namespaces, ","), Namespace)
-	case !line.after.IsZero() && at.Before(line.after):
-		return nil, diag.NewError(ErrNotYet, "its key isn't valid before %s", stamp(line.after))
-	case !line.before.IsZero() && at.Truncate(time.Second).After(line.before):
-		return nil, diag.NewError(ErrExpired, "its key isn't valid after %s", stamp(line.before))
-	}
-	return line.principals, nil
+	return id, why
 }
 
 // Revoked are keys that don't count any more.

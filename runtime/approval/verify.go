@@ -154,7 +154,7 @@ func authentic(id string, armored, pae []byte) (ssh.PublicKey, error) {
 	case b.Namespace != Namespace:
 		return key, diag.NewError(ErrNamespace, "it was made for %q, and not for %q", b.Namespace, Namespace)
 	case !slices.Contains(accepted, sig.Format) || sums[b.Hash] == nil:
-		return key, diag.NewError(ErrAlgorithm, "it is of the kind %q with %q; expected one of %s", sig.Format, b.Hash,
+		return key, diag.NewError(ErrSignature, "it is of the kind %q with %q; expected one of %s", sig.Format, b.Hash,
 			strings.Join(accepted, ", "))
 	}
 	if err := key.Verify(ssh.Marshal(signed{magic, Namespace, "", b.Hash, sums[b.Hash]}), &sig); err != nil {
