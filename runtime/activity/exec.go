@@ -178,7 +178,8 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 		if undeclared {
 			hint = "; if it prints text, define it with \"stdout: text\""
 		}
-		return fail(CodeBadOutput, whose+fmt.Sprintf("must write to stdout %v%s%s", err, excerpt(x.hide, output), hint), saying(stderr))
+		what := fmt.Sprintf("must write to stdout %v%s%s", err, excerpt(x.hide, output), hint)
+		return fail(CodeBadOutput, whose+what, saying(stderr))
 	}
 	return Take(value, r, x.name)
 }

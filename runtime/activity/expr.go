@@ -52,8 +52,8 @@ func (c *code) evaluate(r Request, left *expression.Meter) (Result, error) {
 	fits := room.Takes(value, maxDepth)
 	left.Steps -= stepsOfValue * (maxValues - room.Values + (maxOutput-room.Text)/bytesOfValue)
 	if !fits {
-		return fail(CodeBadOutput, "activity %q: the result is too large: it may have %d MiB of text, %d values and %d "+
-			"levels", c.name, maxOutput>>20, maxValues, maxDepth)
+		return fail(CodeBadOutput, "activity %q: the result is too large: it may have %d MiB of text, %d values and "+
+			"%d levels", c.name, maxOutput>>20, maxValues, maxDepth)
 	}
 	return Take(value, r, c.name)
 }
