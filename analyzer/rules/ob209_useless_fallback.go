@@ -72,16 +72,10 @@ func unwrittenOperands(p *Pass) {
 			kind := p.Plan.Paths.Kind(r.Path)
 			f := p.ReportCall(call, r.Span(), "%q never has a value: %s; the operand of \"||\" has no effect",
 				r.Ref.String(), analysis.WhyNever[kind]).
-				Advise("%s, or remove the operand", operandFrom[kind])
+				Advise("%s, or remove the operand", analysis.WhereFrom[kind])
 			analysis.ExplainNever(p, f, r, call)
 		}
 	})
-}
-
-var operandFrom = map[string]string{
-	"input": "declare it under \"input\" or \"inputSchema\"",
-	"state": "let a call write it with \"_outputPath\", declare it in \"stateSchema\" if a run may begin with it",
-	"data":  "let a call write it with \"_outputPath\", give it in a message of its kind",
 }
 
 // sure reports whether a read is seen at once to be there always, or whenever the call runs, or never.

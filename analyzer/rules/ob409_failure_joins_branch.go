@@ -20,35 +20,35 @@ var _ = Register(Rule{Rule: FailureJoinsRule, Needs: diag.Reads | diag.Writes | 
 // failuresJoinBranches reports last alternatives whose readers take them for ordinary
 // values, although a record of the failure goes there as well.
 func failuresJoinBranches(p *Pass) {
-	joins := map[*plan.Call]bool{} // candidates, with whether they were reported
+	readers := map[*plan.Call][]*plan.Read{} // of the candidates
 	for _, call := range p.Plan.Calls {
 		last := call.FailureRoute()
 		if last >= 0 && (call.Activity != "" || call.Delegate != "") && !TellsFailures(p, call.Output[last]) {
-			joins[call] = false
+			readers[call] = nil
 		}
 	}
-	if len(joins) == 0 {
+	if len(readers) == 0 {
 		return
 	}
-	readers := map[*plan.Call][]*plan.Read{}
 	p.Expressions(func(reader *plan.Call, t *plan.Template) {
 		for _, i := range t.Reads {
 			r := &p.Plan.Reads[i]
 			for _, w := range r.Writers {
 				call := p.Plan.Calls[w]
-				if _, may := joins[call]; !may || !call.Output[call.FailureRoute()].Overlaps(p.Plan.Paths, r.Path) {
+				known, may := readers[call]
+				if !may || !call.Output[call.FailureRoute()].Overlaps(p.Plan.Paths, r.Path) {
 					continue
 				}
 				if looksAtFailure(p, call, t, r) {
-					delete(joins, call)
+					delete(readers, call)
 				} else if reader != nil {
-					readers[call] = append(readers[call], r)
+					readers[call] = append(known, r)
 				}
 			}
 		}
 	})
 	for _, call := range p.Plan.Calls {
-		if _, may := joins[call]; !may || len(readers[call]) == 0 {
+		if len(readers[call]) == 0 {
 			continue
 		}
 		first, last := readers[call][0], call.FailureRoute()

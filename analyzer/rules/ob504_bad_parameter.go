@@ -9,7 +9,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/kinds"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -29,56 +28,50 @@ func badParameters(p *Pass, call *plan.Call) {
 	}
 }
 
-// unfitArguments reports literals that can't be program arguments or parts of a request.
+// unfitArguments reports values that can't be program arguments or parts of a request.
 func unfitArguments(p *Pass, call *plan.Call) {
 	a := p.Plan.Activities[call.Activity]
 	if a == nil || a.HTTP == nil && len(a.Parameters) == 0 {
 		return
 	}
-	given := map[string]any{}
+	passed, places := map[string]any{}, map[string]plan.TemplateField{}
 	for _, f := range call.Params.Fields {
-		if given[f.Key] = f.Value.Value; f.Value.Live {
-			given[f.Key] = heldFor(p, f.Value)
-			// it will be something, and fit: what is known of it is judged with the flows
-			if given[f.Key] == nil && a.HTTP != nil {
-				given[f.Key] = "x"
-				if a.HTTP.IsForm(f.Key) {
-					given[f.Key] = map[string]any{}
-				}
+		places[f.Key] = f
+		if passed[f.Key] = f.Value.Value; f.Value.Live {
+			passed[f.Key] = initialOf(p, f.Value)
+		}
+		// It will be something, and fit: what is known of it is judged with the flows.
+		if f.Value.Live && passed[f.Key] == nil && a.HTTP != nil {
+			if passed[f.Key] = "x"; a.HTTP.IsForm(f.Key) {
+				passed[f.Key] = map[string]any{}
 			}
 		}
 	}
 	var unfit *kinds.UnfitArgument
-	known := analysis.ParametersOf(p, call.Single())
-	// else the activity is at fault
-	if err := kinds.CheckArguments(a, given); errors.As(err, &unfit) && unfit.Parameter != "" &&
-		(known == nil || !known.Unknown(unfit.Parameter)) {
-		at := slices.IndexFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == unfit.Parameter })
-		if at < 0 {
-			p.ReportCall(call, call.ToolNode.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
-				unfit.Message).Advise("%s", unfit.Help)
-			return
-		}
-		value := call.Params.Fields[at].Value
-		f := p.ReportCall(call, value.Node.Span(), "the activity %q can't accept this: %s", compiler.Shown(a.Name),
-			unfit.Message).Advise("%s", unfit.Help)
-		if value.Live { // a run may be given another
-			f.As(diag.Warning)
-		}
+	if err := kinds.CheckArguments(a, passed); !errors.As(err, &unfit) || unfit.Parameter == "" {
+		return
+	}
+	if known := analysis.ParametersOf(p, call.Single()); known != nil && known.Unknown(unfit.Parameter) {
+		return // the activity is at fault
+	}
+	at, isPassed := places[unfit.Parameter]
+	span := call.ToolNode.Span()
+	if isPassed {
+		span = at.Value.Node.Span()
+	}
+	f := p.ReportCall(call, span, "the activity %q can't accept this: %s", compiler.Shown(a.Name), unfit.Message).
+		Advise("%s", unfit.Help)
+	if isPassed && at.Value.Live { // a run may be given another
+		f.As(diag.Warning)
 	}
 }
 
-// heldFor is the value of a plain reference to what the document itself gives and nothing writes; else nil.
-func heldFor(p *Pass, t *plan.Template) any {
-	if t.Expr == nil || !t.Expr.Plain() {
+// initialOf is the value of a plain reference to what the document itself gives and nothing writes; else nil.
+func initialOf(p *Pass, t *plan.Template) any {
+	if t.Expr == nil || !t.Expr.Plain() || len(p.Plan.Reads[t.Reads[0]].Writers) > 0 {
 		return nil
 	}
-	read := &p.Plan.Reads[t.Reads[0]]
-	if len(read.Writers) > 0 {
-		return nil
-	}
-	value, _ := p.Plan.Of(read.Ref.Kind)
-	value, _ = pathtree.Walk(value, read.Ref.Path)
+	value, _ := analysis.Initial(p, p.Plan.Paths.Segments(p.Plan.Reads[t.Reads[0]].Path))
 	return value
 }
 
@@ -120,47 +113,34 @@ func produced(p *Pass, call *plan.Call) {
 
 // BadLiteral reports what a taker of a call refuses of one of its parameters.
 func BadLiteral(p *Pass, call *plan.Call, taker *parameters, f plan.TemplateField, s *schema.Schema) {
-	var found *diag.Diagnostic
-	l := analysis.Literals{
-		Refused: func(at source.Span, below, why string) {
-			found = p.ReportCall(call, at, "%s doesn't accept this for %s%s: %s", taker.Taker, quote(f.Key),
-				below, why).
+	analysis.JudgeLiterals(f.Value, f.Node, s, "",
+		func(at source.Span, below, why string, n *source.Node, s *schema.Schema) {
+			found := p.ReportCall(call, at, "%s doesn't accept this for %s%s: %s", taker.Taker, quote(f.Key), below,
+				why).
 				Advise("pass a value that the %s's schema accepts", taker.Which).
 				Note(taker.Node(f.Key).Span(), "%q is %s here", f.Key, taker.Verb())
-		},
-	}
-	if taker.Bounds == nil {
-		l.Value = func(n *source.Node, s *schema.Schema) { requote(found, n, s) }
-	}
-	l.Judge(f.Value, f.Node, s, "")
+			if n != nil && taker.Bounds == nil {
+				requote(found, n, s)
+			}
+		})
 }
 
 // requote offers to take the quotes off a number or boolean that was written as
 // text, or to put them round a text that wasn't.
 func requote(f *diag.Diagnostic, n *source.Node, s *schema.Schema) {
-	text := n.Span().Text()
+	text, value := n.Span().Text(), any(nil)
+	offer := func(help, fix, text string) {
+		f.Advise("%s", help).Fixes = append(f.Fixes,
+			diag.Fix{Message: fix, Edits: []diag.Edit{{Span: n.Span(), Text: text}}})
+	}
 	switch {
-	case n.Kind == source.String && n.Style != source.Plain && s.Accepts(unquoted(n.Text)):
-		f.Advise("write it without quotes: %s", n.Text)
-		f.Fixes = append(f.Fixes,
-			diag.Fix{Message: "remove the quotes", Edits: []diag.Edit{{Span: n.Span(), Text: n.Text}}})
-	case (n.Kind == source.Number || n.Kind == source.Bool) && s.Accepts(text):
-		f.Advise("write it in quotes: %q", text)
-		f.Fixes = append(f.Fixes,
-			diag.Fix{Message: "put it in quotes", Edits: []diag.Edit{{Span: n.Span(), Text: quote(text)}}})
-	}
-}
-
-// unquoted is what a text would be as a number or boolean, or the text itself.
-func unquoted(text string) any {
-	var v any
-	if json.Unmarshal([]byte(text), &v) == nil {
-		switch v.(type) {
-		case float64, bool:
-			return v
+	case n.Kind == source.String && n.Style != source.Plain:
+		if json.Unmarshal([]byte(n.Text), &value) == nil && s.Accepts(value) {
+			offer("write it without quotes: "+n.Text, "remove the quotes", n.Text)
 		}
+	case (n.Kind == source.Number || n.Kind == source.Bool) && s.Accepts(text):
+		offer("write it in quotes: "+quote(text), "put it in quotes", quote(text))
 	}
-	return text
 }
 
 // neverTogether reports parameters that are never accepted beside each other, whatever their expressions give.

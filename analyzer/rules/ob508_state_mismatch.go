@@ -24,15 +24,26 @@ func stateMismatches(p *Pass) {
 		return
 	}
 	for _, call := range p.Plan.Calls {
+		if len(call.Output) == 0 || call.Produced == nil && (call.Tool == nil || call.Tool.Output == nil) {
+			continue
+		}
+		gives, into := p.Flow.Gives(call), p.Flow.StateAt(call.Output[0][0].ID).Schema
+		if len(call.Output) > 1 || len(call.Output[0]) > 1 {
+			into = nil
+		}
+		isList := into != nil && into.Kinds()&schema.Array != 0 && flow.Uniform(into)
 		switch {
-		case len(call.Output) == 0 || call.Produced != nil && call.Method != plan.Set:
-		case call.Produced != nil:
+		case call.Method == plan.Set && call.Produced != nil:
 			producedMismatch(p, call)
-		case call.Tool == nil || call.Tool.Output == nil:
+		case call.Produced != nil:
 		case call.Method == plan.Set:
-			stateMismatch(p, call, p.Flow.Gives(call), acceptedSomewhere(p, call), "")
-		case len(call.Output) == 1 && len(call.Output[0]) == 1:
-			appliedMismatch(p, call, p.Flow.StateAt(call.Output[0][0].ID).Schema)
+			stateMismatch(p, call, gives, acceptedSomewhere(p, call), "")
+		case call.Method == plan.Push && isList:
+			stateMismatch(p, call, gives, into.Item().Schema, "")
+		case call.Method == plan.Concat && isList && gives.Kinds() == schema.Array && flow.Uniform(gives):
+			stateMismatch(p, call, gives.Item().Schema, into.Item().Schema, "")
+		case call.Method == plan.Merge, call.Method == plan.Assign:
+			partsMismatch(p, call, call.Tool.Output, into, "")
 		}
 	}
 	if !p.Screens { // it is no error
@@ -59,6 +70,7 @@ func acceptedSomewhere(p *Pass, call *plan.Call) *schema.Schema {
 	return schema.AnyOf(any...)
 }
 
+// stateMismatch reports a result, or a part of it, that isn't accepted where it goes.
 func stateMismatch(p *Pass, call *plan.Call, produced, wanted *schema.Schema, part string) {
 	if produced == nil || wanted == nil {
 		return
@@ -92,39 +104,22 @@ func producedMismatch(p *Pass, call *plan.Call) {
 		one.Output = call.Output[call.Takes-1 : call.Takes]
 		call = &one
 	}
-	wanted := acceptedSomewhere(p, call)
+	wanted, path := acceptedSomewhere(p, call), call.Output[0][0]
 	if wanted == nil {
 		return
 	}
-	v := wanted.Validate(call.Produced.Value())
-	if v == nil {
-		return
-	}
-	path := call.Output[0][0]
-	f := p.ReportCall(call, analysis.PlaceAt(nil, call.Produced, v.Path),
-		"the result of %q doesn't fit the state schema at %q: %s", call.Name, p.Path(path.ID), v.Error()).
-		Advise("give a result that the state schema accepts, or write it elsewhere").
-		Note(path.Span(), "it would be written here")
-	f.Witness = call.Produced.Value()
-}
-
-// appliedMismatch judges what is pushed, or the items of what is appended, against what the state schema says of the
-// list's items, where it says one thing of all; and what is merged into an object property by property.
-func appliedMismatch(p *Pass, call *plan.Call, into *schema.Schema) {
-	produced := p.Flow.Gives(call)
-	switch isList := into != nil && into.Kinds()&schema.Array != 0 && flow.Uniform(into); {
-	case call.Method == plan.Push && isList:
-		stateMismatch(p, call, produced, into.Item().Schema, "")
-	case call.Method == plan.Concat && isList && produced.Kinds() == schema.Array && flow.Uniform(produced):
-		stateMismatch(p, call, produced.Item().Schema, into.Item().Schema, "")
-	case call.Method == plan.Merge || call.Method == plan.Assign:
-		partsMismatch(p, call, call.Tool.Output, into, "")
+	if v := wanted.Validate(call.Produced.Value()); v != nil {
+		p.ReportCall(call, analysis.PlaceAt(nil, call.Produced, v.Path),
+			"the result of %q doesn't fit the state schema at %q: %s", call.Name, p.Path(path.ID), v.Error()).
+			Advise("give a result that the state schema accepts, or write it elsewhere").
+			Note(path.Span(), "it would be written here").Witness = call.Produced.Value()
 	}
 }
 
 // maxParts bounds how deep the parts of a merged object are looked into.
 const maxParts = 8
 
+// partsMismatch judges what is merged into an object property by property.
 func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above string) {
 	if into == nil || given.Kinds() != schema.Object || into.Kinds() != schema.Object ||
 		strings.Count(above, ".") > maxParts {
@@ -135,27 +130,19 @@ func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above s
 		switch {
 		case !from.Possible:
 		case !to.Possible:
-			noPlaceFor(p, call, above+name, from.Required)
-		case from.Schema == nil || to.Schema == nil:
-		case call.Method == plan.Merge && from.Schema.Kinds()&schema.Object != 0: // it is merged in its turn
-			partsMismatch(p, call, from.Schema, to.Schema, above+name+".")
+			path := call.Output[0][0]
+			f := p.ReportCall(call, path.Span(), "the state schema at %q allows no %q of the result of %q",
+				p.Path(path.ID), above+name, call.ToolName).
+				Advise("allow it in the state schema, or remove it from the tool's \"_output\"")
+			if analysis.NoteResult(f, call.Tool); !from.Required {
+				f.As(diag.Warning)
+			}
+		case call.Method == plan.Merge && from.Schema != nil && from.Schema.Kinds()&schema.Object != 0:
+			partsMismatch(p, call, from.Schema, to.Schema, above+name+".") // it is merged in its turn
 		default:
 			stateMismatch(p, call, from.Schema, to.Schema, above+name)
 		}
 	}
-}
-
-// noPlaceFor reports a property that the state schema leaves no room for.
-func noPlaceFor(p *Pass, call *plan.Call, part string, always bool) {
-	path := call.Output[0][0]
-	verb, severity := "never fits", diag.Error
-	if !always {
-		verb, severity = "may not fit", diag.Warning
-	}
-	f := p.ReportCall(call, path.Span(), "the result of %s %s the state schema at %s, which allows no %s",
-		quote(call.ToolName), verb, quote(p.Path(path.ID)), quote(part)).As(severity).
-		Advise("allow it in the state schema, or remove it from the tool's \"_output\"")
-	analysis.NoteResult(f, call.Tool)
 }
 
 // missingParts reports writes into an object whose schema requires another part that nothing writes.
@@ -191,11 +178,9 @@ func missingParts(p *Pass) {
 // comesInto reports whether a part of an object in the state is there from the
 // start, or some call writes it, more or less of it.
 func comesInto(p *Pass, container pathtree.ID, part expression.Segment) bool {
-	path := append(p.Plan.Paths.Segments(container), part)[1:]
 	value, there := p.Plan.Paths.Walk(p.Plan.State, container)
-	// else it is a blank
-	if null := there && value == nil && p.Flow.StateAt(container).Schema.Kinds()&schema.Null != 0; !null &&
-		p.Flow.Begins("state", path) {
+	blank := there && value == nil && p.Flow.StateAt(container).Schema.Kinds()&schema.Null != 0
+	if !blank && p.Flow.Begins("state", append(p.Plan.Paths.Segments(container), part)[1:]) {
 		return true
 	}
 	if id, known := p.Plan.Paths.Lookup(container, part); known {

@@ -57,28 +57,20 @@ func judgeOutput(p *Pass) []judgement {
 		return nil
 	}
 	before := len(p.Found)
-	outputLiterals(p, s)
+	analysis.JudgeLiterals(p.Plan.Output, nil, s, "",
+		func(at source.Span, below, why string, _ *source.Node, _ *schema.Schema) {
+			where := "the output"
+			if below != "" {
+				where = quote(strings.TrimPrefix(below, "."))
+			}
+			f := p.Report(at, "%s doesn't match \"outputSchema\": %s", where, why).As(diag.Error).
+				Advise("correct the output or \"outputSchema\"")
+			if p.Plan.Root.Kind == source.Object {
+				f.Note(p.Plan.Root.Get("outputSchema").Span().Head(), "the output's schema is here")
+			}
+		})
 	if !p.Plan.Output.Live {
 		return nil
 	}
-	found := analysis.JudgeTemplate(p, p.Plan.Output, target{Schema: s}, len(p.Found) == before)
-	return found
-}
-
-// outputLiterals judges what of the plan's output holds no expression: literals, and properties that are missing or not
-// allowed.
-func outputLiterals(p *Pass, s *schema.Schema) {
-	wrong := func(at source.Span, below, why string) {
-		where := "the output"
-		if below != "" {
-			where = quote(strings.TrimPrefix(below, "."))
-		}
-		f := p.Report(at, "%s doesn't match \"outputSchema\": %s", where, why).As(diag.Error).
-			Advise("correct the output or \"outputSchema\"")
-		if n := p.Plan.Root.Get("outputSchema"); p.Plan.Root.Kind == source.Object && n != nil {
-			f.Note(n.Span().Head(), "the output's schema is here")
-		}
-	}
-	l := analysis.Literals{Refused: wrong}
-	l.Judge(p.Plan.Output, nil, s, "")
+	return analysis.JudgeTemplate(p, p.Plan.Output, target{Schema: s}, len(p.Found) == before)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-var _ = Register(Rule{Scope: document, Run: latentTools}.As("OB602", "latent", diag.Info))
+var _ = Register(Rule{Scope: document, Needs: diag.Tools, Run: latentTools}.As("OB602", "latent", diag.Info))
 
 // latentTools says once which tools need a model, because no activity carries them out.
 func latentTools(p *Pass) {

@@ -50,14 +50,12 @@ func badDelegates(p *Pass) {
 // reportUnsound reports a delegate with errors or warnings of its own, where it is first named.
 func reportUnsound(p *Pass, path string, found []diag.Diagnostic, what string, severity diag.Severity) {
 	call, at := delegateNode(p, path)
-	first := found[0]
-	f := p.ReportCall(call, at.Span(), "the delegate %q %s: %s", path, what, first.Message).As(severity).
-		Advise("run \"obelus check %s\"", wording.ShellWord(path))
 	if len(found) > 1 {
-		f.Message = fmt.Sprintf("the delegate %q %s: it has %s, the first: %s", path, what,
-			wording.Count(len(found), severity.String()), first.Message)
+		what += fmt.Sprintf(": it has %s, the first", wording.Count(len(found), severity.String()))
 	}
-	f.Note(first.Span, "%s %s is found here", first.Rule.Code, first.Rule.Name)
+	p.ReportCall(call, at.Span(), "the delegate %q %s: %s", path, what, found[0].Message).As(severity).
+		Advise("run \"obelus check %s\"", wording.ShellWord(path)).
+		Note(found[0].Span, "%s %s is found here", found[0].Rule.Code, found[0].Rule.Name)
 }
 
 // delegateNode is where a delegate is named, and the call that is the first to use it; nil where none does.
@@ -117,7 +115,7 @@ func delegateOutput(p *Pass, call *plan.Call) {
 // misfitScopes reports scopes with values that the "stateSchema" of a call's delegate doesn't accept.
 func misfitScopes(p *Pass, call *plan.Call, accepts *schema.Schema) {
 	for _, s := range call.Scopes {
-		if accepts == nil || s.Kind != "state" || len(s.Ref.Path) == 0 {
+		if s.Kind != "state" || len(s.Ref.Path) == 0 {
 			continue
 		}
 		at := accepts.At(s.Ref.Path).Schema
@@ -131,55 +129,21 @@ func misfitScopes(p *Pass, call *plan.Call, accepts *schema.Schema) {
 	}
 }
 
-// handsOver reports a delegate that doesn't receive a required part of its state, or has no output without it.
+// handsOver reports a delegate that doesn't receive a required part of its state.
 func handsOver(p *Pass, call *plan.Call) {
-	d, missing := p.Plan.Delegates[call.Delegate], analysis.MissingState(p, call)
-	if d == nil || len(p.Delegates.Judge(d).Errors) > 0 {
+	d := p.Plan.Delegates[call.Delegate]
+	if d == nil || len(p.Delegates.Judge(d).Errors) > 0 || d.StateSchema == nil {
 		return
 	}
 	misfitScopes(p, call, d.StateSchema)
-	if len(missing) == 0 {
-		return
-	}
-	const help = "pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\""
-	for _, r := range missing {
-		if s := d.StateSchema; s != nil && s.At(d.Paths.Segments(r.Path)[1:]).Required {
+	for _, r := range analysis.MissingState(p, call) {
+		if d.StateSchema.At(d.Paths.Segments(r.Path)[1:]).Required {
 			p.ReportCall(call, call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass",
 				call.Delegate, r.Ref.String()).
-				Advise(help).Note(r.Span(), "it is read here").
+				Advise("pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\"").
+				Note(r.Span(), "it is read here").
 				Note(d.StateSchemaNode.Span().Head(), "it is required here")
 			return
 		}
 	}
-	if !comesToNothing(d, missing) {
-		return
-	}
-	p.ReportCall(call, call.ToolNode.Span(), "the delegate %q has no output without %q, which this call doesn't pass",
-		call.Delegate, missing[0].Ref.String()).As(diag.Warning).
-		Advise(help).Note(missing[0].Span(), "it is read here")
-}
-
-// comesToNothing reports whether a plan's output is never there without some of what it reads.
-func comesToNothing(d *plan.Plan, missing []*plan.Read) bool {
-	if d.Output == nil || !d.Output.Live || !d.Graph.Acyclic() {
-		return false
-	}
-	skipped := make([]bool, len(d.Calls))
-	gone := func(r *plan.Read) bool {
-		return slices.Contains(missing, r) || r.Ref.Required && !r.Start && len(r.Writers) > 0 &&
-			!slices.ContainsFunc(r.Writers, func(w int32) bool { return !skipped[w] })
-	}
-	for _, i := range d.Graph.Order() {
-		call := d.Calls[i]
-		for t := range call.Expressions() {
-			skipped[i] = skipped[i] ||
-				!t.PerItem() && slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) })
-		}
-	}
-	for t := range d.Output.Expressions() {
-		if !slices.ContainsFunc(t.Reads, func(read int) bool { return gone(&d.Reads[read]) }) {
-			return false
-		}
-	}
-	return !HasLiterals(d.Output)
 }

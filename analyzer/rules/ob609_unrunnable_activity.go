@@ -143,28 +143,23 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 		names = known.Schema.Properties()
 	}
 	for _, name := range names {
-		if kinds.Ignores(a, name) && a.NameNode != nil && !known.Unknown(name) &&
-			!slices.Contains(known.Ignored, name) &&
-			!p.Suggested[analysis.SuggestedParameter{Activity: a, Name: name}] {
-			droppedParameter(p, known, a, name, passed[name])
+		if !kinds.Ignores(a, name) || a.NameNode == nil || known.Unknown(name) ||
+			slices.Contains(known.Ignored, name) ||
+			p.Suggested[analysis.SuggestedParameter{Activity: a, Name: name}] {
+			continue
 		}
-	}
-}
-
-func droppedParameter(p *Pass, known *parameters, a *plan.Activity, name string, by *plan.Call) {
-	f := p.Report(a.NameNode.Span(), "the activity %q doesn't use the parameter %q of the tool %q",
-		compiler.Shown(a.Name), name, known.Tool.Name).As(diag.Warning)
-	if a.HTTP == nil {
-		f.Advise("write {%s} in \"argv\", or let the program read it (\"stdin: json\"); or remove it from the tool",
-			name)
-	} else {
-		f.Advise("send it, as †%s in \"query\" or \"body\", or as {%[1]s} in the url; or remove it from the tool", name)
-	}
-	if n := known.Node(name); n != nil {
-		f.Note(n.Span(), "%q is declared here", name)
-	}
-	if by != nil {
-		f.Note(by.ToolNode.Span(), "this call passes it").About(by.Label())
+		f := p.ReportCall(passed[name], a.NameNode.Span(), "the activity %q doesn't use the parameter %q of the tool "+
+			"%q", compiler.Shown(a.Name), name, known.Tool.Name).As(diag.Warning).
+			Note(known.Node(name).Span(), "%q is declared here", name).
+			Advise("write {%s} in \"argv\", or let the program read it (\"stdin: json\"); or remove it from the tool",
+				name)
+		if a.HTTP != nil {
+			f.Advise("send it, as †%s in \"query\" or \"body\", or as {%[1]s} in the url; or remove it from the tool",
+				name)
+		}
+		if by := passed[name]; by != nil {
+			f.Note(by.ToolNode.Span(), "this call passes it")
+		}
 	}
 }
 

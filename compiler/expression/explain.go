@@ -19,7 +19,7 @@ const noOperator, onlyItem = "is no operator", "only stands for an item inside a
 // signs are what is wrong with operators that don't exist, and with those that are where none can be.
 var signs = map[string]struct{ message, help string }{
 	"=":   {"compares nothing", "did you mean \"==\"?"},
-	"=>":  {noOperator, "the item is # and what it holds .key, without a name: map(list, .key)"},
+	"=>":  {noOperator, "did you mean \">=\" or \"==\"? in map(list, .key) the item is #, without a name"},
 	"===": {noOperator, "did you mean \"==\"?"},
 	"!==": {noOperator, "did you mean \"!=\"?"},
 	"<>":  {noOperator, "did you mean \"!=\"?"},

@@ -228,35 +228,25 @@ func Unanswered(p *Pass, at source.Span, call *plan.Call, what string) {
 	}
 }
 
-// Literals are held against schemas: the values in a template, or the parts of them,
-// that hold no expression. What an expression will give isn't judged here.
-type Literals struct {
-	// Refused receives what a schema doesn't accept, and its path: .x[0].
-	Refused func(at source.Span, below, why string)
-	// Value, if set, receives each refused value with the schema.
-	Value func(n *source.Node, s *schema.Schema)
-}
-
-// Judge compares a template with a schema; key is the key of its mapping, nil in a list.
-func (l *Literals) Judge(t *plan.Template, key *source.Node, s *schema.Schema, below string) {
-	refuse := func(why string) { l.Refused(PlaceAt(key, t.Node, nil), below, why) }
+// JudgeLiterals compares a template with a schema: the values in it, or the parts of them, that hold no expression.
+// Refused receives what isn't accepted: its place and path (.x[0]), why, and for a value its node and schema. Key is
+// the key of the template's mapping, nil in a list.
+func JudgeLiterals(t *plan.Template, key *source.Node, s *schema.Schema, below string,
+	refused func(at source.Span, below, why string, n *source.Node, s *schema.Schema)) {
+	refuse := func(why string) { refused(PlaceAt(key, t.Node, nil), below, why, nil, nil) }
 	switch {
 	case s == nil || t.Opaque():
 	case !t.Live:
 		if bad := s.Validate(t.Value); bad != nil {
-			l.Refused(PlaceAt(key, t.Node, bad.Path), below+bad.Where(), bad.Message)
-			if l.Value != nil {
-				l.Value(t.Node.Along(bad.Path), s.At(bad.Path).Schema)
-			}
+			refused(PlaceAt(key, t.Node, bad.Path), below+bad.Where(), bad.Message, t.Node.Along(bad.Path),
+				s.At(bad.Path).Schema)
 		}
+	case t.Items != nil && s.Kinds()&schema.Array == 0:
+		refuse("expected " + s.Kinds().String() + ", got a list")
 	case t.Items != nil:
-		if s.Kinds()&schema.Array == 0 {
-			refuse("expected " + s.Kinds().String() + ", got a list")
-			return
-		}
 		for i, item := range t.Items {
 			if at := s.At([]schema.Step{schema.Index(i)}); at.Possible {
-				l.Judge(item, nil, at.Schema, fmt.Sprintf("%s[%d]", below, i))
+				JudgeLiterals(item, nil, at.Schema, fmt.Sprintf("%s[%d]", below, i), refused)
 			}
 		}
 	case s.Kinds()&schema.Object == 0:
@@ -269,9 +259,9 @@ func (l *Literals) Judge(t *plan.Template, key *source.Node, s *schema.Schema, b
 		}
 		for _, f := range t.Fields {
 			if at := s.Part(f.Key); at.Possible {
-				l.Judge(f.Value, f.Node, at.Schema, below+"."+f.Key)
+				JudgeLiterals(f.Value, f.Node, at.Schema, below+"."+f.Key, refused)
 			} else {
-				l.Refused(f.Node.Span(), below, "the property "+Quote(f.Key)+" isn't allowed")
+				refused(f.Node.Span(), below, "the property "+Quote(f.Key)+" isn't allowed", nil, nil)
 			}
 		}
 	}
