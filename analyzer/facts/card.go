@@ -51,21 +51,20 @@ func (f *Facts) Card(digest string, values []string, full bool) Rows {
 	effect := func(kind string) func(*Call) bool {
 		return func(c *Call) bool { return c.Effect.Kind == kind && !model(c) }
 	}
-	d.list("▲", "DESTROYS", effect(effects.Destructive), d.act, d.acts)
-	d.list("▲", "MAY DESTROY, no trusted source describes", effect(effects.Unknown), d.act, d.acts)
-	d.list("↗", "LEAVES the machine by", func(c *Call) bool { return c.Leaves() && !model(c) }, d.passes,
-		func(what string, all []*Call) string { return d.brief(namesOf(all)) + " → " + what })
-	d.list("✎", "WRITES by", effect(effects.Writes), nil, nil)
-	d.list("✦", "MODELS answer", model, nil, nil)
+	d.list("▲", "DESTROYS", effect(effects.Destructive), d.act)
+	d.list("▲", "MAY DESTROY, no trusted source describes", effect(effects.Unknown), d.act)
+	d.list("↗", "LEAVES the machine by", func(c *Call) bool { return c.Leaves() && !model(c) }, d.passes)
+	d.list("✎", "WRITES by", effect(effects.Writes), nil)
+	d.list("✦", "MODELS answer", model, nil)
 	if f.Planned || len(f.Advisors) > 0 {
 		d.rows = append(d.rows, Row{Sign: "✦", Text: "MODELS plan or advise " + d.brief(f.Advisors)})
 	}
-	d.list("✋", "ASKS a person about", func(c *Call) bool { return c.Confirm }, nil, nil)
+	d.list("✋", "ASKS a person about", func(c *Call) bool { return c.Confirm }, nil)
 	d.list("⚠", "WARNING: a person is asked, and nothing waits for the answer about", func(c *Call) bool {
 		return c.Confirm && c.Writes != nil && !c.used && c.group() != destroying
-	}, nil, nil)
+	}, nil)
 	unseen := func(c *Call) bool { return len(c.Runs.Unseen) > 0 }
-	d.list("⚠", "WARNING: the digest doesn't cover the files of shell code in", unseen, nil, nil)
+	d.list("⚠", "WARNING: the digest doesn't cover the files of shell code in", unseen, nil)
 	d.unfinished()
 	d.bounds()
 	var conditions Rows
@@ -140,33 +139,35 @@ func namesOf(all []*Call) []string {
 	return tools
 }
 
-// list adds a row for the calls that pass a test: with all names, or above a row for each key that calls have in
-// common.
-func (d *dealer) list(sign, head string, test func(*Call) bool, key func(*Call) string,
-	text func(string, []*Call) string) {
+// list adds a row for the calls that pass a test: with all names, or above a row for those that do the same.
+func (d *dealer) list(sign, head string, test func(*Call) bool, what func(*Call) string) {
 	all := slices.DeleteFunc(slices.Clone(d.calls), func(c *Call) bool { return !test(c) })
 	if len(all) == 0 {
 		return
 	}
 	row := Row{Sign: sign, Text: head + " " + wording.Count(len(all), "call")}
-	if key == nil {
+	if what == nil {
 		row.Text += ": " + d.brief(namesOf(all))
 		d.rows = append(d.rows, row)
 		return
 	}
-	keys, by := grouped(all, key)
+	most, known := mostNames, len(d.conditions)
+	if sign == "▲" {
+		most = len(all)
+	}
+	keys, by := grouped(all, what)
 	for _, k := range keys {
-		row.Rows = append(row.Rows, Row{Text: text(k, by[k])})
+		row.Rows = append(row.Rows, Row{Text: d.first(namesOf(by[k]), most) + k})
 	}
 	if sign == "▲" && len(keys) > mostActs && !d.full {
-		row.Rows = Rows{{Text: d.first(namesOf(all), len(all))}}
+		row.Rows, d.conditions = Rows{{Text: d.first(namesOf(all), most)}}, d.conditions[:known]
 	}
 	d.rows = append(d.rows, row)
 }
 
-// act is what a call does, and how often.
+// act is what a call does, how often, and under which conditions.
 func (d *dealer) act(c *Call) string {
-	text := d.brief([]string{strings.Replace(c.Runs.Destination(), "https://", "", 1)})
+	text := "  " + d.brief([]string{strings.Replace(c.Runs.Destination(), "https://", "", 1)})
 	if c.Each != nil {
 		text += ", for each of up to " + wording.Count(c.Each.Most, "item")
 	}
@@ -179,18 +180,9 @@ func (d *dealer) act(c *Call) string {
 	if c.Confirm {
 		text += ", asked first"
 	}
-	return text
-}
-
-// acts are calls that do the same, with the names of their conditions.
-func (d *dealer) acts(act string, all []*Call) string {
-	text := strings.Join(namesOf(all), ", ") + "  " + act
-	if slices.ContainsFunc(all, func(c *Call) bool { return !slices.Equal(c.Conditions, all[0].Conditions) }) {
-		return text + ", each under conditions of its own"
-	}
 	var under []string
-	for _, c := range all[0].Conditions {
-		under = merged(under, d.condition(c))
+	for _, one := range c.Conditions {
+		under = merged(under, d.condition(one))
 	}
 	if under != nil {
 		text += ", only if " + strings.Join(under, " and ")
@@ -231,7 +223,7 @@ func (d *dealer) passes(c *Call) string {
 	if slices.ContainsFunc(c.Values, func(v Value) bool { return v.Models != nil }) {
 		what = "what a model writes"
 	}
-	return d.brief([]string{c.Runs.Destination()}) + " receives " + cmp.Or(d.brief(paths), what)
+	return " → " + d.brief([]string{c.Runs.Destination()}) + " receives " + cmp.Or(d.brief(paths), what)
 }
 
 // bounds adds counts, cost and time.

@@ -78,8 +78,7 @@ type graph struct {
 	round   int
 	named   []bool // the calls that a difference names
 	steps   int    // that may still be taken
-	all     weight // of all calls, when no steps are left
-	some    []string
+	all     weight // of all calls, when no steps are left; each is named then
 }
 
 func graphOf(f *Facts) *graph {
@@ -123,7 +122,6 @@ func graphOf(f *Facts) *graph {
 // steps are left every call may receive it.
 func (g *graph) follow(d *Difference, plan, from string, calls []int) (h weight) {
 	if g.steps <= 0 {
-		d.Reaches = g.some
 		return g.all
 	}
 	g.round++
@@ -164,7 +162,7 @@ func (g *graph) follow(d *Difference, plan, from string, calls []int) (h weight)
 		for call := range g.calls {
 			visit(call)
 		}
-		g.all, g.some = h, d.Reaches[:min(mostReached, len(d.Reaches))]
+		g.all = h
 	}
 	return h
 }

@@ -5,7 +5,6 @@
 package label
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -25,8 +24,7 @@ var nothing value
 
 // A step is the last of a way from a source; steps are shared and never change.
 type step struct {
-	before *step // nil of a source, as is source
-	source *step
+	before *step // nil of a source
 	level  policy.Level
 	Hop
 }
@@ -75,7 +73,7 @@ func (v value) decides() (all value) {
 func (v value) through(c *plan.Call) value {
 	for i, s := range v {
 		if s != nil {
-			v[i] = &step{before: s, source: cmp.Or(s.source, s), level: s.level, Hop: Hop{Call: c}}
+			v[i] = &step{before: s, level: s.level, Hop: Hop{Call: c}}
 		}
 	}
 	return v
@@ -113,10 +111,11 @@ const maxWay = 12
 
 // way is the source of a step and the last calls through which it has come.
 func (s *step) way() (hops []Hop) {
-	first := cmp.Or(s.source, s)
-	for ; s != first && len(hops) < maxWay; s = s.before {
-		hops = append(hops, Hop{s.Call, s.Call.ToolNode.Span(), fmt.Sprintf("%q passes it on", s.Call.Name)})
+	for ; s.before != nil; s = s.before {
+		if len(hops) < maxWay {
+			hops = append(hops, Hop{s.Call, s.Call.ToolNode.Span(), fmt.Sprintf("%q passes it on", s.Call.Name)})
+		}
 	}
 	slices.Reverse(hops)
-	return slices.Insert(hops, 0, first.Hop)
+	return slices.Insert(hops, 0, s.Hop)
 }
