@@ -47,7 +47,7 @@ func (o Order) Settled(c *Call, stage Stage) {
 	case stage <= Continued:
 		o(c).Started(c.Plan, c.Of, c.Params, isRepeat(c))
 	case stage == Done && c.Of.Each == nil:
-		o(c).done(c.Plan, c.Of, c.Params)
+		o(c).count(c.Plan, c.Of, c.Params, func(rule *policy.Check) bool { return rule.Kind == policy.OnlyAfter })
 	}
 }
 
@@ -85,32 +85,24 @@ func (l *Orders) forbids(plan *plan.Plan, call *plan.Call, params map[string]any
 
 // Started counts a call that starts.
 func (l *Orders) Started(plan *plan.Plan, call *plan.Call, params map[string]any, again bool) {
-	for i := range l.checks {
-		if c := &l.checks[i]; c.Kind == policy.NeverAfter || c.Kind == policy.AtMost && !again {
-			l.count(i, plan, call, params)
-		}
-	}
+	l.count(plan, call, params, func(rule *policy.Check) bool {
+		return rule.Kind == policy.NeverAfter || rule.Kind == policy.AtMost && !again
+	})
 }
 
-func (l *Orders) done(plan *plan.Plan, call *plan.Call, params map[string]any) {
+// count counts a call where a rule depends on it, of some rules.
+func (l *Orders) count(plan *plan.Plan, call *plan.Call, params map[string]any, of func(*policy.Check) bool) {
 	for i := range l.checks {
-		if l.checks[i].Kind == policy.OnlyAfter {
-			l.count(i, plan, call, params)
+		c, count := &l.checks[i], &l.counts[i]
+		if !of(c) || !label.Meets(c.Other, plan, call) {
+			continue
+		}
+		if count.all++; params == nil {
+			count.anyKey++
+		} else {
+			count.byKey[c.Key(params)]++
 		}
 	}
-}
-
-func (l *Orders) count(i int, plan *plan.Plan, call *plan.Call, params map[string]any) {
-	c, count := &l.checks[i], &l.counts[i]
-	switch {
-	case !label.Meets(c.Other, plan, call):
-		return
-	case params == nil:
-		count.anyKey++
-	default:
-		count.byKey[c.Key(params)]++
-	}
-	count.all++
 }
 
 // Remember counts what a document says of earlier ticks: the calls that wrote something or

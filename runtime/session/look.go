@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,8 +50,7 @@ func look(path string, o *ResumeOptions, seen func(time.Duration, runtime.Comman
 		return nil, err
 	}
 	l := &Look{Manifest: m}
-	functions := slices.Concat(slices.Sorted(maps.Keys(o.Functions)), m.Functions)
-	if l.Program, err = m.Program(o.Activities, functions, o.Hints); err != nil {
+	if l.Program, err = m.program(o.Activities, o.Hints); err != nil {
 		return nil, err
 	}
 	l.Replay, err = m.replay(path, l.Program.Verified, records, seen)

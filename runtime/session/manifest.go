@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -157,15 +156,9 @@ func readManifest(path string, header []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// Program compiles the plan of a journal's head again, with other files of activities if some are
-// given, and with the functions that this process registers.
-func (m *Manifest) Program(activities, functions []string, hints map[string]plan.Hints) (*project.Program, error) {
-	for _, name := range m.Functions {
-		if !slices.Contains(functions, name) {
-			return nil, diag.NewError(ErrFunctions,
-				"the run was begun by a program that registers the function %q, and this one doesn't", name)
-		}
-	}
+// program compiles the plan of a journal's head again, with other files of activities if some are
+// given.
+func (m *Manifest) program(activities []string, hints map[string]plan.Hints) (*project.Program, error) {
 	d := project.Document{
 		File:   source.NewFile(m.Plan.Name, []byte(m.Plan.Text)),
 		Root:   m.At(m.Root),

@@ -2,6 +2,7 @@ package session
 
 import (
 	"os"
+	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -79,11 +80,6 @@ func (r *results) close() error {
 }
 
 func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {
-	r := &Result{Outcome: o, Run: s.ID(), Journal: s.Journal()}
-	for _, err := range incomplete {
-		if err != nil {
-			r.Incomplete = append(r.Incomplete, err)
-		}
-	}
-	return r
+	return &Result{Outcome: o, Run: s.ID(), Journal: s.Journal(),
+		Incomplete: slices.DeleteFunc(incomplete, func(err error) bool { return err == nil })}
 }

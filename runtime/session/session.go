@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -256,10 +254,16 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	if o.Digest != "" && o.Digest != s.manifest.Digest {
 		s.manifest.Digest, s.manifest.Programs = o.Digest, nil
 	}
-	if s.Program, err = s.manifest.Program(o.Activities, slices.Sorted(maps.Keys(o.Functions)), o.Hints); err != nil {
+	m := s.manifest
+	for _, name := range m.Functions {
+		if o.Functions[name] == nil {
+			return diag.NewError(ErrFunctions,
+				"the run was begun by a program that registers the function %q, and this one doesn't", name)
+		}
+	}
+	if s.Program, err = m.program(o.Activities, o.Hints); err != nil {
 		return err
 	}
-	m := s.manifest
 	if err := s.Program.Demand(m.Digest); err != nil {
 		return err
 	}

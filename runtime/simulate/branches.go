@@ -11,17 +11,13 @@ import (
 
 // An Exploration is what the simulations of a plan's branches came to.
 type Exploration struct {
-	Usual      *Scenario                 // what comes when each choice has its first option
-	Choices    [][]analyzer.BranchChoice // the options of every choice that was met
-	Played     int                       // combinations of options, each once
-	Most       float64                   // combinations there are, those that can't be reached among them
-	Complete   bool                      // all combinations of what is varied were played
-	Stuck      int                       // combinations in which calls never settled
-	Cut        bool                      // some were stopped since they took too many steps
-	Untold     int                       // causes for which there was no room among Problems
-	Problems   []Problem                 // the shortest path first
-	Idle       []string                  // calls of the plan that ran in no combination, in the order of the text
-	ValuesLeft bool                      // there was no room to try all values
+	*Explorer
+	Played   int       // combinations of options, each once
+	Most     float64   // combinations there are, those that can't be reached among them
+	Stuck    int       // combinations in which calls never settled
+	Untold   int       // causes for which there was no room among Problems
+	Problems []Problem // the shortest path first
+	Idle     []string  // calls of the plan that ran in no combination, in the order of the text
 }
 
 // A Problem is what goes wrong on a branch: one for each cause, with the shortest path that was found to it.
@@ -34,7 +30,7 @@ type Problem struct {
 	Scenario *Scenario
 
 	code string
-	path [][2]int
+	path []pick
 }
 
 // ProblemKind is what goes wrong.
@@ -58,18 +54,18 @@ func (p Problem) is(other Problem) bool {
 // the generated keys of input and state, which may vary.
 // Options.Steps bounds each simulation, and all of them together.
 func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Exploration {
-	x, e, started := Begin(r, o, made), &Exploration{}, map[string]bool{}
+	e, started := &Exploration{Explorer: Begin(r, o, made), Most: 1}, map[string]bool{}
 	room := mostKept
 	var untold []Problem
-	x.Alternatives(most, func(a *Alternative) bool {
+	e.Alternatives(most, func(a *Alternative) bool {
 		e.Played++
 		for i := range a.Scenario.Calls {
 			if one := &a.Scenario.Calls[i]; one.Started && one.Under == "" {
 				started[one.Call.Name] = true
 			}
 		}
-		x.cut = x.cut || a.Scenario.Outcome.Reason == TooLong
-		otherwise := slices.DeleteFunc(slices.Clone(a.Picks), func(p [2]int) bool { return p[1] == 0 })
+		e.Cut = e.Cut || a.Scenario.Outcome.Reason == TooLong
+		otherwise := slices.DeleteFunc(slices.Clone(a.Picks), func(p pick) bool { return p[1] == 0 })
 		for _, p := range judge(a.Scenario) {
 			if p.Kind == Stuck {
 				e.Stuck++
@@ -105,21 +101,19 @@ func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Explorat
 		return true
 	})
 	slices.SortStableFunc(e.Problems, func(a, b Problem) int {
-		return cmp.Or(len(a.Path)-len(b.Path), slices.CompareFunc(a.path, b.path, func(p, q [2]int) int {
+		return cmp.Or(len(a.Path)-len(b.Path), slices.CompareFunc(a.path, b.path, func(p, q pick) int {
 			return slices.Compare(p[:], q[:])
 		}))
 	})
-	for _, call := range x.plan.Calls {
+	for _, call := range e.plan.Calls {
 		if !started[call.Name] {
 			e.Idle = append(e.Idle, call.Name)
 		}
 	}
-	e.Most = 1
-	for _, options := range x.Choices {
+	for _, options := range e.Choices {
 		e.Most = min(e.Most*float64(len(options)), math.MaxFloat64)
 	}
-	e.Usual, e.Choices, e.Complete, e.Cut = x.usual, x.Choices, x.isComplete, x.cut
-	e.Untold, e.ValuesLeft = len(untold), x.valuesLeft
+	e.Untold = len(untold)
 	return e
 }
 
@@ -127,13 +121,17 @@ func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Explorat
 const mostKept = 50_000
 
 // within reports whether all of some picks are among others.
-func within(few, many [][2]int) bool {
-	return !slices.ContainsFunc(few, func(p [2]int) bool { return !slices.Contains(many, p) })
+func within(few, many []pick) bool {
+	return !slices.ContainsFunc(few, func(p pick) bool { return !slices.Contains(many, p) })
 }
 
 // An Explorer plays combinations of what may come in a plan.
 type Explorer struct {
-	Choices [][]analyzer.BranchChoice // the options of every choice that was met
+	Choices    [][]analyzer.BranchChoice // the options of every choice that was met
+	Usual      *Scenario                 // what comes when each choice has its first option
+	Complete   bool                      // all combinations of what is varied were played
+	Cut        bool                      // some were stopped since they took too many steps
+	ValuesLeft bool                      // there was no room to try all values
 
 	simulation *analyzer.Simulation
 	plan       *plan.Plan
@@ -144,10 +142,6 @@ type Explorer struct {
 	forks      map[string]*fork // by the path of the call
 	turned     map[*plan.Plan][]analyzer.Turn
 	known      map[string]int // choices by key
-	usual      *Scenario
-	isComplete bool // all combinations were played
-	cut        bool // something took too many steps
-	valuesLeft bool
 
 	plays, steps int // that are left
 	making       int // steps that are left for results
@@ -177,14 +171,14 @@ func Begin(r *analyzer.Simulation, o Options, made MadeUp) *Explorer {
 
 // affords reports whether another combination may be played: the first always may.
 func (x *Explorer) affords() bool {
-	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.usual == nil || x.o.Watch(0))
+	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.Usual == nil || x.o.Watch(0))
 }
 
 // play simulates the combination that has these options and elsewhere the usual ones.
 func (x *Explorer) play(forced []pick) *course {
 	c := &course{Explorer: x, forced: map[int]int{}, taken: map[int]int{}}
 	for _, p := range forced {
-		c.forced[p.choice] = p.option
+		c.forced[p[0]] = p[1]
 	}
 	o := x.o
 	o.course = c
@@ -197,8 +191,8 @@ func (x *Explorer) play(forced []pick) *course {
 		}
 	}
 	c.scenario = Run(x.simulation, o)
-	if x.usual == nil {
-		x.usual = c.scenario
+	if x.Usual == nil {
+		x.Usual = c.scenario
 	}
 	x.plays--
 	x.steps -= c.scenario.Steps + x.looks
@@ -208,7 +202,7 @@ func (x *Explorer) play(forced []pick) *course {
 // An Alternative is a simulation in which something goes otherwise than usual.
 type Alternative struct {
 	Path     []analyzer.BranchChoice // what does; empty of the usual course
-	Picks    [][2]int                // every choice that it met, and the option
+	Picks    []pick                  // every choice that it met, and the option
 	Together bool                    // several things go otherwise that needn't all do
 	Scenario *Scenario
 }
@@ -227,15 +221,15 @@ func (x *Explorer) Alternatives(most int, each func(*Alternative) (more bool)) (
 	more := true
 	take := func(forced []pick, together bool) {
 		c := x.play(forced)
-		a, later := &Alternative{Together: together, Scenario: c.scenario}, c.picks
+		a, later := &Alternative{Picks: c.picks, Together: together, Scenario: c.scenario}, c.picks
 		for i, p := range c.picks {
-			if a.Picks = append(a.Picks, [2]int{p.choice, p.option}); p.option > 0 {
-				a.Path, later = append(a.Path, x.Choices[p.choice][p.option]), c.picks[i+1:]
+			if p[1] > 0 {
+				a.Path, later = append(a.Path, x.Choices[p[0]][p[1]]), c.picks[i+1:]
 			}
 		}
 		for _, p := range later {
-			for option := 1; option < len(x.Choices[p.choice]); option++ {
-				one := pick{p.choice, option}
+			for option := 1; option < len(x.Choices[p[0]]); option++ {
+				one := pick{p[0], option}
 				if _, known := first[one]; !known {
 					first[one] = len(queue)
 					fresh = append(fresh, append(slices.Clip(forced), one))
@@ -248,19 +242,19 @@ func (x *Explorer) Alternatives(most int, each func(*Alternative) (more bool)) (
 	take(nil, false)
 	for at := 0; at < len(queue); at++ {
 		for _, p := range queue[at].later {
-			for option := 1; option < len(x.Choices[p.choice]); option++ {
+			for option := 1; option < len(x.Choices[p[0]]); option++ {
 				for ; len(fresh) > 0 && more && x.affords(); fresh = fresh[1:] {
 					take(fresh[0], false)
 				}
 				if !more || !x.affords() {
 					return len(fresh)
 				}
-				if one := (pick{p.choice, option}); first[one] != at {
+				if one := (pick{p[0], option}); first[one] != at {
 					take(append(slices.Clip(queue[at].forced), one), true)
 				}
 			}
 		}
 	}
-	x.isComplete = true
+	x.Complete = true
 	return 0
 }

@@ -29,7 +29,8 @@ type course struct {
 	scenario *Scenario
 }
 
-type pick struct{ choice, option int }
+// A pick is a choice, and the option that was taken.
+type pick = [2]int
 
 // choose takes one of the options of a choice, the same for all tries, items and instances.
 func (c *course) choose(key string, options []analyzer.BranchChoice) int {
@@ -180,7 +181,7 @@ func (x *Explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 // made makes up a result of a call that takes an alternative, by the tool's own examples if one fits.
 func (x *Explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (e ending, ok bool) {
 	if x.making -= stepsOfCall; x.making <= 0 {
-		x.cut = true // it isn't known how the call may end
+		x.Cut = true // it isn't known how the call may end
 		return e, false
 	}
 	e.route = route

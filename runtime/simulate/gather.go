@@ -132,7 +132,7 @@ func (g *gathering) admit(p *part, v any) {
 		p = g.part(place{p.call, p.root, p.steps[:depth]})
 	}
 	if g.varying -= stepsOfCall; len(p.values) >= mostValues || g.varying <= 0 {
-		g.valuesLeft = true
+		g.ValuesLeft = true
 		return
 	}
 	p.add(now)
