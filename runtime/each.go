@@ -41,17 +41,22 @@ func expandItems(f *frame, i int32) {
 	if len(all) == 0 {
 		f.machine.finished = append(f.machine.finished, d)
 	}
-	for at, one := range all {
-		switch {
-		case one.Skip != "":
-			d.settle(int32(at), Settlement{Status: Skipped, Reason: one.Skip})
-		case one.Failure != nil:
-			d.settle(int32(at), Settlement{Status: Failed, Failure: one.Failure})
-		case one.Before:
-			d.settle(int32(at), doneBefore(one.Output))
-		default:
-			d.ready(int32(at), one.Params)
-		}
+	for at := range all {
+		startItem(d, int32(at))
+	}
+}
+
+// startItem settles an item, or queues it.
+func startItem(f *frame, i int32) {
+	switch one := &f.parent.calls[f.under].more.items.Of[i]; {
+	case one.Skip != "":
+		f.settle(i, Settlement{Status: Skipped, Reason: one.Skip})
+	case one.Failure != nil:
+		f.settle(i, Settlement{Status: Failed, Failure: one.Failure})
+	case one.Before:
+		f.settle(i, doneBefore(one.Output))
+	default:
+		f.ready(i, one.Params)
 	}
 }
 

@@ -132,7 +132,7 @@ func reopenFrame(f *frame) bool {
 		switch {
 		case !yes:
 		case f.items != nil:
-			runAgain(f, int32(i))
+			startItem(f, int32(i))
 		default:
 			f.connect(i)
 			f.look(int32(i))
@@ -162,15 +162,6 @@ func resetCall(f *frame, i int32) {
 		lost: state.attempt, again: true, kept: was.kept, override: was.override, replacement: was.replacement,
 		permitState: permitState{changed: was.permitState.changed, replaced: was.permitState.replaced},
 	}}
-}
-
-func runAgain(f *frame, i int32) {
-	one := f.parent.calls[f.under].more.items.Of[i]
-	if one.Failure != nil {
-		f.settle(i, Settlement{Status: Failed, Failure: one.Failure})
-		return
-	}
-	f.ready(i, one.Params)
 }
 
 // exhausted reports whether nothing is left to be tried again of a call that runs again; or

@@ -254,12 +254,19 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 // after it gives way.
 func (l *Log) visible(set *PathSet, visible func(*Message) bool, homeless []int32) []int32 {
 	var places []int32
+	failures := 0
 	for at, m := range l.over(set) {
 		if visible(m) || l.isBase(m, homeless) {
 			places = append(places, at)
+			if m.Failure {
+				failures++
+			}
 		}
 	}
 	slices.SortStableFunc(places, l.order)
+	if failures < 2 {
+		return places
+	}
 	return l.standing(places)
 }
 
