@@ -237,13 +237,14 @@ func startsWhileWritten(t *testing.T, runs string) {
 			closed = e.At
 		}
 	}
-	_, err = session.LookAt(journals[0], session.ResumeOptions{}, func(at time.Duration, c runtime.Command) {
-		if c.Kind == runtime.Start && at < closed {
-			started++
-		}
-	})
+	look, err := session.LookAt(journals[0], session.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, c := range look.Commands {
+		if c.Kind == runtime.Start && c.At < closed {
+			started++
+		}
 	}
 	if closed == 0 || started < 3 {
 		t.Errorf("%d calls start before the solution is whole, and not the three searches; it came to its end: %v", started, closed)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -23,21 +22,21 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := pages.ReadRun(path, c.Activities)
+	look, err := session.LookAt(path, session.ResumeOptions{Activities: c.Activities})
 	if err != nil {
 		return err
 	}
 	if o.State {
-		showState(c, r.Look.Replay.Machine.Stands(), o.Format)
+		showState(c, look.Replay.Machine.Stands(), o.Format)
 		return nil
 	}
 	if o.Format == "json" {
 		events := session.NewEvents(c.out, path)
-		r.ShowEvents(events)
-		return events.End(r.Outcome())
+		look.Show(events)
+		return events.End(look.Outcome())
 	}
-	m := r.Look.Manifest
-	c.out.Print("%s  %s\n  begun %s", diag.Escape(r.Look.Run), r.Look.Status,
+	m := look.Manifest
+	c.out.Print("%s  %s\n  begun %s", diag.Escape(look.Run), look.Status,
 		m.Started.Local().Format(time.DateTime))
 	if who := m.Planner + m.Model; who != "" {
 		c.out.Print(", with %s", diag.Escape(who))
@@ -49,21 +48,21 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 		c.out.Print(", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
 	}
 	c.out.Print("\n\n")
-	show := terminal.NewRecorded(c.out, terminal.Run{Plan: r.Look.Program.Plan, Planned: m.Options.Planned,
+	show := terminal.NewRecorded(c.out, terminal.Run{Plan: look.Program.Plan, Planned: m.Options.Planned,
 		Journal: path})
-	r.ShowEvents(show)
-	for i, line := range decisions(r) {
+	look.Show(show)
+	for i, line := range decisions(look) {
 		if i == 0 {
 			c.out.Print("\n  decided:\n")
 		}
 		c.out.Print("  %s\n", diag.Escape(line))
 	}
-	return show.End(r.Outcome())
+	return show.End(look.Outcome())
 }
 
 // decisions are what people decided, each on a line.
-func decisions(r *pages.Recorded) (lines []string) {
-	for _, c := range r.Commands {
+func decisions(look *session.Look) (lines []string) {
+	for _, c := range look.Commands {
 		if c.Kind != runtime.Settle || c.Settlement.Decision == nil {
 			continue
 		}

@@ -20,19 +20,25 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// A Look is a run from its journal.
+// A Look is a run from its journal: what happened, and of one that was killed what that left.
 type Look struct {
 	Entry
 	Manifest *Manifest
 	Program  *project.Program
 	Replay   *Replay
+	Commands []Observed // of the calls that a stop left unfinished only those of the last stop
 }
 
-// LookAt replays the journal of a run, and shows what happened, and of one that was killed what
-// that left; observe may be nil. Of the options it needs Activities and what the host registers.
-func LookAt(path string, o ResumeOptions, observe func(at time.Duration, c runtime.Command)) (*Look, error) {
-	l, err := look(path, &o, observe)
-	if err != nil {
+// Observed is a command, with the time since the run began.
+type Observed struct {
+	At time.Duration
+	runtime.Command
+}
+
+// LookAt replays the journal of a run. Of the options it needs Activities and what the host registers.
+func LookAt(path string, o ResumeOptions) (*Look, error) {
+	l := &Look{}
+	if err := l.replay(path, &o, l.observe); err != nil {
 		return l, err
 	}
 	l.Entry = entryOf(path)
@@ -43,18 +49,54 @@ func LookAt(path string, o ResumeOptions, observe func(at time.Duration, c runti
 	return l, nil
 }
 
-// look replays a journal and runs nothing.
-func look(path string, o *ResumeOptions, seen func(time.Duration, runtime.Command)) (*Look, error) {
+// replay replays a journal and runs nothing.
+func (l *Look) replay(path string, o *ResumeOptions, seen func(time.Duration, runtime.Command)) error {
 	m, records, err := Read(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	l := &Look{Manifest: m}
+	l.Manifest = m
 	if l.Program, err = m.program(o.Activities, o.Hints); err != nil {
-		return nil, err
+		return err
 	}
 	l.Replay, err = m.replay(path, l.Program.Verified, records, seen)
-	return l, err
+	return err
+}
+
+func (l *Look) observe(at time.Duration, c runtime.Command) {
+	if n := len(l.Commands); n > 0 && l.Commands[n-1].Kind == runtime.Finish {
+		l.Commands = slices.DeleteFunc(l.Commands, func(c Observed) bool {
+			return c.Kind == runtime.Settle && c.Settlement.Left
+		})
+	}
+	l.Commands = append(l.Commands, Observed{at, c})
+}
+
+// Show shows what happened.
+func (l *Look) Show(to Observer) {
+	isStopped := l.Outcome().Status == runtime.RunStopped
+	for _, c := range l.Commands {
+		if c.Kind != runtime.Settle || !c.Settlement.Left || isStopped {
+			to.Observe(c.At, c.Command)
+		}
+	}
+}
+
+// Outcome is how the run ended, or where it is.
+func (l *Look) Outcome() *runtime.Outcome {
+	if l.Replay.Over() && l.Replay.Outcome != nil {
+		return l.Replay.Outcome
+	}
+	outcome := l.Replay.Machine.Stands()
+	if !l.Replay.Machine.Stopped() && l.Status == string(runtime.RunGoesOn) {
+		outcome.Status, outcome.Reason = runtime.RunGoesOn, ""
+		for i := range outcome.Instances {
+			if one := &outcome.Instances[i]; one.Status == runtime.RunStopped {
+				one.Status = runtime.RunGoesOn
+			}
+		}
+	}
+	return outcome
 }
 
 // At begins the journal of a new run with what a planned run had done when a tick began, and gives

@@ -48,13 +48,14 @@ output: †state.noted
 		}
 		var lines bytes.Buffer
 		events := session.NewEvents(&lines, killed)
-		look, err := session.LookAt(killed, session.ResumeOptions{}, events.Observe)
+		look, err := session.LookAt(killed, session.ResumeOptions{})
 		if err != nil || look.Status != "killed" {
 			t.Fatalf("%d records: %q, %v", n, look.Status, err)
 		}
 		if look.Replay.Machine.Over() && !look.Replay.Machine.Stopped() {
 			continue // only its last line is missing
 		}
+		look.Show(events)
 		open, counts := map[string]int{}, runtime.Counts{}
 		for line := range bytes.Lines(lines.Bytes()) {
 			var e struct{ Event, Call, Under, Instance, Status, Reason string }

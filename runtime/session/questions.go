@@ -23,8 +23,8 @@ type Questions struct {
 // hasn't taken up yet, isn't asked any more; of a run that doesn't go on, what is asked
 // when it is resumed. Of the options it needs Activities and what the host registers.
 func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
-	l, err := look(path, &o, nil)
-	if err != nil {
+	l := &Look{}
+	if err := l.replay(path, &o, nil); err != nil {
 		return nil, err
 	}
 	if l.Replay.Over() {

@@ -91,7 +91,7 @@ func TestResumeRefused(t *testing.T) {
 	if !errors.Is(err, session.ErrEnded) || again == nil || !reflect.DeepEqual(again.Outcome, result.Outcome) {
 		t.Errorf("a run that has ended: %+v, %v", again, err)
 	}
-	look, err := session.LookAt(path, session.ResumeOptions{}, nil)
+	look, err := session.LookAt(path, session.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,13 +33,13 @@ const (
 // OfRun draws the run of a journal, with the details of a page, which marks
 // itself what happened.
 func OfRun(path string, activities []string, o dot.Options, paged bool) (*page.Page, error) {
-	r, err := ReadRun(path, activities)
+	look, err := session.LookAt(path, session.ResumeOptions{Activities: activities})
 	if err != nil {
 		return nil, err
 	}
-	look, happened := r.Look, newExecution()
-	r.ShowEvents(happened)
-	if err := happened.End(r.Outcome()); err != nil {
+	happened := newExecution()
+	look.Show(happened)
+	if err := happened.End(look.Outcome()); err != nil {
 		return nil, err
 	}
 	one := happened.page(look.Program, look.Manifest.Options.Planned, o)
