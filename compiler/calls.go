@@ -50,15 +50,13 @@ func (c *compilation) lowerCalls() {
 			reader.sharesName(c.ids[call.Name], call)
 		}
 	}
+	c.plan.Size = len(c.plan.Calls)
 	for _, call := range c.plan.Calls {
 		reader.Call = call
 		reader.lowerCall()
 		if call.Tool != nil {
 			c.secretsOf(call.Node, call.Tool.Parameters)
 		}
-	}
-	c.plan.Size = len(c.plan.Calls)
-	for _, call := range c.plan.Calls {
 		c.addSize(call)
 	}
 }

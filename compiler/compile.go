@@ -3,7 +3,6 @@ package compiler
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 
@@ -138,15 +137,12 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 // must have been meant: a rule about another than that one keeps nothing from happening. One that only looks like it is
 // an error. A policy may speak of tools that other plans have.
 func misnamed(p *plan.Plan) (found diag.Findings) {
-	known := slices.Sorted(maps.Keys(p.Activities))
-	for _, tool := range p.Tools {
-		known = append(known, tool.Name)
-	}
+	known := callableNames(p)
 	tools := naming.NewSuggester(known)
 	misspelt := func(n *source.Node, names *naming.Suggester, what string) {
 		if near, ok := names.Nearest(n.Text); ok && naming.IsTypo(n.Text, near) {
-			found.Report(diag.WrongType, n.Span(), "the policy names a %s", what).As(diag.Warning).
-				Advise("did you mean %q?", near).Rename(n, 0, len(n.Text), near, false)
+			f := found.Report(diag.WrongType, n.Span(), "the policy names a %s", what).As(diag.Warning)
+			decode.Intended(f, n, near, false)
 		}
 	}
 	noted, parameters := map[string]bool{}, map[*plan.Tool]*naming.Suggester{}
@@ -169,10 +165,7 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 		}
 		for _, named := range one.NamedParameters {
 			tool := p.Tool(named.Tool)
-			if tool == nil || tool.Parameters == nil {
-				continue
-			}
-			if tool.Parameters.Part(named.Node.Text).Named {
+			if tool == nil || tool.Parameters == nil || tool.Parameters.Part(named.Node.Text).Named {
 				continue
 			}
 			if parameters[tool] == nil {
@@ -261,17 +254,16 @@ type compilation struct {
 	idNames     *naming.Suggester  // over ids, once all are known
 	byTool      map[string][]int32 // by tool: its calls
 	delegation  *delegation
-	refused     map[plan.Link]bool      // delegates that were reported
-	interfaces  map[through]*plan.Tool  // of calls that plans carry out
-	lists       map[listTool]*plan.Tool // of calls that run for each item of a list
-	everywhere  map[pathtree.ID]bool    // what every instance begins with, of the paths that were asked for
+	refused     map[plan.Link]bool   // delegates that were reported
+	made        map[any]*plan.Tool   // of calls that plans carry out, and of those that run for each item of a list
+	everywhere  map[pathtree.ID]bool // what every instance begins with, of the paths that were asked for
 }
 
 func newCompilation(o Options, all *delegation, p *plan.Plan, schemas map[string]any) *compilation {
 	return &compilation{
 		options: o, delegation: all, plan: p, schemas: schemas, schemaNodes: map[string]*source.Node{},
 		badSchemas: map[source.Span]int{}, tools: map[string]*plan.Tool{}, ids: map[string]*plan.Call{},
-		refused: map[plan.Link]bool{}, interfaces: map[through]*plan.Tool{}, lists: map[listTool]*plan.Tool{},
+		refused: map[plan.Link]bool{}, made: map[any]*plan.Tool{}, everywhere: map[pathtree.ID]bool{},
 	}
 }
 

@@ -72,11 +72,8 @@ func (c *compilation) folderOf(d definition) string {
 		return d.dir
 	}
 	if c.options.Show != nil {
-		top, beside := c.options.Show("."), filepath.Dir(file.Name)
-		if filepath.IsAbs(top) != filepath.IsAbs(beside) { // a user may name the one so and the other so
-			top, _ = filepath.Abs(top)
-			beside, _ = filepath.Abs(beside)
-		}
+		top, _ := filepath.Abs(c.options.Show("."))
+		beside, _ := filepath.Abs(filepath.Dir(file.Name))
 		if dir, err := filepath.Rel(top, beside); err == nil {
 			return filepath.ToSlash(dir)
 		}
@@ -178,18 +175,13 @@ func (c *callReader) offered() {
 // delegate is the plan that a link names, compiled once for all that name it; nil when there is none, which is reported
 // once a place. One that only is on offer may lead back to a plan that is being compiled: a model can't choose it then.
 func (c *callReader) delegate(l plan.Link) *plan.Plan {
-	p, all := c.plan, c.delegation
-	if d := p.Delegates[l.Path]; d != nil {
-		return d
+	p := c.plan
+	d := cmp.Or(p.Delegates[l.Path], c.delegation.plans[l.Path])
+	if d == nil && !c.refused[l] {
+		d = c.compileDelegate(l)
 	}
-	if c.refused[l] {
-		return nil
-	}
-	d := all.plans[l.Path]
 	if d == nil {
-		if d = c.compileDelegate(l); d == nil {
-			return nil
-		}
+		return nil
 	}
 	if p.Delegates == nil {
 		p.Delegates = map[string]*plan.Plan{}
@@ -304,7 +296,7 @@ func (c *callReader) throughInterface(d *plan.Plan) {
 		return
 	}
 	key := through{c.ToolName, d}
-	if c.interfaces[key] == nil {
+	if c.made[key] == nil {
 		t := *cmp.Or(c.Tool, d.Face)
 		t.Name = c.ToolName
 		if t.Output == nil {
@@ -313,9 +305,9 @@ func (c *callReader) throughInterface(d *plan.Plan) {
 		if silent {
 			t.Parameters, t.Open, t.Given = d.Face.Parameters, d.Face.Open, d.Face.Given
 		}
-		c.interfaces[key] = &t
+		c.made[key] = &t
 	}
-	c.Tool = c.interfaces[key]
+	c.Tool = c.made[key]
 }
 
 // through is a tool whose calls a plan carries out.

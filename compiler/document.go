@@ -251,10 +251,7 @@ func (c contextReader) lowerMessage(m *source.Node, kind string) {
 	case "input", "state", "data":
 		c.valueMessage(m, kind)
 	case "error":
-		to := &p.Values
-		if own := c.instanceOf(m); own != nil {
-			to = &own.Values
-		}
+		_, to := c.valuesOf(m)
 		if data := m.Get("data"); data != nil {
 			to.Errors = append(to.Errors, data.Value())
 		}
@@ -288,26 +285,19 @@ func (c contextReader) valueMessage(m *source.Node, kind string) {
 		return
 	}
 	var value any
-	switch {
-	case payload != nil:
+	if payload != nil {
 		value = c.values(payload, "the payload of a message of type "+kind)
 		c.Keys(m, "a message with its payload under \""+under+"\"",
 			messageKeys(m, append([]string{under}, reservedInMessage...)...))
-	default:
-		inline := map[string]any{}
-		for _, f := range m.Fields {
-			if !slices.Contains(reservedInMessage, f.Key.Text) && !slices.Contains(notedInMessage, f.Key.Text) {
-				inline[f.Key.Text] = f.Value.Value()
-			}
+	} else if inline, _ := m.Value().(map[string]any); len(inline) > 0 {
+		for _, key := range slices.Concat(reservedInMessage, notedInMessage) {
+			delete(inline, key)
 		}
-		if len(inline) > 0 {
-			value = inline
+		if value = inline; len(inline) == 0 {
+			value = nil
 		}
 	}
-	own, to := c.instanceOf(m), &p.Values
-	if own != nil {
-		to = &own.Values
-	}
+	own, to := c.valuesOf(m)
 	if s := m.Get("schema"); s != nil {
 		compiled := c.schemaOf(s, s.Value(), "the schema of a message of type "+kind)
 		switch {

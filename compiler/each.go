@@ -68,27 +68,22 @@ func (c *callReader) eachGives() {
 		return
 	}
 	key := listTool{each.Tool, each.Collect, skipsItems(c.Call)}
-	t := c.lists[key]
-	if t == nil {
-		result := each.Tool.Output
-		if result != nil {
-			all := []*schema.Schema{result}
-			if key.skips {
-				all = append(all, schema.OfKinds(schema.Null))
-			}
-			if key.collects {
-				all = append(all, FailureRecord)
-			}
-			if len(all) > 1 {
-				result = schema.AnyOf(all...)
-			}
+	if c.made[key] == nil {
+		t, all := *each.Tool, []*schema.Schema{each.Tool.Output}
+		if key.skips {
+			all = append(all, schema.OfKinds(schema.Null))
 		}
-		t = new(plan.Tool)
-		*t = *each.Tool
+		if key.collects {
+			all = append(all, FailureRecord)
+		}
+		result := all[0]
+		if result != nil && len(all) > 1 {
+			result = schema.AnyOf(all...)
+		}
 		t.Output = schema.ListOf(result, 0, MaxItems)
-		c.lists[key] = t
+		c.made[key] = &t
 	}
-	c.Tool = t
+	c.Tool = c.made[key]
 }
 
 // A listTool is a tool whose calls run for each item of a list.

@@ -61,6 +61,14 @@ func (c *compilation) instanceOf(m *source.Node) *plan.Instance {
 	return c.instance(id)
 }
 
+// valuesOf are the values that a message is about, of the instance that it is for, nil for all.
+func (c *compilation) valuesOf(m *source.Node) (*plan.Instance, *plan.Values) {
+	if own := c.instanceOf(m); own != nil {
+		return own, &own.Values
+	}
+	return nil, &c.plan.Values
+}
+
 // An ownValue is what a document gives an instance at one place.
 type ownValue struct {
 	instance, kind string
@@ -160,9 +168,6 @@ func (c *compilation) startOf(r *plan.Read) bool {
 	start, asked := c.everywhere[r.Path]
 	if !asked {
 		start = !slices.ContainsFunc(p.Instances, func(one plan.Instance) bool { return !startsWith(p, &one, r.Path) })
-		if c.everywhere == nil {
-			c.everywhere = map[pathtree.ID]bool{}
-		}
 		c.everywhere[r.Path] = start
 	}
 	return start
@@ -228,13 +233,11 @@ func requiredAt(p *plan.Plan, id pathtree.ID, state *schema.Schema) bool {
 // Offered is a call's alternatives as text, in order: what an activity may name.
 func Offered(p *plan.Plan, call *plan.Call) []string {
 	offered := make([]string, len(call.Output))
-	for i, route := range call.Output {
-		for j, path := range route {
-			if j > 0 {
-				offered[i] += " && "
-			}
-			offered[i] += p.Paths.String(path.ID)
+	for i, path := range call.Paths() {
+		if offered[i] != "" {
+			offered[i] += " && "
 		}
+		offered[i] += p.Paths.String(path.ID)
 	}
 	return offered
 }

@@ -107,13 +107,17 @@ func callable(p *plan.Plan, tool string) (near string, ok bool) {
 	if p == nil || !p.ToolsDeclared || p.Tool(tool) != nil || p.Activities[tool] != nil {
 		return "", true
 	}
-	names := slices.Collect(maps.Keys(p.Activities))
-	for _, t := range p.Tools {
-		names = append(names, t.Name)
-	}
-	slices.Sort(names)
-	near, _ = naming.NewSuggester(slices.Compact(names)).Nearest(tool)
+	near, _ = naming.Nearest(tool, callableNames(p))
 	return near, false
+}
+
+// callableNames are the names that calls can use: those of activities and tools.
+func callableNames(p *plan.Plan) []string {
+	names := slices.Sorted(maps.Keys(p.Activities))
+	for _, tool := range p.Tools {
+		names = append(names, tool.Name)
+	}
+	return names
 }
 
 // quotedList names the first of some things for a message.

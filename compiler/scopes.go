@@ -15,10 +15,6 @@ import (
 
 // scope reads one scope: a kind (state, †state) or a reference.
 func (c *callReader) scope(n *source.Node) (plan.Scope, bool) {
-	if n.Kind != source.String {
-		c.Expects(n, "a scope", "a kind such as state, or a reference such as †state.history")
-		return plan.Scope{}, false
-	}
 	text, bare := n.Text, !reference.IsExpression(n.Text)
 	if bare {
 		text = string(reference.Mark) + text
@@ -48,7 +44,7 @@ func (c *callReader) scopesOf(n *source.Node) []plan.Scope {
 		return nil
 	}
 	scopes := []plan.Scope{}
-	for _, item := range n.Several() {
+	for _, item := range c.Texts(n, "a scope", "a kind such as state, or a reference such as †state.history") {
 		if s, ok := c.scope(item); ok {
 			scopes = append(scopes, s)
 		}

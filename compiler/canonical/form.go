@@ -151,23 +151,21 @@ func takeIn(p *plan.Plan, root map[string]any) {
 		}
 		root["advisors"] = advisors
 	}
-	servers := map[string]any{}
+	servers, activities := map[string]any{}, map[string]any{}
 	for name, s := range p.Servers {
 		servers[name] = serverHere(p, s)
 	}
-	if len(servers) > 0 {
-		root["servers"] = servers
-	}
-	choicesHere(p, root)
-	activities := map[string]any{}
 	for name, a := range p.Activities {
 		if a.Node != nil {
 			activities[name] = activityHere(p, a)
 		}
 	}
-	if len(activities) > 0 {
-		root["activities"] = activities
+	for key, of := range map[string]map[string]any{"servers": servers, "activities": activities} {
+		if len(of) > 0 {
+			root[key] = of
+		}
 	}
+	choicesHere(p, root)
 }
 
 // DefinitionHere is a definition of a tool or an activity as it reads in the plan's own folder, and
@@ -233,15 +231,13 @@ func choicesHere(p *plan.Plan, root map[string]any) {
 // activityHere is an activity's definition as it reads in the plan's own folder.
 func activityHere(p *plan.Plan, a *plan.Activity) any {
 	value := a.Node.Value()
-	definition, ok := value.(map[string]any)
-	if !ok || a.Node.File == p.File {
-		return value
-	}
-	if a.Plan != "" {
-		definition["plan"] = from(p, a.Plan)
-	}
-	if exec, ok := definition["exec"].(map[string]any); ok && from(p, a.Dir) != "." {
-		exec["cwd"] = from(p, a.Dir)
+	if definition, ok := value.(map[string]any); ok && a.Node.File != p.File {
+		if a.Plan != "" {
+			definition["plan"] = from(p, a.Plan)
+		}
+		if exec, ok := definition["exec"].(map[string]any); ok && from(p, a.Dir) != "." {
+			exec["cwd"] = from(p, a.Dir)
+		}
 	}
 	return value
 }
@@ -364,14 +360,8 @@ func listedOf(p *plan.Plan) (bytes int) {
 func serverHere(p *plan.Plan, s *plan.Server) any {
 	value := s.Node.Value()
 	definition, ok := value.(map[string]any)
-	if !ok {
-		return value
-	}
-	if s.Node.File != p.File && s.URL == "" && from(p, s.Dir) != "." {
+	if ok && s.Node.File != p.File && s.URL == "" && from(p, s.Dir) != "." {
 		definition["cwd"] = from(p, s.Dir)
 	}
-	if s.Lock != nil {
-		definition["lock"] = s.Lock.Node.Value()
-	}
-	return definition
+	return value
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -175,14 +176,12 @@ func says(s *plan.Server, tool string) (said claim, any bool) {
 	if recorded == nil {
 		return said, false
 	}
-	of := func(name string) *bool {
-		if is, ok := recorded.Hints[name]; ok {
-			return &is
+	var hints plan.Hints
+	for i, hint := range each(&hints) {
+		if is, ok := recorded.Hints[catalogue.Hints[i]]; ok {
+			*hint = &is
 		}
-		return nil
 	}
-	hints := plan.Hints{ReadOnly: of("readOnlyHint"), Destructive: of("destructiveHint"),
-		Idempotent: of("idempotentHint"), OpenWorld: of("openWorldHint")}
 	by := fmt.Sprintf("the MCP server %q", s.Name)
 	if s.TrustedBy != "" {
 		return claim{hints, by + ", which " + s.TrustedBy + " trusts", plan.Workspace}, true
@@ -196,14 +195,13 @@ func says(s *plan.Server, tool string) (said claim, any bool) {
 // judge puts claims together: the worst counts, and for something to be harmless there must be one of that origin or a
 // more trusted one, and none against it.
 func judge(claims []claim, least plan.Origin) Effect {
-	const readOnly, destructive, idempotent, openWorld = 0, 1, 2, 3
 	says := func(hint int, value bool, from plan.Origin) (by string, ok bool) {
 		for _, c := range claims {
 			h := c.hints
 			if yes(h.ReadOnly) {
 				h.Destructive = nil // MCP: it means nothing beside readOnlyHint
 			}
-			is := []*bool{h.ReadOnly, h.Destructive, h.Idempotent, h.OpenWorld}[hint]
+			is := *each(&h)[hint]
 			if is != nil && *is == value && c.from >= from {
 				return c.by, true
 			}
@@ -239,16 +237,21 @@ func Risk(kind string) int { return slices.Index(Kinds, kind) }
 
 func yes(hint *bool) bool { return hint != nil && *hint }
 
+// The places of hints in what each gives, as [catalogue.Hints] has them.
+const readOnly, destructive, idempotent, openWorld = 0, 1, 2, 3
+
+func each(h *plan.Hints) [4]**bool {
+	return [4]**bool{&h.ReadOnly, &h.Destructive, &h.Idempotent, &h.OpenWorld}
+}
+
 // worse are the hints that make things worse.
 func worse(h plan.Hints) plan.Hints {
-	only := func(hint *bool, value bool) *bool {
-		if hint != nil && *hint == value {
-			return hint
+	for i, hint := range each(&h) {
+		if *hint != nil && **hint != (i == destructive || i == openWorld) {
+			*hint = nil
 		}
-		return nil
 	}
-	return plan.Hints{ReadOnly: only(h.ReadOnly, false), Destructive: only(h.Destructive, true),
-		Idempotent: only(h.Idempotent, false), OpenWorld: only(h.OpenWorld, true)}
+	return h
 }
 
 // whereabouts names the file of a definition; a registered function has none.

@@ -95,7 +95,6 @@ type Note struct {
 	At      source.Span
 	Message string
 	Help    string // what to do about it, or ""
-	always  bool   // it is reported beside others of its place
 }
 
 // reading is one document while it is read.
@@ -138,7 +137,7 @@ func Read(file *source.File, o Options) (*API, []diag.Diagnostic) {
 	r.operations()
 	r.settle()
 	slices.SortStableFunc(r.Notes, func(a, b Note) int { return a.At.Start - b.At.Start })
-	r.Notes = slices.CompactFunc(r.Notes, func(a, b Note) bool { return a.At == b.At && !a.always && !b.always })
+	r.Notes = slices.CompactFunc(r.Notes, func(a, b Note) bool { return a.At == b.At })
 	return r.API, nil
 }
 

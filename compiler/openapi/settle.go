@@ -230,9 +230,7 @@ func (r *reading) fitting(o *Operation, v any, what string) any {
 	case fault != nil:
 		r.note(noteOf(o.Node, "the %s of %s aren't checked: %s", what, o, fault.Message))
 	case schema.Empty(schema.New(full, schema.Options{Defs: r.schemas}), emptySteps, &r.left):
-		empty := noteOf(o.Node, "the %s of %s: no value fits the schema, so nothing is checked", what, o)
-		empty.always = true
-		r.note(empty)
+		r.note(noteOf(o.Node, "the %s of %s: no value fits the schema, so nothing is checked", what, o))
 	default:
 		return full
 	}

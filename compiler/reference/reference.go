@@ -173,44 +173,33 @@ func ReadSegments(text string, at, start int) (path []Segment, end int, optional
 	var few [8]Segment
 	read := few[:0] // copied once it is known how many there are
 	for at < len(text) {
-		dot := at
-		soft := false
-		if strings.HasPrefix(text[at:], "?.") {
-			soft = true
-			at += 2
+		dot, bracket, soft := at, at, strings.HasPrefix(text[at:], "?.")
+		if soft {
+			dot, bracket = at+1, at+2
 		}
 		var segment Segment
 		var next int
 		switch {
-		case at < len(text) && text[at] == '[':
-			segment, next, err = readBracket(text, at)
-			if err != nil {
-				return nil, 0, false, err
+		case strings.HasPrefix(text[bracket:], "["):
+			segment, next, err = readBracket(text, bracket)
+			if err == nil && next == bracket { // an index that is computed: no longer the reference's own
+				return append([]Segment(nil), read...), at, optional || soft, nil
 			}
-			if next == at { // an index that is computed: no longer the reference's own
-				return append([]Segment(nil), read...), dot, optional || soft, nil
-			}
-		case soft:
-			segment, next, err = readDotted(text, at-1)
-		case text[at] == '.':
-			segment, next, err = readDotted(text, at)
+		case text[dot] == '.':
+			segment, next, err = readDotted(text, dot)
 		default:
 			return append([]Segment(nil), read...), at, optional, nil
+		}
+		if err == nil && segment.IsIndex && segment.Index > maxIndex {
+			err = Fault(bracket, next, "an index is at most "+strconv.Itoa(maxIndex),
+				"a key of digits is quoted: [\""+segment.Key+"\"]")
+		} else if err == nil && len(read) == maxSegments {
+			err = Fault(start, next, "a path has at most "+strconv.Itoa(maxSegments)+" keys and indexes", "")
 		}
 		if err != nil {
 			return nil, 0, false, err
 		}
-		if segment.IsIndex && segment.Index > maxIndex {
-			return nil, 0, false, Fault(at, next, "an index is at most "+strconv.Itoa(maxIndex),
-				"a key of digits is quoted: [\""+segment.Key+"\"]")
-		}
-		if len(read) == maxSegments {
-			return nil, 0, false,
-				Fault(start, next, "a path has at most "+strconv.Itoa(maxSegments)+" keys and indexes", "")
-		}
-		read = append(read, segment)
-		optional = optional || soft
-		at = next
+		read, optional, at = append(read, segment), optional || soft, next
 	}
 	return append([]Segment(nil), read...), at, optional, nil
 }
@@ -229,21 +218,29 @@ func readDotted(text string, at int) (Segment, int, *Error) {
 	rest := text[from:]
 	switch {
 	case rest == "" || strings.IndexByte(" \t\r\n),]}", rest[0]) >= 0:
-		return Segment{}, 0, Fault(at, from, "a reference can't end with a dot", "name the key, or leave out the dot")
+		return noSegment(at, from, "a reference can't end with a dot", "name the key, or leave out the dot")
 	case rest[0] == '.':
-		return Segment{}, 0, Fault(at, from+1, "a segment of the path is empty",
-			"leave out one dot; a range wants a space before its \"..\"")
+		return noSegment(at, from+1, isEmpty, "leave out one dot; a range wants a space before its \"..\"")
 	case rest[0] == '*':
-		return Segment{}, 0, Fault(at, from+1, "a reference can't have a wildcard",
-			"a list's items are had by †( … | map(.key))")
+		return noSegment(at, from+1, isWildcard, insteadOfWildcard)
 	case rest[0] == '"' || rest[0] == '\'':
-		return Segment{}, 0, Fault(at, from+1, "a quoted key stands in brackets", "write [\"key\"] without the dot")
+		return noSegment(at, from+1, "a quoted key stands in brackets", "write [\"key\"] without the dot")
 	case rest[0] == '[':
-		return Segment{}, 0, Fault(at, from, "a segment of the path is empty", "leave out the dot before \"[\"")
+		return noSegment(at, from, isEmpty, "leave out the dot before \"[\"")
 	}
 	r, size := utf8.DecodeRuneInString(rest)
-	return Segment{}, 0, Fault(from, from+size, "no key can begin with "+QuoteRune(r),
+	return noSegment(from, from+size, "no key can begin with "+QuoteRune(r),
 		"a key of other characters than letters, digits and _ is quoted: [\"key\"]")
+}
+
+const (
+	isEmpty           = "a segment of the path is empty"
+	isWildcard        = "a reference can't have a wildcard"
+	insteadOfWildcard = "a list's items are had by †( … | map(.key))"
+)
+
+func noSegment(start, end int, message, help string) (Segment, int, *Error) {
+	return Segment{}, 0, Fault(start, end, message, help)
 }
 
 // readBracket reads [0] or ["any key"] at text[at]. It returns at itself as the
@@ -251,14 +248,13 @@ func readDotted(text string, at int) (Segment, int, *Error) {
 func readBracket(text string, at int) (Segment, int, *Error) {
 	from := SkipBlanks(text, at+1)
 	if from == len(text) {
-		return Segment{}, 0, Fault(at, at+1, "\"[\" is never closed", "write [0] or [\"key\"]")
+		return noSegment(at, at+1, "\"[\" is never closed", "write [0] or [\"key\"]")
 	}
 	switch c := text[from]; {
 	case c == ']':
-		return Segment{}, 0, Fault(at, from+1, "a segment of the path is empty", "write [0] or [\"key\"]")
+		return noSegment(at, from+1, isEmpty, "write [0] or [\"key\"]")
 	case c == '*':
-		return Segment{}, 0, Fault(at, from+1, "a reference can't have a wildcard",
-			"a list's items are had by †( … | map(.key))")
+		return noSegment(at, from+1, isWildcard, insteadOfWildcard)
 	case c >= '0' && c <= '9':
 		end := digits(text, from)
 		if closing := SkipBlanks(text, end); closing < len(text) && text[closing] == ']' {
@@ -267,11 +263,8 @@ func readBracket(text string, at int) (Segment, int, *Error) {
 		}
 	case c == '"' || c == '\'':
 		key, end, err := readQuoted(text, from)
-		if err != nil {
-			return Segment{}, 0, err
-		}
-		if closing := SkipBlanks(text, end); closing < len(text) && text[closing] == ']' {
-			return Segment{Key: key}, closing + 1, nil
+		if closing := SkipBlanks(text, end); err != nil || closing < len(text) && text[closing] == ']' {
+			return Segment{Key: key}, closing + 1, err
 		}
 	}
 	return Segment{}, at, nil
@@ -280,16 +273,13 @@ func readBracket(text string, at int) (Segment, int, *Error) {
 func indexSegment(text string, from, end int) (Segment, int, *Error) {
 	key := text[from:end]
 	if len(key) > 1 && key[0] == '0' {
-		return Segment{}, 0, Fault(from, end, "an index has no leading zero",
+		return noSegment(from, end, "an index has no leading zero",
 			"write "+strings.TrimLeft(key[:len(key)-1], "0")+key[len(key)-1:]+", or [\""+key+"\"] for a key")
 	}
 	if len(key) > 9 {
 		return Segment{Key: key, Index: maxIndex + 1, IsIndex: true}, end, nil
 	}
-	index := 0
-	for _, c := range []byte(key) {
-		index = index*10 + int(c-'0')
-	}
+	index, _ := strconv.Atoi(key)
 	return Segment{Key: key, Index: index, IsIndex: true}, end, nil
 }
 
