@@ -103,13 +103,11 @@ func (d *drawing) groups(l level) (groups [][]int) {
 // groupNode is the node that represents several calls.
 func (d *drawing) groupNode(calls []int) Node {
 	n, tools, ids := Node{Kind: Folded, Count: len(calls)}, map[string]int{}, map[string]bool{}
-	low, high := d.layer[calls[0]], d.layer[calls[0]]
 	for _, i := range calls {
 		c := d.plan.Calls[i]
 		n.Calls = append(n.Calls, c.Name)
 		tools[diag.Escape(c.ToolName)]++
 		ids[c.Instance] = true
-		low, high = min(low, d.layer[i]), max(high, d.layer[i])
 		_, marks := d.effect(c, d.facts(c))
 		for _, m := range marks {
 			n.Marks = addMark(n.Marks, Mark{Kind: m.Kind})
@@ -130,11 +128,6 @@ func (d *drawing) groupNode(calls []int) Node {
 	if len(names) > 3 {
 		detail = append(detail, fmt.Sprintf("+%d more tools", len(names)-3))
 	}
-	layers := fmt.Sprintf("layer %d", low+1)
-	if low != high {
-		layers = fmt.Sprintf("layers %d to %d", low+1, high+1)
-	}
-	detail = append(detail, layers)
 	all := ids[""]
 	switch delete(ids, ""); {
 	case len(ids) == 1 && !all:

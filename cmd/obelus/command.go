@@ -221,8 +221,14 @@ func counted(what string, least, most int) cobra.PositionalArgs {
 		case len(args) < least:
 			return usageErr("%s needs %s", cmd.Name(), what).Advise("usage: %s", cmd.UseLine())
 		case len(args) > most:
-			return usageErr("%s accepts no further argument %q", cmd.Name(), args[most]).
+			t := usageErr("%s accepts no further argument %q", cmd.Name(), args[most]).
 				Advise("usage: %s", cmd.UseLine())
+			cmd.Flags().Visit(func(f *pflag.Flag) {
+				if f.Shorthand == f.Name[:1] && strings.Contains(f.Value.String(), f.Name[1:]) { // -input
+					t.Advise("did you mean --%s?", f.Name)
+				}
+			})
+			return t
 		}
 		return nil
 	}

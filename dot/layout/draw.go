@@ -58,12 +58,6 @@ func (d *layering) route(i int, tops, heights, over []int, placed *Placed) Route
 	way := d.ways[i]
 	var r Route
 	var knots []Point
-	pass := func(p Point) {
-		if n := len(knots); n >= 2 && knots[n-1].X == p.X && knots[n-2].X == p.X {
-			knots = knots[:n-1]
-		}
-		knots = append(knots, p)
-	}
 	for at, v := range way {
 		layer := d.vertices[v].layer
 		x, top, bottom := d.x[v]+d.port(i, at), tops[layer], tops[layer]+heights[layer]
@@ -73,8 +67,7 @@ func (d *layering) route(i int, tops, heights, over []int, placed *Placed) Route
 		} else if at == len(way)-1 {
 			bottom = placed.Nodes[v].Y
 		}
-		pass(Point{x, enter})
-		pass(Point{x, bottom})
+		knots = append(knots, Point{x, enter}, Point{x, bottom})
 		if v == d.label[i] {
 			e := d.Edges[i]
 			r.Label = Box{d.x[v] - e.LabelWidth/2, (top + bottom - e.LabelHeight) / 2, e.LabelWidth, e.LabelHeight}

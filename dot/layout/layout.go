@@ -63,7 +63,7 @@ func (r Route) Path() string {
 	fmt.Fprintf(&b, "M%d %d", r.Curve[0].X, r.Curve[0].Y)
 	for i := 1; i+2 < len(r.Curve); i += 3 {
 		p, q, c, d := r.Curve[i-1], r.Curve[i], r.Curve[i+1], r.Curve[i+2]
-		if p.X == d.X && q.X == p.X && c.X == p.X {
+		if p.X == d.X {
 			fmt.Fprintf(&b, "V%d", d.Y)
 		} else {
 			fmt.Fprintf(&b, "C%d %d %d %d %d %d", q.X, q.Y, c.X, c.Y, d.X, d.Y)
