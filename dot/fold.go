@@ -1,11 +1,9 @@
 package dot
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/dag"
@@ -102,31 +100,21 @@ func (d *drawing) groups(l level) (groups [][]int) {
 
 // groupNode is the node that represents several calls.
 func (d *drawing) groupNode(calls []int) Node {
-	n, tools, ids := Node{Kind: Folded, Count: len(calls)}, map[string]int{}, map[string]bool{}
+	n, tools, ids := Node{Kind: Folded, Count: len(calls)}, map[string]bool{}, map[string]bool{}
 	for _, i := range calls {
 		c := d.plan.Calls[i]
 		n.Calls = append(n.Calls, c.Name)
-		tools[diag.Escape(c.ToolName)]++
+		tools[diag.Escape(c.ToolName)] = true
 		ids[c.Instance] = true
 		_, marks := d.effect(c, d.facts(c))
 		for _, m := range marks {
 			n.Marks = addMark(n.Marks, Mark{Kind: m.Kind})
 		}
 	}
-	names := slices.SortedStableFunc(maps.Keys(tools), func(a, b string) int {
-		return cmp.Or(cmp.Compare(tools[b], tools[a]), cmp.Compare(a, b))
-	})
-	n.Label = strconv.Itoa(len(calls)) + " calls"
+	names := slices.Sorted(maps.Keys(tools))
 	var detail []string
-	if len(names) == 1 {
-		n.Label = fmt.Sprintf("%s ×%d", names[0], len(calls))
-		names = nil
-	}
-	for _, name := range names[:min(3, len(names))] {
-		detail = append(detail, fmt.Sprintf("%s ×%d", name, tools[name]))
-	}
-	if len(names) > 3 {
-		detail = append(detail, fmt.Sprintf("+%d more tools", len(names)-3))
+	if n.Label = fmt.Sprintf("%s ×%d", names[0], len(calls)); len(names) > 1 {
+		n.Label, detail = fmt.Sprintf("%d calls", len(calls)), []string{"of " + wording.Names(names, 3)}
 	}
 	all := ids[""]
 	switch delete(ids, ""); {

@@ -85,9 +85,6 @@ func (v *View) edgeDOT(e *Edge) string {
 // attributesDOT writes attributes behind a node or an edge, without those that aren't set.
 func attributesDOT(all ...string) string {
 	all = slices.DeleteFunc(all, func(one string) bool { return one == "" })
-	if len(all) == 0 {
-		return ""
-	}
 	return " [" + strings.Join(all, ", ") + "]"
 }
 

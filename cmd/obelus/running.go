@@ -95,9 +95,6 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	var asking *terminal.Dialogue
 	if !o.Web && terminal.CanAsk(c.in, c.err) {
 		asking = terminal.NewDialogue(c.in, c.err, c.out, o.name)
-		if s.ID() != "" && s.Options.Planned {
-			asking.Graph = drawing(c, s)
-		}
 		s.Options.Confirmer = asking
 	}
 	ctx, stop, released := interruptible(ctx)

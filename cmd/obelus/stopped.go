@@ -70,11 +70,6 @@ func (c *cli) commandLine(words ...string) string {
 	return line
 }
 
-// drawing is the command that draws the plan of a run, or what a planner has written of it.
-func drawing(c *cli, s *session.Session) string {
-	return c.commandLine("graph", "--run", runName(c, s), "--format", "text")
-}
-
 // mostCommands is for how many questions commands are printed.
 const mostCommands = 5
 
@@ -84,7 +79,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	run := runName(c, s)
 	lines := []string{c.commandLine("decide", run) + "  # shows what is asked"}
 	if s.Options.Planned {
-		lines = append(lines, drawing(c, s)+"  # draws the plan so far")
+		lines = append(lines, c.commandLine("graph", "--run", run, "--format", "text")+"  # draws the plan so far")
 	}
 	var ways []string
 	for _, q := range result.Asked[:min(len(result.Asked), mostCommands)] {

@@ -35,9 +35,6 @@ type layering struct {
 
 // Place lays a graph out.
 func Place(g Graph) Placed {
-	if len(g.Clusters) == 0 {
-		g.Clusters = []Cluster{{}}
-	}
 	if len(g.Nodes) == 0 {
 		return Placed{}
 	}

@@ -14,7 +14,7 @@ import (
 // random is a graph without cycles of so many nodes and about half as many edges
 // more, most of them between nodes that come soon after each other.
 func random(chance *rand.Rand, nodes int, labels bool) Graph {
-	var g Graph
+	g := Graph{Clusters: []Cluster{{}}}
 	for i := range nodes {
 		g.Nodes = append(g.Nodes, Node{Width: 60 + chance.IntN(100), Height: 30 + chance.IntN(3)*14})
 		for range 1 + chance.IntN(2) {
@@ -156,7 +156,7 @@ func TestManyNodes(t *testing.T) {
 		"alone": func(int) int { return -1 }, "chain": func(i int) int { return i - 1 }, "star": func(int) int { return 0 }, "tree": func(i int) int { return (i - 1) / 2 },
 	}
 	for name, before := range shapes {
-		var g Graph
+		g := Graph{Clusters: []Cluster{{}}}
 		for i := range amount.Of(1000, 10_000, 10_000) {
 			g.Nodes = append(g.Nodes, Node{Width: 80, Height: 30})
 			if from := before(i); from >= 0 && i > 0 {

@@ -49,7 +49,6 @@ type Dialogue struct {
 	style   Style
 	screen  *Screen // is held while a question is open; may be nil
 	person  string  // the name of the person in decisions
-	Graph   string  // the command that draws the plan so far, run elsewhere; "" for none
 
 	stopped atomic.Bool
 
@@ -154,9 +153,6 @@ func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (decision ru
 	switch {
 	case letter == "?":
 		d.print("\n" + Full(q, d.style, Columns(d.out)))
-		if d.Graph != "" {
-			d.hint("the plan so far: " + d.Graph)
-		}
 		return decision, errNoAnswer
 	case letter == "q":
 		return decision, errStopRequested
