@@ -209,7 +209,7 @@ func conditionName(i int) string { return fmt.Sprintf("[%c%s]", 'A'+i%26, string
 // passes is who receives what of a call.
 func (d *dealer) passes(c *Call) string {
 	var paths []string
-	for v := range c.inputs() {
+	for _, v := range c.inputs() {
 		for _, s := range v.Sources {
 			if v != c.When {
 				paths = merged(paths, s.Path)

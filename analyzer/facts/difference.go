@@ -2,7 +2,6 @@ package facts
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -350,7 +349,7 @@ func keysOf[V any](a, b map[string]V) []string {
 }
 
 // match finds which calls are the same: by the author's name for it, then by all that it does, then by
-// what it receives and writes, then by its tool.
+// what it receives and writes, then by its tool; of several the nth is the nth. They must have the first trait.
 func (p *pair) match() {
 	p.oldTo, p.newTo = slices.Repeat([]int{-1}, len(p.old.Calls)), slices.Repeat([]int{-1}, len(p.new.Calls))
 	// By all of some traits; one that a call lacks is "".
@@ -360,7 +359,23 @@ func (p *pair) match() {
 		{id}, {tool, rest, given, paths, instance}, {paths, given}, {paths, tool}, {given, tool}, {paths}, {given},
 		{tool, instance, names}, {tool, instance},
 	} {
-		p.matchBy(before, now, of)
+		key := func(traits []string) (all string) {
+			for _, t := range of {
+				all += traits[t] + "\x02"
+			}
+			return all
+		}
+		left := map[string][]int{}
+		for j, one := range now {
+			if p.newTo[j] < 0 {
+				left[key(one)] = append(left[key(one)], j)
+			}
+		}
+		for i, one := range before {
+			if same := left[key(one)]; p.oldTo[i] < 0 && one[of[0]] != "" && len(same) > 0 {
+				p.oldTo[i], p.newTo[same[0]], left[key(one)] = same[0], i, same[1:]
+			}
+		}
 	}
 	p.names = map[string]string{}
 	for i, j := range p.oldTo {
@@ -376,7 +391,7 @@ func traitsOf(f *Facts) [][]string {
 	for i := range f.Calls {
 		c := &f.Calls[i]
 		given, names, paths := "", "", ""
-		for v := range c.inputs() {
+		for _, v := range c.inputs() {
 			given += v.Path + "\x00" + v.String() + "\x00"
 		}
 		for _, v := range c.Values {
@@ -391,45 +406,26 @@ func traitsOf(f *Facts) [][]string {
 	return all
 }
 
-// matchBy matches the calls that have some traits in common, the nth with the nth. They must have the first trait.
-func (p *pair) matchBy(before, now [][]string, of []int) {
-	left := func(traits [][]string, to []int) map[string][]int {
-		all := map[string][]int{}
-		for i, one := range traits {
-			if to[i] < 0 && one[of[0]] != "" {
-				key := ""
-				for _, t := range of {
-					key += one[t] + "\x02"
-				}
-				all[key] = append(all[key], i)
-			}
-		}
-		return all
-	}
-	new := left(now, p.newTo)
-	for key, is := range left(before, p.oldTo) {
-		for i := range min(len(is), len(new[key])) {
-			p.oldTo[is[i]], p.newTo[new[key][i]] = new[key][i], is[i]
-		}
-	}
-}
-
 // inputs are all values that a call reads.
-func (c *Call) inputs() iter.Seq[*Value] {
-	return func(yield func(*Value) bool) {
-		for i := range c.Values {
-			if !yield(&c.Values[i]) {
-				return
-			}
-		}
-		_ = (c.When == nil || yield(c.When)) && (c.Each == nil || yield(&c.Each.List)) &&
-			(len(c.Context) == 0 || yield(&Value{Sources: c.Context}))
+func (c *Call) inputs() (all []*Value) {
+	for i := range c.Values {
+		all = append(all, &c.Values[i])
 	}
+	if c.When != nil {
+		all = append(all, c.When)
+	}
+	if c.Each != nil {
+		all = append(all, &c.Each.List)
+	}
+	if len(c.Context) > 0 {
+		all = append(all, &Value{Sources: c.Context})
+	}
+	return all
 }
 
 // reads are the sources of all that a call is given, and of its condition.
 func (c *Call) reads() (all []*Source) {
-	for v := range c.inputs() {
+	for _, v := range c.inputs() {
 		for k := range v.Sources {
 			all = append(all, &v.Sources[k])
 		}

@@ -33,11 +33,8 @@ func (g *gatherer) tool(t *plan.Tool) Tool {
 	rest := given(map[string]any{
 		"annotations": t.Node.Get("annotations").Value(), "x-simulate": t.Node.Get("x-simulate").Value(),
 		"_activity": t.Activities, "_delegate": t.DelegateNode.Value(), "examples": t.Mocks,
-		"_outputPath": raw(t.OutputPath), "_scopes": raw(t.Scopes),
+		"_outputPath": raw(t.OutputPath), "_scopes": raw(t.Scopes), "x-volatile": t.Node.Get("x-volatile").Value(),
 	})
-	if t.Volatile {
-		rest["x-volatile"] = true
-	}
 	if len(rest) > 0 {
 		tool.Definition = g.literal(rest)
 	}

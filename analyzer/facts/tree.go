@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -100,21 +99,17 @@ func opened(t tree) tree {
 	if v == nil || v.Literal.IsZero() {
 		return t
 	}
-	switch v.Literal.Text[0] {
-	case '{':
-		var fields map[string]json.RawMessage
-		_ = json.Unmarshal(v.Literal.Text, &fields)
+	switch of := v.Literal.value().(type) {
+	case map[string]any:
 		all := map[string]tree{}
-		for key, field := range fields {
-			all[key] = literal(Literal{Text: field})
+		for key, field := range of {
+			all[key] = literal(Literal{Text: Compact(field)})
 		}
 		return all
-	case '[':
-		var items []json.RawMessage
-		_ = json.Unmarshal(v.Literal.Text, &items)
-		all := make([]tree, len(items))
-		for i, item := range items {
-			all[i] = literal(Literal{Text: item})
+	case []any:
+		all := make([]tree, len(of))
+		for i, item := range of {
+			all[i] = literal(Literal{Text: Compact(item)})
 		}
 		return all
 	}

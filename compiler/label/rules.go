@@ -166,14 +166,7 @@ func (r rules) speaks(rule *policy.Requires, c *plan.Call, effects policy.Effect
 	return rank
 }
 
-// extracts reports whether a part of a call's result is trusted whatever it was made of,
-// since it can only be one of a few values.
-func (r rules) extracts(c *plan.Call, part []expression.Segment) bool {
-	return r.endorsed(c, func(e *policy.Endorse) bool {
-		return e.Parameter == "" && len(e.Output) <= len(part) && slices.Equal(e.Output, part[:len(e.Output)])
-	})
-}
-
+// endorsed reports whether a policy that counts endorses a call in some way.
 func (r rules) endorsed(c *plan.Call, is func(*policy.Endorse) bool) bool {
 	return slices.ContainsFunc(r, func(one *policy.Policy) bool {
 		return one.Counts &&
