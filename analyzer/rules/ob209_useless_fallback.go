@@ -100,9 +100,9 @@ func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expre
 		runs = e.Runs(call)
 	}
 	left := []logic.Literal{logic.True} // no operand so far is there
-	var there, goals []logic.Literal
+	var goals []logic.Literal
 	for i, solid := range e.Operands(t, fallback) {
-		there, goals = append(there, e.And(runs, solid)), append(goals, e.And(runs, e.And(left[i], solid)))
+		goals = append(goals, e.And(runs, e.And(left[i], solid)))
 		left = append(left, e.And(left[i], solid.Not()))
 	}
 	decides := e.Solve(goals, false)
@@ -128,11 +128,8 @@ func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expre
 				return // a finding of its own
 			}
 		}
-		what := "never has a value when it is reached"
-		if e.SolveOne(there[i], false).Impossible {
-			what = "never has a value"
-		}
-		p.ReportCall(call, span(i), "%q %s: this operand of \"||\" has no effect", text(i), what).
+		p.ReportCall(call, span(i), "%q never has a value when it is reached: this operand of \"||\" has no effect",
+			text(i)).
 			Advise("remove the operand, or write it on a branch that reads it")
 	}
 	for i := range last {

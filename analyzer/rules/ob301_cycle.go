@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,19 +10,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 var _ = Register(Rule{Rule: diag.Cycle, Run: cycles})
-
-// An edge is why one call depends on another, and where the text says so.
-type edge struct {
-	from, to *plan.Call  // from waits for to
-	why      string      // the path; "" when from names to in its "_after"
-	choice   bool        // both may write the path, and only one does
-	at       source.Span // in from
-	other    source.Span // in to
-}
 
 // cycles reports calls that wait for each other, one cycle a group, and calls that wait for themselves.
 func cycles(p *Pass) {
@@ -34,15 +25,8 @@ func cycles(p *Pass) {
 				Advise("name another call there, or none")
 		}
 	}
-	cycles, together := p.Plan.Graph.Cycles(), map[int]int{}
-	if len(cycles) == 0 {
-		return
-	}
-	for i := range p.Plan.Calls {
-		together[p.Plan.Graph.Component(i)]++
-	}
-	for _, cycle := range cycles {
-		reportCycle(p, cycle, together[p.Plan.Graph.Component(int(cycle[0]))])
+	for _, cycle := range p.Plan.Graph.Cycles() {
+		reportCycle(p, cycle)
 	}
 }
 
@@ -63,70 +47,54 @@ func selfCycle(p *Pass, call *plan.Call) {
 	}
 }
 
-// reportCycle reports a cycle, and how many calls wait for each other together with its own.
-func reportCycle(p *Pass, calls []int32, together int) {
-	edges := make([]edge, len(calls))
-	for i, c := range calls {
-		edges[i] = edgeBetween(p, p.Plan.Calls[c], p.Plan.Calls[calls[(i+1)%len(calls)]])
+// An edge is why one call waits for another: what each of the two does, and where.
+type edge struct {
+	at, other    source.Span
+	waits, gives string
+}
+
+func reportCycle(p *Pass, calls []int32) {
+	var edges []edge
+	var chain []string
+	for i, c := range calls[:min(len(calls), analysis.MaxShown)] {
+		from, to := p.Plan.Calls[c], p.Plan.Calls[calls[(i+1)%len(calls)]]
+		edges, chain = append(edges, edgeBetween(p, from, to)), append(chain, quote(from.Name))
+	}
+	if len(calls) > len(edges) {
+		chain = append(chain, "…")
 	}
 	// The list begins with the call that stands first in the plan, so its edge is
 	// the one that reaches forward in the text and closes the cycle.
-	closing := edges[0]
-	var chain []string
-	for _, e := range edges[:min(len(edges), analysis.MaxShown)] {
-		chain = append(chain, quote(e.from.Name))
+	f := p.ReportCall(p.Plan.Calls[calls[0]], edges[0].at, "%d calls wait for each other: %s → %s", len(calls),
+		strings.Join(chain, " → "), chain[0]).
+		Advise("remove one of these references, or read a path that none of the calls writes")
+	for _, e := range edges {
+		f.Note(e.at, "%s", e.waits).Note(e.other, "%s", e.gives)
 	}
-	if len(edges) > analysis.MaxShown {
-		chain = append(chain, "…")
-	}
-	chain = append(chain, quote(closing.from.Name))
-	f := p.ReportCall(closing.from, closing.at, "%d calls wait for each other: %s", len(calls),
-		strings.Join(chain, " → "))
-	if more := together - len(calls); more > 0 {
-		f.Message += "; " + wording.Counted(more, "more call is", "more calls are") + " in a circle with them"
-	}
-	for _, e := range edges[:min(len(edges), analysis.MaxShown)] {
-		if e.why == "" {
-			f.Note(e.at, "%q names %q in its \"_after\"", e.from.Name, e.to.Name).Note(e.other, "which is this call")
-			continue
-		}
-		what := "waits here for"
-		if e.choice {
-			what = "may only write after"
-		}
-		f.Note(e.at, "%q %s %q of %q", e.from.Name, what, e.why, e.to.Name).
-			Note(e.other, "%q writes %q here", e.to.Name, e.why)
-	}
-	f.Advise("remove one of these references, or read a path that none of the calls writes")
 }
 
 // edgeBetween finds what makes one call wait for another.
 func edgeBetween(p *Pass, from, to *plan.Call) edge {
-	e := edge{from: from, to: to, at: from.ToolNode.Span(), other: to.ToolNode.Span()}
+	because := func(at source.Span, waits string, path plan.Path) edge {
+		return edge{at, path.Span(),
+			fmt.Sprintf("%q %s %q of %q", from.Name, waits, p.Path(path.ID), to.Name),
+			fmt.Sprintf("%q writes %q here", to.Name, p.Path(path.ID))}
+	}
 	for _, i := range from.Reads {
 		r := &p.Plan.Reads[i]
-		if _, bound := slices.BinarySearch(r.Writers, int32(to.Index)); !bound {
-			continue
-		}
-		if path, ok := flow.OutputOver(p.Plan, to, r.Path); ok {
-			e.why, e.at, e.other = p.Path(path.ID), r.Span(), path.Span()
-			return e
+		path, writes := flow.OutputOver(p.Plan, to, r.Path)
+		if _, bound := slices.BinarySearch(r.Writers, int32(to.Index)); bound && writes {
+			return because(r.Span(), "waits here for", path)
 		}
 	}
 	if after := from.ComesAfter(to.Index); after != nil {
-		e.at = after.Node.Span()
-		if n := to.Node.Get("_id"); n != nil {
-			e.other = n.Span()
-		}
-		return e
+		return edge{after.Node.Span(), to.ToolNode.Span(),
+			fmt.Sprintf("%q names %q in its \"_after\"", from.Name, to.Name), "which is this call"}
 	}
-	for _, route := range from.Output { // a choice under once
-		for _, path := range route {
-			if other, ok := flow.OutputOver(p.Plan, to, path.ID); ok {
-				e.why, e.choice, e.at, e.other = p.Path(other.ID), true, path.Span(), other.Span()
-				return e
-			}
+	for _, path := range from.Paths() { // a choice under once
+		if other, ok := flow.OutputOver(p.Plan, to, path.ID); ok {
+			return because(path.Span(), "may only write after", other)
 		}
 	}
-	return e
+	return edge{at: from.ToolNode.Span(), other: to.ToolNode.Span()}
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -57,18 +56,17 @@ func activityCode(p *Pass) {
 		if activity == nil || activity.Expression == nil || known == nil || reported[tool.Activity] {
 			continue
 		}
-		var strange []string
-		variable := func(name string) *expression.Type {
+		strange := ""
+		of := activity.Expression.CheckCode(func(name string) *expression.Type {
 			if known.Unknown(name) { // nobody passes it, and it is null
-				strange = append(strange, name)
+				strange = name
 				return &expression.Type{Kinds: expression.Null}
 			}
 			if at := known.Place(name); at.Possible {
 				return p.Flow.TypeOf(at.Schema, false)
 			}
 			return nil
-		}
-		of := activity.Expression.CheckCode(variable)
+		})
 		err := of.Err
 		if f := strayName(p, tool.Activity, known, activity); f != nil {
 			if reported[tool.Activity] = true; err != nil { // it always goes wrong
@@ -85,9 +83,8 @@ func activityCode(p *Pass) {
 		if f.Help = err.Help; f.Help == "" {
 			f.Advise("the types come from the parameters of %q, which the activity carries out", tool.Name)
 		}
-		if len(strange) > 0 {
-			f.Advise("the tool %q has no parameter %q, which is null therefore; it has %s", tool.Name, strange[0],
-				cmp.Or(known.Names().List, "none"))
+		if strange != "" {
+			f.Advise("the tool %q has no parameter %q, which is null therefore", tool.Name, strange)
 		}
 	}
 }
@@ -127,17 +124,13 @@ func codeResult(p *Pass, tool *plan.Tool, activity *plan.Activity, known *parame
 // strayName reports the first name in an activity's code that is none of a parameter, of
 // whatever tool that it carries out: it is always null.
 func strayName(p *Pass, name string, known *analysis.Parameters, activity *plan.Activity) *diag.Diagnostic {
-	code := activity.Node.Get("expr")
-	stray := func(n *expression.Node) bool {
-		return n.Op == expression.OpVar && known.Unknown(n.Name) &&
+	var node *expression.Node
+	for n := range activity.Expression.Root().All() {
+		if n.Op == expression.OpVar && known.Unknown(n.Name) &&
 			!slices.ContainsFunc(p.Plan.Tools, func(t *plan.Tool) bool {
 				k := analysis.ParametersOf(p, t)
 				return effects.MayRun(t, name) && (k == nil || !k.Unknown(n.Name))
-			})
-	}
-	var node *expression.Node
-	for n := range activity.Expression.Root().All() {
-		if stray(n) {
+			}) {
 			node = n
 			break
 		}
@@ -147,7 +140,8 @@ func strayName(p *Pass, name string, known *analysis.Parameters, activity *plan.
 	}
 	first := node.Name
 	message := fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.Tool.Name)
-	f := samples.CodeFault(p, known.Tool, code.Within(node.Start, node.End), message).As(diag.Warning)
+	at := activity.Node.Get("expr").Within(node.Start, node.End)
+	f := samples.CodeFault(p, known.Tool, at, message).As(diag.Warning)
 	if near, ok := known.Names().Nearest(first); ok {
 		p.Suggested[analysis.SuggestedParameter{Activity: activity, Name: near}] = true
 		f.Advise("did you mean %q?", near)

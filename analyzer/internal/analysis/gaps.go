@@ -34,23 +34,17 @@ func hidden(p *plan.Plan, d *diag.Diagnostic) diag.Facts {
 	case d.Span.File != p.File:
 		return diag.Tools
 	case Within(p.CallsNode, d.Span.Start):
-		return hiddenInCall(p, d)
+		call := CallAt(p, d.Span.Start)
+		if d.Rule.Hides&diag.Reads != 0 && (call == nil || Within(call.OutputNode, d.Span.Start)) {
+			return d.Rule.Hides | diag.Writes // an output that can't be read may write anything
+		}
+		return d.Rule.Hides
 	}
 	return hiddenInDocument(p, d.Span.Start)
 }
 
 func Within(n *source.Node, offset int) bool {
 	return n != nil && n.Start <= offset && offset < n.End
-}
-
-func hiddenInCall(p *plan.Plan, d *diag.Diagnostic) diag.Facts {
-	hides := d.Rule.Hides
-	if hides&diag.Reads != 0 { // an output that can't be read may write anything
-		if call := CallAt(p, d.Span.Start); call == nil || Within(call.OutputNode, d.Span.Start) {
-			hides |= diag.Writes
-		}
-	}
-	return hides
 }
 
 // CallAt is the call whose text contains an offset, or nil. Calls are in the order of the text unless
