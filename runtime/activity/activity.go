@@ -109,6 +109,11 @@ func fail(code, format string, args ...any) (Result, error) {
 	return none, &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// fault is a failure whose message may hold secrets.
+func fault(hide *redact.Set, code, format string, args ...any) *Failure {
+	return &Failure{Code: code, Message: hide.Message(fmt.Sprintf(format, args...))}
+}
+
 // A starter begins one try of an activity, in the order in which it is asked, and
 // returns. Another goroutine calls ended, once, when the try has ended.
 type starter interface {

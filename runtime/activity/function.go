@@ -33,10 +33,9 @@ func (f *function) start(ctx context.Context, r Request, ended func(Result, erro
 		result, err, returned := none, error(nil), false
 		defer func() {
 			if p := recover(); p != nil {
-				result, err = f.fail(CodeError, fmt.Sprintf("activity %q panicked: %v", f.name, p))
+				err = fault(f.hide, CodeError, "activity %q panicked: %v", f.name, p)
 			} else if !returned {
-				result, err = f.fail(CodeError,
-					fmt.Sprintf("activity %q ended its goroutine without returning", f.name))
+				err = fault(f.hide, CodeError, "activity %q ended its goroutine without returning", f.name)
 			}
 			if inTime() {
 				ended(result, err)
@@ -47,10 +46,6 @@ func (f *function) start(ctx context.Context, r Request, ended func(Result, erro
 		result, err = f.call(ctx, r)
 		returned = true
 	}()
-}
-
-func (f *function) fail(code, message string) (Result, error) {
-	return fail(code, "%s", f.hide.Message(message))
 }
 
 // call includes reading the value, since what encodes itself may panic too.
@@ -73,7 +68,7 @@ func (f *function) call(ctx context.Context, r Request) (Result, error) {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return none, interrupted(ctx, f.name)
 	case errors.Is(err, context.DeadlineExceeded):
-		return f.fail(CodeTimeout, err.Error())
+		return none, fault(f.hide, CodeTimeout, "%v", err)
 	}
-	return f.fail(CodeError, err.Error())
+	return none, fault(f.hide, CodeError, "%v", err)
 }

@@ -106,8 +106,7 @@ func (x *caller) run(ctx context.Context, r Request) (Result, error) {
 }
 
 func (x *caller) failure(code, format string, args ...any) *Failure {
-	return &Failure{Code: code,
-		Message: fmt.Sprintf("activity %q ", x.name) + x.hide.Message(fmt.Sprintf(format, args...))}
+	return fault(x.hide, code, "activity %q %s", x.name, fmt.Sprintf(format, args...))
 }
 
 var contentTypes = map[string]string{

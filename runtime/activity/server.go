@@ -95,11 +95,11 @@ func (t *tool) put(ctx context.Context, c *contact, r Request, sent func()) (Res
 	case err == nil:
 		return t.result(answer, r)
 	case errors.As(err, &refused) && refused.Code != 0:
-		f := t.fault(CodeError, "%v was refused: %s (%d)", t, brief(refused.Message), refused.Code)
+		f := fault(t.hide, CodeError, "%v was refused: %s (%d)", t, brief(refused.Message), refused.Code)
 		f.Details = map[string]any{"code": float64(refused.Code)}
 		return none, f
 	case errors.As(err, &refused):
-		return fail(CodeBadOutput, "%v has answered with what is no result: %s", t, t.hide.Message(refused.Message))
+		return none, fault(t.hide, CodeBadOutput, "%v has answered with what is no result: %s", t, refused.Message)
 	case ctx.Err() != nil:
 		return none, interrupted(ctx, t.activity)
 	}
@@ -124,11 +124,7 @@ func (s *server) ended(c *contact, what string, err error) error {
 	if lost := (*web.Lost)(nil); errors.As(err, &lost) {
 		why = "its connection broke, and what was asked may have arrived: " + why
 	}
-	return s.fault(CodeError, "%s: %s", what, why)
-}
-
-func (s *server) fault(code, format string, args ...any) *Failure {
-	return &Failure{Code: code, Message: s.hide.Message(fmt.Sprintf(format, args...))}
+	return fault(s.hide, CodeError, "%s: %s", what, why)
 }
 
 // result reads a tool's answer: what it has as structure, else its text, or what that says
@@ -232,7 +228,7 @@ func (t *tool) held(ctx context.Context, c *contact) (err error) {
 	if at := recorded.Node.Span(); at.Known() {
 		where = at.Where() + ": "
 	}
-	return t.fault(CodeDrifted, "OB610: %s%v isn't what was imported: %s", where, t, brief(why))
+	return fault(t.hide, CodeDrifted, "OB610: %s%v isn't what was imported: %s", where, t, brief(why))
 }
 
 // list is nil if there is an error.
@@ -246,9 +242,9 @@ func (s *server) list(ctx context.Context, c *contact) (*listing, error) {
 	case err == nil:
 		return &listing{tools, odd}, nil
 	case errors.As(err, &refused):
-		return nil, s.fault(CodeBadOutput, "%s: %s", what, brief(refused.Message))
+		return nil, fault(s.hide, CodeBadOutput, "%s: %s", what, brief(refused.Message))
 	case ctx.Err() == nil:
 		return nil, s.ended(c, what, err)
 	}
-	return nil, s.fault(interrupted(ctx, s.name).Code, "%s: it %v", what, context.Cause(ctx))
+	return nil, fault(s.hide, interrupted(ctx, s.name).Code, "%s: it %v", what, context.Cause(ctx))
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -78,12 +79,7 @@ func quote(hide *redact.Set, text string, most int) string {
 		text = text[:maxRefusal]
 		text = text[:len(text)-hide.Unfinished(text)]
 	}
-	return wording.Cut(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return utf8.RuneError
-		}
-		return r
-	}, oneLine(hide.Message(text))), most)
+	return wording.Cut(diag.Escape(hide.Message(text)), most)
 }
 
 // excerpt is how a message quotes what was written in the place of what should have been.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
+	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -126,40 +128,24 @@ func (d *decoder) value() (any, error) {
 		return nil, nil
 	case 't', 'f':
 		return token.Bool(), nil
-	case '0':
-		return d.number(token)
 	case '"':
 		return d.text(token)
+	case '0':
+		text := token.String()
+		if problem := source.Inexact(text); problem != "" {
+			return nil, fmt.Errorf("%s: write it as a string (at byte %d)", problem, d.in.InputOffset())
+		}
+		if shown := d.hide.Text(text); shown != text { // a secret may be a number
+			return shown, nil
+		}
+		return token.Float()
 	}
 	if d.in.StackDepth() > d.depth {
 		return nil, fmt.Errorf("deeper than %d levels at byte %d", d.depth, d.in.InputOffset())
 	}
-	if token.Kind() == '[' {
-		return d.list()
+	if token.Kind() == '{' {
+		return d.object()
 	}
-	return d.object()
-}
-
-func (d *decoder) number(token jsontext.Token) (any, error) {
-	text := token.String()
-	if problem := source.Inexact(text); problem != "" {
-		return nil, fmt.Errorf("%s: write it as a string (at byte %d)", problem, d.in.InputOffset())
-	}
-	if shown := d.hide.Text(text); shown != text { // a secret may be a number
-		return shown, nil
-	}
-	return token.Float()
-}
-
-func (d *decoder) text(token jsontext.Token) (string, error) {
-	s := token.String()
-	if strings.IndexByte(s, 0) >= 0 {
-		return "", fmt.Errorf("a NUL character in the string that ends at byte %d", d.in.InputOffset())
-	}
-	return d.hide.Valid(s), nil
-}
-
-func (d *decoder) list() (any, error) {
 	list := []any{}
 	for d.in.PeekKind() != ']' {
 		v, err := d.value()
@@ -168,8 +154,16 @@ func (d *decoder) list() (any, error) {
 		}
 		list = append(list, v)
 	}
-	_, err := d.in.ReadToken()
+	_, err = d.in.ReadToken()
 	return list, err
+}
+
+func (d *decoder) text(token jsontext.Token) (string, error) {
+	s := token.String()
+	if strings.IndexByte(s, 0) >= 0 {
+		return "", fmt.Errorf("a NUL character in the string that ends at byte %d", d.in.InputOffset())
+	}
+	return d.hide.Valid(s), nil
 }
 
 func (d *decoder) object() (any, error) {
@@ -219,9 +213,9 @@ func Take(value any, r Request, name string) (Result, error) {
 	if !ok || len(object) != 2 {
 		return Result{Value: value, Route: -1}, nil
 	}
-	path, named := object["_outputPath"]
+	path, routed := object["_outputPath"]
 	output, has := object["_output"]
-	if !named || !has {
+	if !routed || !has {
 		return Result{Value: value, Route: -1}, nil
 	}
 	whose := fmt.Sprintf("activity %q", name)
@@ -232,9 +226,10 @@ func Take(value any, r Request, name string) (Result, error) {
 	if !ok {
 		return fail(CodeBadOutput, `%s gave an "_outputPath" that isn't a string`, whose)
 	}
+	named, isOne := alternative(text)
 	quoted := make([]string, len(r.Paths))
 	for i, offered := range r.Paths {
-		if samePaths(text, offered) {
+		if path, is := alternative(offered); is && isOne && path == named {
 			return Result{Value: output, Route: i}, nil
 		}
 		quoted[i] = strconv.Quote(offered)
@@ -244,4 +239,19 @@ func Take(value any, r Request, name string) (Result, error) {
 		expected = "it has no _outputPath, or gives one item of a list"
 	}
 	return fail(CodeBadOutput, "%s named the path %q, which the call doesn't offer: %s", whose, brief(text), expected)
+}
+
+// alternative is the canonical text of one alternative: its paths, each once, in an order of their own. So
+// "log.0 && audit" is "†state.audit && †state.log[0]". A text that doesn't name exactly one alternative has none.
+func alternative(text string) (canonical string, ok bool) {
+	routes, err := reference.ParseOutput(text)
+	if err != nil || len(routes) != 1 {
+		return "", false
+	}
+	paths := make([]string, 0, len(routes[0]))
+	for _, path := range routes[0] {
+		paths = append(paths, path.String())
+	}
+	slices.Sort(paths)
+	return strings.Join(slices.Compact(paths), " && "), true
 }

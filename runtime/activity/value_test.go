@@ -77,7 +77,10 @@ func FuzzSamePaths(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if samePaths(text, "†state.a && †state.b") && samePaths(text, "†state.a") {
+		value := map[string]any{"_outputPath": text, "_output": 1.0}
+		one, err := Take(value, Request{Paths: []string{"†state.a && †state.b", "†state.a"}}, "x")
+		other, bad := Take(value, Request{Paths: []string{"†state.a", "†state.b && †state.a"}}, "x")
+		if (err == nil) != (bad == nil) || err == nil && one.Route == other.Route {
 			t.Fatalf("%q means two alternatives", text)
 		}
 	})

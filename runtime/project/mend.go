@@ -48,23 +48,24 @@ func (d Document) With(text []byte) Document {
 func nothingNew(before, after []diag.Diagnostic) bool {
 	type kind struct {
 		rule  *diag.Rule
-		error bool
+		least diag.Severity
 	}
 	counts := map[kind]int{}
-	count := func(found []diag.Diagnostic, by int) (fewer bool) {
+	count := func(found []diag.Diagnostic, by int) {
 		for _, d := range found {
-			if d.Severity > diag.Info {
-				counts[kind{d.Rule, false}] += by
-			}
-			if d.Severity == diag.Error {
-				counts[kind{d.Rule, true}] += by
+			for _, least := range []diag.Severity{diag.Warning, diag.Error} {
+				if d.Severity >= least {
+					counts[kind{d.Rule, least}] += by
+				}
 			}
 		}
-		for _, n := range counts {
-			fewer = fewer || n < 0
-		}
-		return fewer
 	}
 	count(before, 1)
-	return !count(after, -1)
+	count(after, -1)
+	for _, n := range counts {
+		if n < 0 {
+			return false
+		}
+	}
+	return true
 }

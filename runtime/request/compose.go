@@ -55,6 +55,19 @@ type Standing struct {
 	Each           []Standing // where it isn't the same in all instances: in each of them
 }
 
+// Fold is one standing in the place of those of all instances, where they are alike.
+func (one *Standing) Fold() {
+	differs := func(other Standing) bool {
+		first := one.Each[0]
+		return other.Status != first.Status || other.Reason != first.Reason ||
+			JSON(other.Decision) != JSON(first.Decision)
+	}
+	if len(one.Each) > 0 && !slices.ContainsFunc(one.Each, differs) {
+		first := one.Each[0]
+		one.Status, one.Reason, one.Decision, one.Each = first.Status, first.Reason, first.Decision, nil
+	}
+}
+
 // Compose makes what a planner is asked at the beginning of a tick.
 //
 // The context is a document again. Its messages are in one order: what the document says in words, the tools, input,

@@ -53,7 +53,12 @@ func (s Context) callsSchema(w *bundler) Object {
 	case len(s.Plan.Tools) == 0:
 		return Object{{"type", "array"}, {"maxItems", 0}}
 	}
-	used := s.metaKeysInUse()
+	used := map[string]bool{}
+	for _, one := range s.Carried {
+		for _, f := range one.Call.Fields {
+			used[f.Key.Text] = true
+		}
+	}
 	branches := make([]any, len(s.Plan.Tools))
 	for i, tool := range s.Plan.Tools {
 		branches[i] = s.callSchema(w, tool, used, fmt.Sprintf("/properties/calls/items/anyOf/%d", i))
@@ -83,16 +88,6 @@ var sharedSchemas, orderKeys, metaKeys = callSchemas("shared"), callSchemas("ord
 func callSchemas(of string) Object {
 	root, _ := source.Parse(source.NewFile("calls.json", callsText), source.DefaultLimits())
 	return Of(root.Get(of)).(Object)
-}
-
-func (s Context) metaKeysInUse() map[string]bool {
-	used := map[string]bool{}
-	for _, one := range s.Carried {
-		for _, f := range one.Call.Fields {
-			used[f.Key.Text] = true
-		}
-	}
-	return used
 }
 
 func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool, at string) Object {

@@ -76,12 +76,6 @@ func (o *outlet) flush() {
 	o.send(s)
 }
 
-// restart forgets what came, which nobody has seen.
-func (o *outlet) restart() {
-	o.text.Reset()
-	o.held, o.sent = "", 0
-}
-
 func (o *outlet) send(s string) {
 	if s == "" {
 		return

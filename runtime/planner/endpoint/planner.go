@@ -209,7 +209,7 @@ func (p *Planner) persist(ctx context.Context, q question, out *outlet, usage *r
 			out.flush()
 			return f, fmt.Errorf("%w: %s, after %d bytes of it", request.ErrCut, t.why, out.sent)
 		}
-		out.restart()
+		*out = outlet{hide: out.hide, emit: out.emit} // nobody has seen what came
 		if t.form && at+1 < len(q.forms) {
 			p.refused.Store(q.schema, at+1)
 			continue
@@ -284,7 +284,10 @@ func (p *Planner) unavailable(t failure, tries int) *request.Unavailable {
 // that was asked for, and what a fence encloses where the model wrote one. Text
 // that isn't what it should be stays as it is, for its reader to judge.
 func unwrapped(answer string, f Form) string {
-	answer = unfenced(strings.TrimSpace(answer))
+	answer = strings.TrimSpace(answer)
+	if inside := fenced.FindStringSubmatch(answer); inside != nil {
+		answer = strings.TrimSpace(inside[1])
+	}
 	if !f.Wrapped {
 		return answer
 	}
@@ -293,13 +296,6 @@ func unwrapped(answer string, f Form) string {
 		return answer
 	}
 	return string(wrapped.Result)
-}
-
-func unfenced(s string) string {
-	if inside := fenced.FindStringSubmatch(s); inside != nil {
-		return strings.TrimSpace(inside[1])
-	}
-	return s
 }
 
 var fenced = regexp.MustCompile("(?s)^```[^\n]*\n(.*)```$")

@@ -139,7 +139,11 @@ func (a answer) play(ctx context.Context, from int, emit func(string)) error {
 		if err := endpoint.Pause(ctx, a.Delay); err != nil {
 			return err
 		}
-		at = a.pieceEnd(at)
+		if a.Chunks == 0 {
+			at = len(a.text)
+		} else {
+			at = min(len(a.text), (at/a.Chunks+1)*a.Chunks)
+		}
 		end := at
 		for end < len(a.text) && end > sent && !utf8.RuneStart(a.text[end]) {
 			end--
@@ -150,12 +154,4 @@ func (a answer) play(ctx context.Context, from int, emit func(string)) error {
 		}
 	}
 	return nil // it is whole, whether or not anybody wants more
-}
-
-// pieceEnd is where the piece ends in which the byte at stands.
-func (a answer) pieceEnd(at int) int {
-	if a.Chunks == 0 {
-		return len(a.text)
-	}
-	return min(len(a.text), (at/a.Chunks+1)*a.Chunks)
 }
