@@ -262,10 +262,10 @@ func (p *Planner) diagnose(end Ending, x *exchange, err error) (t failure) {
 		t.why = "it reached " + end.Full
 		t.remedy = "raise that bound, let the plan take smaller steps, or take another model"
 	case time.Duration(x.silent.Load()) >= maxSilence:
-		t.why = fmt.Sprintf("%s sent nothing for %v", x.at, maxSilence)
+		t.why = fmt.Sprintf("%s sent nothing for %v", p.at(), maxSilence)
 		t.remedy = "resume the run when the endpoint works again"
 	default:
-		t = judge(x, err, p.address.Base, p.address.Keys[0])
+		t = p.judge(x, err)
 	}
 	t.why = p.clean(t.why)
 	return t

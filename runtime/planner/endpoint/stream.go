@@ -81,7 +81,6 @@ func (p *Planner) ask(ctx context.Context, x *exchange, body any,
 		return err
 	}
 	learn(p.hide, r)
-	x.at = r.URL.Scheme + "://" + r.URL.Host
 	answer, err := p.client.Do(r)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
@@ -59,22 +60,22 @@ var (
 )
 
 // judge tells what to make of the end of a request that brought no whole answer.
-// keys are the variables that hold what an endpoint wants to see.
-func judge(x *exchange, err error, base, keys string) failure {
+func (p *Planner) judge(x *exchange, err error) failure {
 	t := failure{wait: -1, remedy: "resume the run when the endpoint works again"}
+	base, at := p.address.Base, p.at()
 	switch {
 	case x.status >= 300:
-		t.judgeStatus(x, base, keys)
+		p.judgeStatus(&t, x)
 	case x.status > 0 && x.refusal != nil:
-		t.why = fmt.Sprintf("%s sent no answer but %s", x.at, x.saying(complaint(x.refusal).words()))
+		t.why = fmt.Sprintf("%s sent no answer but %s", at, p.saying(complaint(x.refusal)))
 		if !message.Match(x.refusal) {
 			t.remedy = fmt.Sprintf("see whether %s is right, path included", base)
 		}
 	case x.status > 0:
-		t.judgeStream(x, err)
+		p.judgeStream(&t, err)
 	default:
 		var untrusted *tls.CertificateVerificationError
-		t.why = fmt.Sprintf("%s can't be reached: %s", x.at, x.brief(web.Cause(err).Error()))
+		t.why = fmt.Sprintf("%s can't be reached: %s", at, p.brief(web.Cause(err).Error()))
 		t.remedy = fmt.Sprintf("see whether the network and %s are right, and resume the run", base)
 		t.again = !errors.As(err, &untrusted)
 	}
@@ -84,20 +85,20 @@ func judge(x *exchange, err error, base, keys string) failure {
 // retryDelay is how long to wait by google.rpc.RetryInfo, in seconds.
 var retryDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"`)
 
-func (t *failure) judgeStatus(x *exchange, base, keys string) {
-	c := complaint(x.refusal)
-	t.why = fmt.Sprintf("%s said %d %s", x.at, x.status, http.StatusText(x.status))
-	if words := c.words(); words != "" {
-		t.why += ": " + x.saying(words)
+func (p *Planner) judgeStatus(t *failure, x *exchange) {
+	c, base := complaint(x.refusal), p.address.Base
+	t.why = fmt.Sprintf("%s said %d %s", p.at(), x.status, http.StatusText(x.status))
+	if c.words() != "" {
+		t.why += ": " + p.saying(c)
 	}
 	switch {
 	case x.status < 400:
-		t.why = fmt.Sprintf("%s sent us on to another address (%d)", x.at, x.status)
+		t.why = fmt.Sprintf("%s sent us on to another address (%d)", p.at(), x.status)
 		t.remedy = fmt.Sprintf("set %s to the endpoint's own address", base)
 	case x.status == 402, c.has(unpaid...):
-		t.remedy = "see to the account's credit, and resume the run"
+		t.remedy = credit
 	case x.status == 401, x.status == 403:
-		t.remedy = fmt.Sprintf("set %s to what the endpoint accepts, and resume the run", keys)
+		t.remedy = fmt.Sprintf("set %s to what the endpoint accepts, and resume the run", p.address.Keys[0])
 	case x.status == 404:
 		t.remedy = fmt.Sprintf("see whether the model's name and %s are right", base)
 	case x.status == 408, x.status == 409, x.status == 429, x.status >= 500:
@@ -117,44 +118,43 @@ func (t *failure) judgeStatus(x *exchange, base, keys string) {
 	}
 }
 
-func (t *failure) judgeStream(x *exchange, err error) {
-	var said []byte
-	if e := (*StreamError)(nil); errors.As(err, &e) {
-		said = e.Data
-	}
-	switch c := complaint(said); {
-	case errors.Is(err, bufio.ErrTooLong): // nobody writes so much by mistake
-		t.why = x.at + " sent an event of a stream that doesn't end"
-	case said == nil && err == nil:
-		t.why, t.again = "the stream ended before the answer", true
-	case said == nil:
-		t.why, t.again = "the stream broke off: "+x.brief(web.Cause(err).Error()), true
-	case c.has(unpaid...):
-		t.why, t.remedy = x.at+" said "+x.saying(c.words()), "see to the account's credit, and resume the run"
-	default:
-		t.why = x.at + " said " + x.saying(c.words())
+const credit = "see to the account's credit, and resume the run"
+
+func (p *Planner) judgeStream(t *failure, err error) {
+	var brought *StreamError
+	switch {
+	case errors.As(err, &brought):
+		c := complaint(brought.Data)
+		if t.why = p.at() + " said " + p.saying(c); c.has(unpaid...) {
+			t.remedy = credit
+			return
+		}
 		t.again = c.has(passing...) || !c.has(lasting...)
 		t.form = !t.again && c.has(shapes...)
+	case errors.Is(err, bufio.ErrTooLong): // nobody writes so much by mistake
+		t.why = p.at() + " sent an event of a stream that doesn't end"
+	case err == nil:
+		t.why, t.again = "the stream ended before the answer", true
+	default:
+		t.why, t.again = "the stream broke off: "+p.brief(web.Cause(err).Error()), true
 	}
 }
 
+// at is the scheme and host of the endpoint.
+func (p *Planner) at() string { return p.url.Scheme + "://" + p.url.Host }
+
 // saying quotes somebody else's words.
-func (x *exchange) saying(words string) string {
-	if words = x.brief(words); words == "" {
-		return "nothing"
+func (p *Planner) saying(c complaint) string {
+	if words := p.brief(c.words()); words != "" {
+		return request.JSON(words)
 	}
-	return request.JSON(words)
+	return "nothing"
 }
 
 // brief is one line of a length that a person reads. Secrets are hidden before it is
 // cut: most of one is as good as all of it.
-func (x *exchange) brief(s string) string {
-	s = strings.Join(strings.Fields(x.hide.Message(s)), " ")
-	const most = 300
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+func (p *Planner) brief(s string) string {
+	return wording.Cut(strings.Join(strings.Fields(p.hide.Message(s)), " "), 300)
 }
 
 // pauseBefore is how long to wait before the nth repetition of a request whose

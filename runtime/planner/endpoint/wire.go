@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
 // unmoved hears of no other address: a client that isn't told where to go on
@@ -25,9 +23,7 @@ func (u unmoved) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // An exchange is one request, and what came of it.
 type exchange struct {
-	hide    *redact.Set
-	at      string // scheme and host of the endpoint
-	status  int    // 0 when no answer came
+	status  int // 0 when no answer came
 	header  http.Header
 	body    io.Reader
 	refusal []byte       // the body of an answer that isn't a stream, as much as anybody reads
@@ -44,7 +40,7 @@ const (
 // begin makes ready for one request. The context that it returns ends when the endpoint is
 // silent for too long.
 func (p *Planner) begin(ctx context.Context) (context.Context, *exchange, func()) {
-	x := &exchange{hide: p.hide}
+	x := &exchange{}
 	ctx, cancel := context.WithCancel(ctx)
 	x.timer = time.AfterFunc(maxSilence, func() {
 		if ctx.Err() != nil {
