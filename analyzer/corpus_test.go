@@ -80,7 +80,7 @@ func asked(text string) Config {
 		c.Machine = &Machine{Unrunnable: func(a *plan.Activity, tell func(what, help string, at source.Span)) {
 			if a.Kind == "mcp" {
 				tell("it is of kind mcp", "use another", a.NameNode.Span())
-			} else if a.HTTP != nil && hosts.Rules(nil).Refuse(a.HTTP.Host, "") != nil {
+			} else if a.HTTP != nil && hosts.Rules(nil).Refuse(a.HTTP.Host, "", false) != nil {
 				tell("its host is private", "use another", a.NameNode.Span())
 			}
 		}}

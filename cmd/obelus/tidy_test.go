@@ -105,7 +105,7 @@ var mayImport = map[string][]string{
 	// A format knows what is sent and how it is read, and nothing of HTTP or of runs.
 	"runtime/planner/recording": {"compiler/decode", "compiler/workspace", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/endpoint"},
 	"runtime/planner/prompt":    {"compiler/reference", "compiler/diag", "compiler/expression", "runtime/request"},
-	"runtime/planner/endpoint":  {"compiler/source", "compiler/diag", "compiler/redact", "runtime/request", "runtime/planner/prompt", "runtime/web"},
+	"runtime/planner/endpoint":  {"compiler/source", "compiler/diag", "compiler/redact", "compiler/wording", "runtime/request", "runtime/planner/prompt", "runtime/web"},
 	"runtime/planner/openai":    {"runtime/request", "runtime/planner/endpoint", "runtime/planner/prompt"},
 	"runtime/planner/anthropic": {"runtime/planner/endpoint", "runtime/planner/prompt", "runtime/request"},
 }

@@ -118,22 +118,16 @@ type Refusal struct{ Why, Help string }
 
 func (r *Refusal) Error() string { return r.Why }
 
-// Refuse is why nothing is sent to a host, judged by its name; nil when that isn't
-// known without the address that it leads to, or nothing is against it.
-func (r Rules) Refuse(host, port string) *Refusal {
+// Refuse is why nothing is sent to a host, judged by its name; nil when nothing is against it, or that isn't known
+// without the address that it leads to. A proxy finds that itself: then the name has to do.
+func (r Rules) Refuse(host, port string, byProxy bool) *Refusal {
 	addr := literal(host)
-	return r.refuse(host, port, addr, !addr.IsValid())
+	return r.refuse(host, port, addr, !byProxy && !addr.IsValid())
 }
 
 // RefuseAddress is why nothing is sent to an address that a host leads to.
 func (r Rules) RefuseAddress(host, port string, addr netip.Addr) *Refusal {
 	return r.refuse(host, port, addr.Unmap(), false)
-}
-
-// RefuseUnknown is why nothing is sent to a host whose address isn't known here,
-// as where a proxy looks it up.
-func (r Rules) RefuseUnknown(host, port string) *Refusal {
-	return r.refuse(host, port, literal(host), false)
 }
 
 // literal is the address that represents a host or that everybody knows it to be.

@@ -115,7 +115,7 @@ func TestRules(t *testing.T) {
 		{Rules{final}, "127.0.0.1", "80", "127.0.0.1", false}, // the policy doesn't count
 		{Rules{{By: "none"}}, "any.example", "443", "8.8.8.8", false},
 	} {
-		refusal := c.rules.Refuse(c.host, c.port)
+		refusal := c.rules.Refuse(c.host, c.port, false)
 		if c.addr != "" {
 			refusal = c.rules.RefuseAddress(c.host, c.port, netip.MustParseAddr(c.addr))
 		}
@@ -123,7 +123,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%v, %s:%s at %q: %v", c.rules, c.host, c.port, c.addr, refusal)
 		}
 	}
-	if (Rules{trusted}).Refuse("any.example", "443") != nil || (Rules{trusted}).RefuseUnknown("any.example", "443") == nil {
+	if (Rules{trusted}).Refuse("any.example", "443", false) != nil || (Rules{trusted}).Refuse("any.example", "443", true) == nil {
 		t.Error("a list with addresses says nothing of a name whose address is yet to be found, and refuses it where it never will be")
 	}
 }

@@ -95,7 +95,7 @@ func refusedHost(a *plan.Activity, rules hosts.Rules) *hosts.Refusal {
 	if err != nil || base == "" {
 		return nil
 	}
-	return rules.Refuse(at.Hostname(), web.Port(at))
+	return rules.Refuse(at.Hostname(), web.Port(at), false)
 }
 
 // missingProgram tells which program, folder or files that an activity names are missing.

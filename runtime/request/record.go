@@ -171,15 +171,16 @@ func (s *Context) settings() (out Object) {
 		out = out.With("confirm", tools)
 	}
 	limits := Object{}
-	for _, one := range []struct {
-		key   string
-		value float64
-	}{{"ticks", float64(p.Limits.Ticks)}, {"calls", float64(p.Limits.Calls)}, {"parallel",
-		float64(p.Limits.Parallel)}, {"tokens", float64(p.Limits.Tokens)}, {"cost", p.Limits.Cost}} {
-		if one.value > 0 {
-			limits = limits.With(one.key, one.value)
+	add := func(key string, value float64) {
+		if value > 0 {
+			limits = limits.With(key, value)
 		}
 	}
+	add("ticks", float64(p.Limits.Ticks))
+	add("calls", float64(p.Limits.Calls))
+	add("parallel", float64(p.Limits.Parallel))
+	add("tokens", float64(p.Limits.Tokens))
+	add("cost", p.Limits.Cost)
 	if p.Limits.Time > 0 {
 		limits = limits.With("time", p.Limits.Time.String())
 	}

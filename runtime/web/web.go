@@ -53,19 +53,25 @@ type viaProxy struct{}
 // RoundTrip sends a request, if it may go to its host, and no more than once. The error of
 // one that may not is a [*hosts.Refusal], that of one that may have come a [*Lost].
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	refuse := t.Rules.Refuse
+	byProxy := false
 	if t.Proxy != nil {
 		if proxy, err := t.Proxy(r); err != nil {
 			return nil, errors.New("the proxy that the environment names is none")
 		} else if proxy != nil {
-			refuse = t.Rules.RefuseUnknown
+			byProxy = true
 			r = r.WithContext(context.WithValue(r.Context(), viaProxy{}, true))
 		}
 	}
-	if refusal := refuse(r.URL.Hostname(), Port(r.URL)); refusal != nil {
+	if refusal := t.Rules.Refuse(r.URL.Hostname(), Port(r.URL), byProxy); refusal != nil {
 		return nil, refusal
 	}
-	return t.once(r)
+	isConnected := false
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { isConnected = true }}
+	answer, err := t.Transport.RoundTrip(unrepeated(r.WithContext(httptrace.WithClientTrace(r.Context(), trace))))
+	if err != nil && isConnected {
+		err = &Lost{err}
+	}
+	return answer, err
 }
 
 // Port is the port that an address goes to.
@@ -140,21 +146,9 @@ type Lost struct{ error }
 // Unwrap is why there is no answer.
 func (l *Lost) Unwrap() error { return l.error }
 
-// once sends a request, and never again: [http.Transport] sends those of some methods, and those that say they are
-// idempotent, a second time when the connection breaks, and nobody would know of it.
-func (t *Transport) once(r *http.Request) (*http.Response, error) {
-	isConnected := false
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { isConnected = true }}
-	answer, err := t.Transport.RoundTrip(unrepeated(r.WithContext(httptrace.WithClientTrace(r.Context(), trace))))
-	if err != nil && isConnected {
-		err = &Lost{err}
-	}
-	return answer, err
-}
-
-// unrepeated is a request that the transport doesn't send again (see Request.isReplayable):
-// one without a body has one without content, which can't be read twice, and by whatever
-// name it says that it is idempotent, it does in another spelling.
+// unrepeated is a request that [http.Transport] doesn't send again when the connection breaks (see
+// Request.isReplayable), of which nobody would know: one without a body has one without content, which can't be read
+// twice, and by whatever name it says that it is idempotent, it does in another spelling.
 func unrepeated(r *http.Request) *http.Request {
 	r.Header = r.Header.Clone()
 	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
@@ -165,12 +159,7 @@ func unrepeated(r *http.Request) *http.Request {
 	}
 	isEmpty := r.Body == nil || r.Body == http.NoBody
 	if isEmpty && slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, r.Method) {
-		r.Body = nothing{}
+		r.Body = io.NopCloser(strings.NewReader(""))
 	}
 	return r
 }
-
-type nothing struct{}
-
-func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
-func (nothing) Close() error             { return nil }

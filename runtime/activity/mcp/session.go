@@ -160,7 +160,7 @@ func (s *Session) ask(ctx context.Context, method string, params any, sent func(
 		return m.result()
 	default:
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && method != "initialize" {
 		text, _ := json.Marshal(object{"requestId": jsontext.Value(id)})
 		s.later(message{Method: "notifications/cancelled", Params: text})
 	}
