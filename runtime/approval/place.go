@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,36 +17,30 @@ type List struct {
 	Text []byte
 }
 
-func (l List) read(plan string) ([]byte, error) {
-	if err := Outside(plan, l.Name); err != nil || l.Text != nil {
-		return l.Text, err
-	}
-	return ReadFile(l.Name, mostList)
-}
-
 // Judging reads whose signatures count for a plan, by its file's name: an allowed_signers
 // file, and lists of revoked keys. The judge's time and how many approvals it takes are
 // for the caller to say.
 func Judging(plan string, signers List, revoked []List) (j Judge, err error) {
-	if signers.Name != "" {
-		text, err := signers.read(plan)
+	for i, l := range append([]List{signers}, revoked...) {
+		if i == 0 && l.Name == "" {
+			continue
+		}
+		if err = Outside(plan, l.Name); err == nil && l.Text == nil {
+			l.Text, err = ReadFile(l.Name, mostList)
+		}
 		if err != nil {
 			return j, err
 		}
-		if j.Signers, err = ReadSigners(signers.Name, text); err != nil {
-			return j, err
+		if i == 0 {
+			j.Signers, err = ReadSigners(l.Name, l.Text)
+		} else {
+			var list Revoked
+			list, err = ReadRevoked(l.Name, l.Text)
+			j.Revoked = append(j.Revoked, list)
 		}
-	}
-	for _, one := range revoked {
-		text, err := one.read(plan)
 		if err != nil {
 			return j, err
 		}
-		list, err := ReadRevoked(one.Name, text)
-		if err != nil {
-			return j, err
-		}
-		j.Revoked = append(j.Revoked, list)
 	}
 	return j, nil
 }
@@ -69,12 +64,9 @@ func Outside(plan, file string) error {
 			"%q lies in the plan's folder, where the plan's author may have written it", file).
 			Advise("keep it above that folder, or elsewhere, and name it with --signers")
 	}
-	plans := []string{plan}
-	if resolved, err := filepath.EvalSymlinks(plan); err == nil {
-		plans = append(plans, resolved)
-	}
 	var own []os.FileInfo
-	for _, name := range plans {
+	resolved, _ := filepath.EvalSymlinks(plan)
+	for _, name := range []string{plan, cmp.Or(resolved, plan)} {
 		info, err := os.Stat(filepath.Dir(name))
 		if err != nil {
 			return diag.NewError(ErrPlace, "where the plan lies can't be told: %w", workspace.Reason(err))
