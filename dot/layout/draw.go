@@ -68,8 +68,7 @@ func (d *layering) route(i int, tops, heights, over []int, placed *Placed) Route
 			bottom = placed.Nodes[v].Y
 		}
 		knots = append(knots, Point{x, enter}, Point{x, bottom})
-		if v == d.label[i] {
-			e := d.Edges[i]
+		if e := d.Edges[i]; e.LabelWidth > 0 && at == len(way)-2 { // above the lower end
 			r.Label = Box{d.x[v] - e.LabelWidth/2, (top + bottom - e.LabelHeight) / 2, e.LabelWidth, e.LabelHeight}
 		}
 	}

@@ -24,7 +24,6 @@ type layering struct {
 	up, down [][]int // by vertex: those that it is joined to in the layers beside its own, once for each edge
 	ways     [][]int // by edge: its vertices downwards; nil from a node to itself
 	upwards  []bool  // by edge: it leads from the lower end to the upper one
-	label    []int   // by edge: the vertex of its label, or -1
 	first    []int   // by cluster: its layers
 	last     []int
 	x        []int    // by vertex
@@ -38,8 +37,7 @@ func Place(g Graph) Placed {
 	if len(g.Nodes) == 0 {
 		return Placed{}
 	}
-	d := &layering{Graph: g, ways: make([][]int, len(g.Edges)), upwards: make([]bool, len(g.Edges)),
-		label: make([]int, len(g.Edges))}
+	d := &layering{Graph: g, ways: make([][]int, len(g.Edges)), upwards: make([]bool, len(g.Edges))}
 	for _, n := range g.Nodes {
 		d.add(vertex{left: n.Width / 2, right: n.Width - n.Width/2, height: n.Height, cluster: n.Cluster})
 	}
@@ -118,7 +116,6 @@ func (d *layering) rank() {
 func (d *layering) lead() {
 	for i := range d.Edges {
 		from, to := d.ends(i)
-		d.label[i] = -1
 		if from == to {
 			continue
 		}
@@ -133,7 +130,6 @@ func (d *layering) lead() {
 			}
 			if e := d.Edges[i]; e.LabelWidth > 0 && layer == low.layer-1 {
 				v.left, v.right, v.height = e.LabelWidth/2, e.LabelWidth-e.LabelWidth/2, e.LabelHeight
-				d.label[i] = len(d.vertices)
 			}
 			way = append(way, d.add(v))
 		}
