@@ -114,7 +114,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	if way := strings.Join(ways, " "); len(ways) > 0 && !slices.Contains(ways, "") {
 		effect := "continues without these questions"
 		if slices.Contains(ways, retryInFlight) {
-			way, effect = retryInFlight, effect+"; what was at work runs again"
+			effect += "; what was at work runs again"
 		}
 		lines = append(lines, c.commandLine(append([]string{"resume", run}, strings.Fields(way)...)...)+"  # "+effect)
 		if s.ID() == "" {
@@ -129,7 +129,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 // The flags with which a run continues without answers.
 const (
 	autoApprove   = "--auto-approve"
-	retryInFlight = "--in-flight retry --auto-approve"
+	retryInFlight = "--in-flight retry"
 )
 
 // whyAsked is why a call needs an answer, and the flags with which the run continues without one.

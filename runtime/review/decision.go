@@ -2,6 +2,7 @@ package review
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -40,6 +41,20 @@ type Decision struct {
 	Signed string `json:"signed,omitzero"`
 	// ID is that of the question that was answered; "" answers whatever is asked.
 	ID string `json:"id,omitzero"`
+}
+
+// Check reports why a decision from elsewhere answers no question, or nil.
+func (d *Decision) Check() error {
+	switch {
+	case !slices.Contains([]Verdict{Approve, Reject, Change, Replace, Retry, Fail}, d.Verdict):
+		return fmt.Errorf("there is no verdict %q: expected approve, reject, change or replace, or retry or fail for a "+
+			"call that was at work", d.Verdict)
+	case (d.Verdict == Change) != (d.Params != nil):
+		return errors.New("a change, and nothing else, has \"params\": all that the call is to have")
+	case (d.Verdict == Replace) != (len(d.Replacement) > 0):
+		return errors.New("a replace, and nothing else, has a \"replacement\": a call")
+	}
+	return nil
 }
 
 // Report is a decision as a model learns of it.

@@ -87,22 +87,10 @@ func answerOf(n *source.Node) (a Answer, err error) {
 	if err := diag.ReadStrictly(text, &a); err != nil {
 		return a, err
 	}
-	verdicts := []runtime.Verdict{runtime.Approve, runtime.Reject, runtime.Change, runtime.Replace,
-		runtime.Retry, runtime.Fail}
-	switch {
-	case a.Call == "":
+	if a.Call == "" {
 		return a, errors.New(`an answer names its call: {"call": "refund#1", …}`)
-	case !slices.Contains(verdicts, a.Verdict):
-		return a,
-			fmt.Errorf(
-				"there is no verdict %q: expected approve, reject, change or replace, or retry or fail for a call "+
-					"that was at work", a.Verdict)
-	case (a.Verdict == runtime.Change) != (a.Params != nil):
-		return a, errors.New("a change, and nothing else, has \"params\": all that the call is to have")
-	case (a.Verdict == runtime.Replace) != (len(a.Replacement) > 0):
-		return a, errors.New("a replace, and nothing else, has a \"replacement\": a call")
 	}
-	return a, nil
+	return a, a.Check()
 }
 
 // A box is a file of answers beside a journal, a line each; "" where there is none. A line that is no

@@ -13,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
@@ -32,10 +31,15 @@ type instancesFile struct {
 	taken  atomic.Int64 // instances handed out
 }
 
-// openInstances opens a file of instances. Those of the plan come first, and
-// those that had joined when the run was stopped or killed are passed over.
-func openInstances(name, shown string, p *plan.Plan, joined []string) (*instancesFile, error) {
-	info, err := os.Stat(name)
+// openInstances opens the file of instances that a run was given; nil for none, and when a run that is resumed has had
+// all of them. Those of the plan come first, and those that had joined when the run was stopped or killed are passed
+// over.
+func (s *Session) openInstances() (*instancesFile, error) {
+	shown := s.Options.Instances
+	if shown == "" || s.Replay != nil && s.Replay.Full {
+		return nil, nil
+	}
+	info, err := os.Stat(s.at(shown))
 	if err != nil {
 		return nil, project.CantRead(shown, err)
 	}
@@ -43,30 +47,19 @@ func openInstances(name, shown string, p *plan.Plan, joined []string) (*instance
 		return nil, diag.NewError(ErrUnrunnable, "--instances can't be %q: it isn't a file", shown).
 			Advise("write the instances to a file: a run that is resumed reads it again")
 	}
-	file, err := os.Open(name)
+	file, err := os.Open(s.at(shown))
 	if err != nil {
 		return nil, project.CantRead(shown, err)
 	}
 	f := &instancesFile{name: shown, file: file, lines: source.NewLineReader(shown, file, source.DefaultLimits().Bytes),
-		ids: &naming.IDs{}, joined: joined}
-	for i := range p.Instances {
-		_ = f.ids.Add(p.Instances[i].ID)
+		ids: &naming.IDs{}}
+	if s.Replay != nil {
+		f.joined = s.Replay.Joined
+	}
+	for _, one := range s.Program.Plan.Instances {
+		_ = f.ids.Add(one.ID)
 	}
 	return f, nil
-}
-
-// instances opens the file of instances that a run was given; nil for none, and when a
-// run that is resumed has had all of them.
-func (s *Session) instances() (*instancesFile, error) {
-	name := s.Options.Instances
-	var joined []string
-	switch {
-	case name == "" || s.Replay != nil && s.Replay.Full:
-		return nil, nil
-	case s.Replay != nil:
-		joined = s.Replay.Joined
-	}
-	return openInstances(s.at(name), name, s.Program.Plan, joined)
 }
 
 // Close lets go of the file.

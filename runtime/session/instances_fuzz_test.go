@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 // EXECUTION.md#instances: any file of instances is read to its end or to a line that is named,
@@ -46,7 +48,9 @@ func FuzzInstances(f *testing.F) {
 // allInstances reads a file to its end; the problem is what ended it before.
 func allInstances(t *testing.T, name string, joined []string, most int) (ids []string, problem string) {
 	t.Helper()
-	file, err := openInstances(name, "people.jsonl", &plan.Plan{}, joined)
+	run := &Session{Program: &project.Program{Judgement: analyzer.Judgement{Plan: &plan.Plan{}}}, Options: Options{Instances: filepath.Base(name)},
+		Replay: &Replay{Joined: joined}, manifest: &Manifest{Source: Source{Folder: filepath.Dir(name)}}}
+	file, err := run.openInstances()
 	if err != nil {
 		t.Fatal(err)
 	}

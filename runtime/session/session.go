@@ -174,7 +174,7 @@ type Session struct {
 }
 
 // Begin opens what a run needs, and begins its journal.
-func Begin(p *project.Program, o Options) (*Session, error) {
+func Begin(p *project.Program, o Options) (s *Session, err error) {
 	if p.Verified == nil {
 		return nil, diag.NewError(ErrUnsound, "the plan has errors, and isn't run").Advise("a check tells of them")
 	}
@@ -183,7 +183,6 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	}
 	var under *Approved
 	if o.Approval != nil {
-		var err error
 		if under, err = approved(p, &o, o.Approval); err != nil {
 			return nil, err
 		}
@@ -200,19 +199,14 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 		return nil, diag.NewError(ErrUnrunnable, "%q has no calls, and no planner writes any", p.File.Name).
 			Advise("name one with --planner")
 	}
-	if err := within(p, &o); err != nil {
+	err = cmp.Or(within(p, &o), Fits(p.Plan, o.Input, o.State))
+	if err == nil && !o.Planned && !o.Joining && !o.Continue && len(p.Plan.Instances) == 0 {
+		err = lacks(p.Plan, o.Input, o.State)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := Fits(p.Plan, o.Input, o.State); err != nil {
-		return nil, err
-	}
-	if !o.Planned && !o.Joining && !o.Continue && len(p.Plan.Instances) == 0 {
-		if err := lacks(p.Plan, o.Input, o.State); err != nil {
-			return nil, err
-		}
-	}
-	s := &Session{Program: p, Options: o}
-	var err error
+	s = &Session{Program: p, Options: o}
 	if s.manifest, err = manifestOf(p, &o); err != nil {
 		return nil, err
 	}
@@ -337,7 +331,7 @@ func (s *Session) open() (err error) {
 	case err != nil:
 		return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
 	}
-	if s.source, err = s.instances(); err != nil {
+	if s.source, err = s.openInstances(); err != nil {
 		return err
 	}
 	if err := s.openPlanner(); err != nil {

@@ -165,13 +165,11 @@ func (l *Live) take(w http.ResponseWriter, r *http.Request) {
 	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20))
 	body.DisallowUnknownFields()
 	err := body.Decode(&given)
-	verdicts := []runtime.Verdict{runtime.Approve, runtime.Reject, runtime.Change, runtime.Retry, runtime.Fail}
 	switch {
 	case r.Header.Get("Origin") != "http://"+l.Host || r.Header.Get("Content-Type") != "application/json":
 		http.Error(w, "answers come from the page", http.StatusForbidden)
 		return
-	case err != nil || given.ID == "" || len(given.Replacement) > 0 || !slices.Contains(verdicts, given.Verdict) ||
-		(given.Verdict == runtime.Change) != (given.Params != nil):
+	case err != nil || given.ID == "" || given.Verdict == runtime.Replace || given.Check() != nil:
 		http.Error(w, "that is no answer", http.StatusBadRequest)
 		return
 	}
