@@ -47,8 +47,8 @@ type Decision struct {
 func (d *Decision) Check() error {
 	switch {
 	case !slices.Contains([]Verdict{Approve, Reject, Change, Replace, Retry, Fail}, d.Verdict):
-		return fmt.Errorf("there is no verdict %q: expected approve, reject, change or replace, or retry or fail for a "+
-			"call that was at work", d.Verdict)
+		return fmt.Errorf("there is no verdict %q: expected approve, reject, change or replace, or retry or fail for "+
+			"a call that was at work", d.Verdict)
 	case (d.Verdict == Change) != (d.Params != nil):
 		return errors.New("a change, and nothing else, has \"params\": all that the call is to have")
 	case (d.Verdict == Replace) != (len(d.Replacement) > 0):
