@@ -157,8 +157,7 @@ func (c *compilation) start(reads []plan.Read) {
 func (c *compilation) startOf(r *plan.Read) bool {
 	p := c.plan
 	if len(p.Instances) == 0 || p.AwaitsInstances {
-		value, _ := beginsWith(p, &p.Values, &plan.Values{}, r.Path)
-		return value != nil || requiredAt(p, r.Path, p.StateSchema)
+		return startsWith(p, &plan.Instance{}, r.Path)
 	}
 	if r.Call >= 0 && p.Calls[r.Call].Instance != "" {
 		if at, ok := p.InstanceAt[p.Calls[r.Call].Instance]; ok {
@@ -182,20 +181,15 @@ func startsWith(p *plan.Plan, one *plan.Instance, id pathtree.ID) bool {
 // BeginsWith is what stands at a path of the input, the state or the data when an instance of
 // the plan begins: its own value, or what all of them share.
 func BeginsWith(p *plan.Plan, one *plan.Instance, id pathtree.ID) (value any, there bool) {
-	shared := &p.Values
-	if p.Form == plan.Replan {
+	shared, kind := &p.Values, p.Paths.Kind(id)
+	if p.Form == plan.Replan && len(p.Instances) > 0 {
 		shared = &plan.Values{Data: p.Data} // what a run's instance holds is all that it holds
 	}
-	return beginsWith(p, shared, &one.Values, id)
-}
-
-func beginsWith(p *plan.Plan, shared, own *plan.Values, id pathtree.ID) (value any, there bool) {
-	kind := p.Paths.Kind(id)
 	if kind != "input" && kind != "state" && kind != "data" {
 		return nil, false
 	}
 	under, _ := shared.Of(kind)
-	over, _ := own.Of(kind)
+	over, _ := one.Of(kind)
 	return overlaid(under, over, p.Paths.Segments(id)[1:])
 }
 

@@ -53,7 +53,7 @@ func BadCharacter(id string) (r rune, at int, what string, ok bool) {
 			return r, at, "a byte that isn't UTF-8", true
 		case unicode.Is(unicode.Cc, r):
 			return r, at, "a control character", true
-		case isBidi(r):
+		case r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069:
 			return r, at, "a character that turns the direction of the text", true
 		case isInvisible(r) && !insideEmoji(previous, r, id[at+utf8.RuneLen(r):]):
 			return r, at, "an invisible character", true
@@ -160,10 +160,6 @@ func IsASCII(s string) bool {
 		}
 	}
 	return true
-}
-
-func isBidi(r rune) bool {
-	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }
 
 // isInvisible reports whether a character is drawn as nothing, or as a blank that

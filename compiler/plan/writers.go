@@ -77,7 +77,11 @@ func (w *Writers) Overlapping(id pathtree.ID) []Writer {
 		return w.Over[slot]
 	}
 	list := slices.Clip(w.of(id))
-	if rest := w.aboveAndBelow(id); len(rest) > 0 || !slices.IsSortedFunc(list, byCallAndPath) {
+	var rest []Writer
+	for up := w.Paths.Parent(id); up > pathtree.Root; up = w.Paths.Parent(up) {
+		rest = append(rest, w.of(up)...)
+	}
+	if rest = w.below(rest, id); len(rest) > 0 || !slices.IsSortedFunc(list, byCallAndPath) {
 		list = slices.Concat(list, rest)
 		slices.SortStableFunc(list, byCallAndPath)
 	}
@@ -92,14 +96,6 @@ func (w *Writers) Overlapping(id pathtree.ID) []Writer {
 
 func byCallAndPath(a, b Writer) int {
 	return cmp.Or(int(a.Call-b.Call), int(a.Path-b.Path))
-}
-
-func (w *Writers) aboveAndBelow(id pathtree.ID) []Writer {
-	var list []Writer
-	for up := w.Paths.Parent(id); up > pathtree.Root; up = w.Paths.Parent(up) {
-		list = append(list, w.of(up)...)
-	}
-	return w.below(list, id)
 }
 
 func (w *Writers) below(list []Writer, id pathtree.ID) []Writer {
