@@ -3,7 +3,6 @@ package analyzer
 import (
 	"fmt"
 
-	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -23,17 +22,18 @@ func (t *sampler) inside(call *plan.Call) *sampler {
 		call.ScopesNode != nil && rules.IsReported(p, call.ScopesNode) {
 		return nil
 	}
-	return flow.Once(t.within, call, func() *sampler {
-		judged := p.Delegates.Judge(p.Plan.Delegates[call.Delegate])
-		if !judged.Sound || len(diag.AtLeast(diag.Warning, judged.Findings)) > 0 {
-			return nil
-		}
-		sub := newSampler(p.Inner(judged.Plan), t)
-		sub.prepare(true)
-		t.delegates[sub.plan] = sub
-		return sub
-	})
+	judged := p.Delegates.Judge(p.Plan.Delegates[call.Delegate])
+	if !judged.Sound || len(diag.AtLeast(diag.Warning, judged.Findings)) > 0 {
+		return nil
+	}
+	sub := newSampler(p.Inner(judged.Plan), t)
+	sub.prepare(true)
+	t.delegates[sub.plan] = sub
+	return sub
 }
+
+// within is what tries the delegate of a call, or nil.
+func (t *sampler) within(call *plan.Call) *sampler { return t.delegates[t.plan.Delegates[call.Name]] }
 
 // delegateFailed reports what went wrong in the delegate of a call, or with its output.
 func (w *trial) delegateFailed(t *sampler, call *plan.Call, sub *sampler) {

@@ -50,7 +50,6 @@ type sampler struct {
 	reported map[undecidedPlace]bool
 
 	plan      *plan.Plan              // that is run
-	within    map[*plan.Call]*sampler // of delegates, see inside
 	handled   int                     // findings in a delegate that were reported at its call
 	depth     int                     // of delegates in delegates
 	all       map[*plan.Call]*sampler // also those of delegates, by the calls that are run
@@ -61,7 +60,7 @@ type sampler struct {
 func newSampler(p *Pass, above *sampler) *sampler {
 	t := &sampler{pass: p, budget: above.budget, all: above.all, delegates: above.delegates, depth: above.depth + 1,
 		joined: map[string]bool{}, erring: map[string]bool{},
-		blind: map[*plan.Template]bool{}, reported: map[undecidedPlace]bool{}, within: map[*plan.Call]*sampler{}}
+		blind: map[*plan.Template]bool{}, reported: map[undecidedPlace]bool{}}
 	for _, f := range p.Found {
 		t.joined[f.Call] = t.joined[f.Call] || f.Rule == rules.FailureJoinsRule
 		t.erring[f.Call] = t.erring[f.Call] || f.Severity == diag.Error && f.Rule != writeConflict.Rule
@@ -76,9 +75,8 @@ type trial struct {
 	generator samples.Generator
 	look      expression.Lookup // by read
 	ended     map[*plan.Call]*ending
-	counts    map[string]int // of the items of unknown lists, by their expression
-	unknown   map[*plan.Template]bool
-	assumed   map[*plan.Template]bool             // what unknown conditions are taken for
+	counts    map[string]int                      // of the items of unknown lists, by their expression
+	assumed   map[*plan.Template]bool             // what unknown conditions are taken for, and unknown lists
 	above     map[*plan.Read]want                 // what is above it where a read finds nothing
 	faults    map[*plan.Template]func(*plan.Call) // report why an expression fails: it counts once its call has failed
 	failed    bool                                // a call has
@@ -219,7 +217,7 @@ func (t *sampler) try(n int, run SampleRun, undecided []*plan.Template) {
 	random, one := rand.New(rand.NewPCG(uint64(n), 71)), *t.plan
 	w := &trial{sampler: t, random: random, ended: map[*plan.Call]*ending{}, counts: map[string]int{},
 		generator: samples.NewGenerator(t.pass, t.targets, n, random, &t.budget.Runs),
-		unknown:   map[*plan.Template]bool{}, assumed: map[*plan.Template]bool{}, above: map[*plan.Read]want{},
+		assumed:   map[*plan.Template]bool{}, above: map[*plan.Read]want{},
 		faults: map[*plan.Template]func(*plan.Call){}}
 	if all := t.pass.Plan.Instances; len(all) > 0 {
 		own := &all[n%len(all)]
@@ -295,19 +293,19 @@ func (w *trial) result(t *sampler, call *plan.Call, marked map[string]any, isIte
 	p, tool := t.pass, call.Single()
 	cleared, how := samples.Clear(marked)
 	params, _ := cleared.(map[string]any)
-	if call.Each != nil && (!isItem || w.unknown[call.Each.List] && p.Flow.Listing(call).Uncounted) {
+	if call.Each != nil && (!isItem || w.isAssumed(call.Each.List) && p.Flow.Listing(call).Uncounted) {
 		return samples.Hole()
 	}
 	if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && !t.erring[call.Label()] &&
-		w.fill(p, tool, marked, params) {
+		how == samples.Described {
 		v, err := samples.ResultOfCode(p, tool, a, params, &w.budget.Runs)
-		if err == nil && how == samples.Described && !samples.IsLarge(v) {
+		if err == nil && !samples.IsLarge(v) {
 			return v
 		}
 		if err != nil && w.budget.OpenCode[tool] && call.FailureRoute() < 0 && !w.budget.Worked.Passed() &&
 			t.first(call, tool, a.Node.Get("expr")) {
 			f := samples.ReportCode(p, tool, call, a, params, v, err)
-			if f != nil && how == samples.Described {
+			if f != nil {
 				f.Note(call.ToolNode.Span(), "this call passes them")
 			}
 		}
@@ -318,27 +316,6 @@ func (w *trial) result(t *sampler, call *plan.Call, marked map[string]any, isIte
 		}
 	}
 	return samples.Hole()
-}
-
-// fill gives unknown parameters values that their tool accepts, as a run demands; it reports whether
-// all are known then.
-func (w *trial) fill(p *Pass, tool *plan.Tool, marked, params map[string]any) bool {
-	known := analysis.ParametersOf(p, tool)
-	for _, key := range slices.Sorted(maps.Keys(marked)) {
-		value := marked[key]
-		if _, how := samples.Clear(value); how == samples.Described {
-			continue
-		}
-		if !samples.IsHole(value) || known == nil || known.Place(key).Schema == nil {
-			return false
-		}
-		value, made := w.generator.Value(known.Place(key).Schema, false)
-		cleared, how := samples.Clear(value)
-		if params[key] = cleared; !made || how != samples.Described {
-			return false
-		}
-	}
-	return true
 }
 
 // fails reports whether the activity of a call fails this time, which its failure route takes up.
@@ -383,7 +360,7 @@ func (w *trial) Settled(call *plan.Call, done bool, failure *state.Failure, rout
 		return
 	}
 	w.reportFaults(own, own.Expressions())
-	if sub := t.within[own]; sub != nil {
+	if sub := t.within(own); sub != nil {
 		w.delegateFailed(t, own, sub)
 	}
 }

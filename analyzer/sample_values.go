@@ -93,7 +93,7 @@ func (w *trial) Evaluate(p *plan.Plan, t *plan.Template, read expression.Lookup)
 		w.note(of, t, err)
 		return nil, presence, &state.Failure{Code: "expression-type"}
 	case isList && isHole:
-		w.unknown[t] = true
+		w.assumed[t] = true
 		least, most := of.pass.Flow.Lengths(call)
 		if of.pass.Flow.Listing(call).Uncounted {
 			least = max(1, least)
@@ -102,10 +102,9 @@ func (w *trial) Evaluate(p *plan.Plan, t *plan.Template, read expression.Lookup)
 			flow.Once(w.counts, call.Each.Text(), func() int { return min(least+w.random.IntN(3), most) }))
 	case call == nil || t != call.When:
 	case isHole:
-		w.unknown[t] = true
 		value = flow.Once(w.assumed, t, func() bool { return w.random.IntN(2) == 0 })
 	default:
-		w.unknown[t] = false
+		delete(w.assumed, t)
 	}
 	return value, presence, nil
 }
@@ -120,6 +119,12 @@ func (w *trial) read(at int) (any, bool) {
 func (w *trial) value(t *plan.Template) (value any, there bool) {
 	value, presence, err := w.evaluate(w.sampler, t)
 	return value, err == nil && presence == expression.There
+}
+
+// isAssumed reports whether a condition or a list isn't known.
+func (w *trial) isAssumed(t *plan.Template) bool {
+	_, assumed := w.assumed[t]
+	return assumed
 }
 
 // evaluate evaluates an expression; it gives a hole if that depends on unknown values.
@@ -159,8 +164,8 @@ func (w *trial) evaluate(of *sampler, t *plan.Template) (value any, presence exp
 // the rest.
 func (w *trial) Invalid(running *plan.Call, params map[string]any) *state.Failure {
 	t, call, _ := w.of(running)
-	guardUnknown := call.When != nil && w.unknown[call.When]
-	if sub := t.within[call]; sub != nil {
+	guardUnknown := w.isAssumed(call.When)
+	if sub := t.within(call); sub != nil {
 		w.budget.Runs -= callWork * len(sub.pass.Plan.Calls)
 	}
 	if t.erring[call.Label()] {

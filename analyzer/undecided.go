@@ -61,7 +61,35 @@ func mayLackRoom(p *Pass, call *plan.Call) bool {
 func isOutputUndecided(p *Pass) bool {
 	t := p.Plan.Output
 	return t != nil && t.Live && (rules.MayFail(p, t) || len(*analysis.Kept[rules.UndecidedLeaves](p.Store)) > 0 ||
-		rules.GivesOutput(p) && !rules.HasLiterals(t) || p.Plan.OutputSchema != nil)
+		p.Plan.OutputSchema != nil || rules.GivesOutput(p) && !rules.HasLiterals(t) && !anyIsThere(p, t))
+}
+
+func anyIsThere(p *Pass, output *plan.Template) bool {
+	for t := range output.Expressions() {
+		if t.Expr.Plain() && isThere(p, t.Reads[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+type thereAt int
+
+// isThere reports whether what is read is there, and not null, in every run in which no call fails: required input, or
+// the whole result of a call for whose reads that is so.
+func isThere(p *Pass, read int) bool {
+	return analysis.Once(p.Store, thereAt(read), func() bool {
+		flows := p.Flow.Read(read)
+		if len(flows) != 1 || flows[0].Schema == nil || flows[0].Schema.Kinds()&schema.Null != 0 {
+			return false
+		}
+		from, s, paths, at := flows[0].From, p.Plan.InputSchema, p.Plan.Paths, p.Plan.Reads[read].Path
+		if call := from.Call; call != nil {
+			return len(from.Rest) == 0 && flow.Sets(call) && call.Each == nil && call.After == nil &&
+				!slices.ContainsFunc(call.Reads, func(other int) bool { return !isThere(p, other) })
+		}
+		return s != nil && paths.Kind(at) == "input" && s.At(paths.Segments(at)[1:]).Required
+	})
 }
 
 // surelyFits reports whether a schema accepts all known values of a template.
@@ -108,7 +136,7 @@ func (w *trial) note(of *sampler, t *plan.Template, err error) {
 		return
 	}
 	refs := t.Expr.References()
-	var with, lacking []string
+	var with []string
 	values := map[string]any{}
 	for i, at := range t.Reads {
 		name := refs[i].String()
@@ -119,12 +147,9 @@ func (w *trial) note(of *sampler, t *plan.Template, err error) {
 		}
 		if values[name] = v; there {
 			with = append(with, fmt.Sprintf("%q is %s", name, analysis.Brief(v)))
-		} else {
-			lacking = append(lacking, fmt.Sprintf("%q has no value", name))
+		} else if len(t.Reads) == 1 { // the result of a ?.
+			with = []string{fmt.Sprintf("%q has no value", name)}
 		}
-	}
-	if len(with) == 0 {
-		with = lacking // the result of a ?.
 	}
 	when := strings.Join(with, " and ")
 	if when != "" {
@@ -140,7 +165,7 @@ func (w *trial) note(of *sampler, t *plan.Template, err error) {
 		if f.Help = wrong.Help; f.Help == "" {
 			f.Advise("narrow the source's schema, test the value in \"_when\", or add a default (\"… || 0\")")
 		}
-		of.noteSources(f, t)
+		analysis.NoteWriters(of.pass, f, t)
 	}
 }
 
@@ -152,16 +177,6 @@ func (w *trial) reportFaults(call *plan.Call, all iter.Seq[*plan.Template]) {
 			report(call)
 		}
 	}
-}
-
-// noteSources says where the values of a template come from.
-func (s *sampler) noteSources(f *diag.Diagnostic, t *plan.Template) {
-	for _, read := range t.Reads {
-		for _, v := range s.pass.Flow.Read(read) {
-			analysis.NoteOrigin(f, &v)
-		}
-	}
-	f.Related = f.Related[:min(len(f.Related), 3)]
 }
 
 // isRefused reports a value that may come and that a parameter, or the output's schema, doesn't accept.
