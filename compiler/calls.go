@@ -3,7 +3,6 @@ package compiler
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -285,22 +284,19 @@ func (c *callReader) when(n *source.Node) {
 	}
 	found := c.Report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression")
 	if n.Kind == source.String {
-		found.Advise("an expression begins with †: write %q", marked(n.Text, "†("+n.Text+")"))
+		unmarked(found, n, "†("+n.Text+")")
 	}
 }
 
-var unmarked = regexp.MustCompile(`(^|[\s(!,<>=+*/])(input|state|data|error|advice|item|index)\b`)
-
-// marked is an expression with † before its references; another text where it has none.
-func marked(text, otherwise string) string {
-	switch with := unmarked.ReplaceAllString(text, "$1†$2"); {
-	case with == text:
-		return otherwise
-	case reference.IsExpression(with):
-		return with
-	default:
-		return "†(" + with + ")"
+// unmarked says how a text that has to be an expression is one; otherwise is an example.
+func unmarked(found *diag.Diagnostic, n *source.Node, otherwise string) {
+	with, ok := expression.Marked(n.Text)
+	if ok {
+		found.Offer("make it an expression", n, 0, len(n.Text), with, true)
+	} else {
+		with = otherwise
 	}
+	found.Advise("an expression begins with †: write %q", with)
 }
 
 // outputPath reads where a call's result goes.

@@ -37,7 +37,7 @@ func (c *callReader) each() {
 	if n.Kind != source.Array && (n.Kind != source.String || !reference.IsExpression(n.Text)) {
 		f := c.Expects(n, "\"_each\"", "an expression that gives a list")
 		if n.Kind == source.String {
-			f.Advise("an expression begins with †: write %q", marked(n.Text, "†state.pages"))
+			unmarked(f, n, "†state.pages")
 		}
 		return
 	}

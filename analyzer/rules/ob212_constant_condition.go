@@ -15,9 +15,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-var constantConditionRule = &diag.Rule{Code: "OB212", Name: "constant-condition", Default: diag.Warning}
-
-var _ = Register(Rule{Rule: constantConditionRule, Scope: idle, Run: constantConditions})
+var _ = Register(Rule{Scope: idle, Run: constantConditions}.As("OB212", "constant-condition", diag.Warning))
 
 // constantConditions finds conditions that don't decide anything, and comparisons that nothing can fulfil.
 func constantConditions(p *Pass) {

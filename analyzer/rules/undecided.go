@@ -86,11 +86,11 @@ func isKnown(p *Pass, read int) bool {
 		})
 }
 
-// IsReported reports whether a finding is about something in a value. That a condition is never true doesn't say
-// that it never fails.
+// IsReported reports whether a finding is about something in a value. That a condition is never true, or an operand
+// never needed, doesn't say that the value never fails.
 func IsReported(p *Pass, n *source.Node) bool {
 	return slices.ContainsFunc(p.Found, func(f diag.Diagnostic) bool {
-		return f.Severity > diag.Info && f.Rule != constantConditionRule && f.Span.File == n.File &&
+		return f.Severity > diag.Info && f.Rule.Code != "OB209" && f.Rule.Code != "OB212" && f.Span.File == n.File &&
 			f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
 	})
 }
@@ -105,4 +105,10 @@ func HasLiterals(t *plan.Template) bool {
 	return t.Expr == nil && (slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool {
 		return HasLiterals(f.Value)
 	}) || slices.ContainsFunc(t.Items, HasLiterals))
+}
+
+// Opens reports whether a call runs a plan whose schemas don't describe all parameters and results.
+func Opens(p *Pass, call *plan.Call) bool {
+	d := p.Plan.Delegates[call.Delegate]
+	return d != nil && (d.InputSchema == nil || d.Output != nil && d.OutputSchema == nil || len(call.Scopes) > 0)
 }

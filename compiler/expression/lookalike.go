@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -71,6 +72,10 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 	if _, err := reference.Parse(trimmed); err != nil && strings.Contains(s, mark) && isExpression(s) {
 		return Misspelt{0, len(s), mark + "(" + trimmed + ")", false}, true
 	}
+	decisive := strings.ContainsAny(s, "|&?=<>(\"'") // which text hardly has
+	if with, is := Marked(s); is && dollar.MatchString(s) && (decisive || strings.Contains(trimmed, " ")) {
+		return Misspelt{0, len(s), with, decisive}, true
+	}
 	var text strings.Builder
 	copied, alone := 0, "" // what is meant where there is nothing else
 	for at := 0; at < len(s); {
@@ -114,6 +119,27 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 		m.Intended = alone
 	}
 	return m, ok
+}
+
+// The marks of others, before a reference or around one.
+var (
+	braces   = regexp.MustCompile(`[$†#]?\{+\s*([^{}]*?)\s*\}+`)
+	unmarked = regexp.MustCompile(`(^|[\s(!,<>=+*/])\$?(input|state|data|error|advice|item|index)\b`)
+	dollar   = regexp.MustCompile(`\$(input|state|data|item)[.[]`)
+)
+
+// Marked is a text as the expression that it is once each of its references has its †, in the place of what others
+// write there; false where that is no expression with a reference.
+func Marked(text string) (string, bool) {
+	with := unmarked.ReplaceAllString(braces.ReplaceAllString(text, "$1"), "$1†$2")
+	if inside, is := strings.CutPrefix(with, "$("); is {
+		with = mark + "(" + inside
+	}
+	if !reference.IsExpression(with) {
+		with = mark + "(" + with + ")"
+	}
+	e, err := Parse(with)
+	return with, err == nil && len(e.refs) > 0
 }
 
 // isExpression reports whether a text is an expression but for the † and the parentheses

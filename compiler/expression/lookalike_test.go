@@ -29,6 +29,10 @@ func TestLookalikesKeepTheirMeaning(t *testing.T) {
 		{"Write \"{{input.s}}\" here", "Write \"†{input.s}\" here", false},
 		{"Use {{input.s}} or {{name}}", "Use †{input.s} or {{name}}", false},
 		{"Use {{ †input.n + 1 }}", "Use {{ †{input.n} + 1 }}", false},
+		{`$input.s || "none"`, `†input.s || "none"`, true},
+		{"$(len($input.s))", "†(len(†input.s))", true},
+		{"$input.m - $input.n", "†input.m - †input.n", false},
+		{"$input.m and $input.n", "†input.m and †input.n", false},
 	} {
 		m, ok := Lookalike(c.text, func(Reference) bool { return false })
 		if !ok || m.Intended != c.meant || m.Sure != c.sure {

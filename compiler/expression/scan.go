@@ -261,15 +261,7 @@ func (s *scan) checkAfter(ref Reference, end int) *Error {
 	return reference.After(s.text, ref, end, "")
 }
 
-func pair(open byte) byte {
-	switch open {
-	case '(':
-		return ')'
-	case '[':
-		return ']'
-	}
-	return '}'
-}
+func pair(open byte) byte { return ")]}"[strings.IndexByte("([{", open)] }
 
 func numberEnd(text string, at int) int {
 	hex := strings.HasPrefix(text[at:], "0x") || strings.HasPrefix(text[at:], "0X")

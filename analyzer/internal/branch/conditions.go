@@ -216,7 +216,7 @@ func (e *Conditions) Done(call *plan.Call) logic.Literal {
 	failed, known := e.failures[call.Index]
 	if !known {
 		e.within(call.Index, func() {
-			failed = e.And(outcome[last], e.Variable(false, false, aboutFailure{call.Index}))
+			failed = e.And(outcome[last], e.Variable(false, true, aboutFailure{call.Index}))
 		})
 		e.failures[call.Index] = failed
 	}

@@ -64,7 +64,7 @@ func (e *Conditions) decision(about any, v int32, a logic.Assignment) (d Choice,
 		}
 		return Choice{Call: call.Name, Takes: strings.Join(takes, " && ")}, about.call, true
 	case aboutFailure:
-		return Choice{Call: e.plan.Calls[about.call].Name, Fails: true}, about.call, a.Flips(v)
+		return Choice{Call: e.plan.Calls[about.call].Name, Fails: true}, about.call, e.Value(v, a) && a.Flips(v)
 	case aboutPredicate:
 		holds := e.Value(v, a)
 		return Choice{Condition: about.text, Holds: &holds}, about.text, true

@@ -270,14 +270,10 @@ func (e *variables) freely(a *predicate, shape, text string) logic.Literal {
 // turned is a comparison with its sides changed.
 func turned(op expression.Op) expression.Op {
 	switch op {
-	case expression.OpLess:
-		return expression.OpMore
-	case expression.OpLessEqual:
-		return expression.OpMoreEqual
-	case expression.OpMore:
-		return expression.OpLess
-	case expression.OpMoreEqual:
-		return expression.OpLessEqual
+	case expression.OpLess, expression.OpLessEqual:
+		return op + expression.OpMore - expression.OpLess
+	case expression.OpMore, expression.OpMoreEqual:
+		return op - expression.OpMore + expression.OpLess
 	}
 	return op
 }
