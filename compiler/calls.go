@@ -283,18 +283,16 @@ func (c *callReader) when(n *source.Node) {
 		return
 	}
 	found := c.Report(diag.WrongType, n.Span(), "\"_when\" must be a boolean expression")
-	if n.Kind == source.String {
-		unmarked(found, n, "†("+n.Text+")")
-	}
+	unmarked(found, n)
 }
 
-// unmarked says how a text that has to be an expression is one; otherwise is an example.
-func unmarked(found *diag.Diagnostic, n *source.Node, otherwise string) {
-	with, ok := expression.Marked(n.Text)
+// unmarked says how a text that has to be an expression is one.
+func unmarked(found *diag.Diagnostic, n *source.Node) {
+	with, ok := expression.Marked(n.AsText())
 	if ok {
 		found.Offer("make it an expression", n, 0, len(n.Text), with, true)
 	} else {
-		with = otherwise
+		with = "†state.key"
 	}
 	found.Advise("an expression begins with †: write %q", with)
 }

@@ -35,10 +35,7 @@ func (c *callReader) each() {
 		return
 	}
 	if n.Kind != source.Array && (n.Kind != source.String || !reference.IsExpression(n.Text)) {
-		f := c.Expects(n, "\"_each\"", "an expression that gives a list")
-		if n.Kind == source.String {
-			unmarked(f, n, "†state.pages")
-		}
+		unmarked(c.Expects(n, "\"_each\"", "an expression that gives a list"), n)
 		return
 	}
 	if len(n.Items) > MaxItems {

@@ -16,7 +16,7 @@ var _ = Register(Rule{Scope: idle, Needs: branch.Needed, Run: deadCalls}.As("OB3
 
 // deadCalls finds calls that can run on no branch, whatever the input is.
 func deadCalls(p *Pass) {
-	union := func(t *plan.Tool) bool { return t.Output != nil && branch.HasAlternatives(t.Output.Raw(), 12) }
+	union := func(t *plan.Tool) bool { return branch.HasAlternatives(t.Output) }
 	if !p.Flow.HasBranches() && !slices.ContainsFunc(p.Plan.Tools, union) {
 		return
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/compiler"
@@ -90,7 +91,7 @@ func isKnown(p *Pass, read int) bool {
 // never needed, doesn't say that the value never fails.
 func IsReported(p *Pass, n *source.Node) bool {
 	return slices.ContainsFunc(p.Found, func(f diag.Diagnostic) bool {
-		return f.Severity > diag.Info && f.Rule.Code != "OB209" && f.Rule.Code != "OB212" && f.Span.File == n.File &&
+		return f.Severity > diag.Info && !strings.Contains("OB209 OB212", f.Rule.Code) && f.Span.File == n.File &&
 			f.Span.Start < n.Span().End && n.Span().Start < f.Span.End
 	})
 }

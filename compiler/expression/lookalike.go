@@ -73,7 +73,7 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 		return Misspelt{0, len(s), mark + "(" + trimmed + ")", false}, true
 	}
 	decisive := strings.ContainsAny(s, "|&?=<>(\"'") // which text hardly has
-	if with, is := Marked(s); is && dollar.MatchString(s) && (decisive || strings.Contains(trimmed, " ")) {
+	if with, is := Marked(s); is && dollar.MatchString(s) && strings.ContainsAny(trimmed, " (|") {
 		return Misspelt{0, len(s), with, decisive}, true
 	}
 	var text strings.Builder
@@ -131,10 +131,8 @@ var (
 // Marked is a text as the expression that it is once each of its references has its †, in the place of what others
 // write there; false where that is no expression with a reference.
 func Marked(text string) (string, bool) {
-	with := unmarked.ReplaceAllString(braces.ReplaceAllString(text, "$1"), "$1†$2")
-	if inside, is := strings.CutPrefix(with, "$("); is {
-		with = mark + "(" + inside
-	}
+	with := braces.ReplaceAllString(strings.ReplaceAll(text, "$(", mark+"("), "$1")
+	with = unmarked.ReplaceAllString(with, "$1†$2")
 	if !reference.IsExpression(with) {
 		with = mark + "(" + with + ")"
 	}

@@ -89,7 +89,7 @@ func New(p *plan.Plan, facts Facts) *Conditions {
 		reads: make([]valued, len(p.Reads)), shared: map[readKey]valued{},
 		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{},
 	}
-	e.unions = unions{of: e, refuted: map[refutation]bool{}, left: unionBudget, known: map[*schema.Schema]bool{}}
+	e.unions = unions{of: e, refuted: map[[2]any]bool{}, left: unionBudget, known: map[*schema.Schema]bool{}}
 	for i := range e.reads {
 		e.reads[i].there = -1
 	}

@@ -78,7 +78,7 @@ func about(t *expression.Node) (operand *expression.Node, fits any) {
 	if t.Op.Compares() {
 		left, right, op := t.Args[0], t.Args[1], t.Op
 		if left.Constant {
-			left, right, op = right, left, turned(op)
+			left, right, op = right, left, turned[op]
 		}
 		if !right.Constant {
 			return nil, nil
@@ -161,7 +161,7 @@ func compared(t *expression.Node, op expression.Op, with any) (operand *expressi
 			fits = object{"not": fits}
 		}
 		return operand, fits
-	case isLength(t) && isNumber:
+	case t.Op == expression.OpCall && t.Name == "len" && isNumber:
 		return t.Args[0], ofLength(op, number)
 	case t.Op == expression.OpCall && t.Name == "type" && op == expression.OpEqual:
 		name, _ := with.(string)
@@ -176,9 +176,6 @@ func compared(t *expression.Node, op expression.Op, with any) (operand *expressi
 	}
 	return nil, nil
 }
-
-// isLength reports whether a node is a call of len.
-func isLength(t *expression.Node) bool { return t.Op == expression.OpCall && t.Name == "len" }
 
 // ofLength is the schema of the values whose length meets a comparison.
 func ofLength(op expression.Op, c float64) any {

@@ -237,7 +237,7 @@ func (e *variables) open(a *predicate) truth {
 	x, y, op := t.Args[0], t.Args[1], t.Op
 	left, right := a.expr.Shape(x, nil), a.expr.Shape(y, nil)
 	if left > right {
-		left, right, x, y, op = right, left, y, x, turned(op)
+		left, right, x, y, op = right, left, y, x, turned[op]
 	}
 	equal := e.freely(a, left+" == "+right, a.written(x)+" == "+a.written(y))
 	below := e.freely(a, left+" < "+right, a.written(x)+" < "+a.written(y))
@@ -268,12 +268,8 @@ func (e *variables) freely(a *predicate, shape, text string) logic.Literal {
 }
 
 // turned is a comparison with its sides changed.
-func turned(op expression.Op) expression.Op {
-	switch op {
-	case expression.OpLess, expression.OpLessEqual:
-		return op + expression.OpMore - expression.OpLess
-	case expression.OpMore, expression.OpMoreEqual:
-		return op - expression.OpMore + expression.OpLess
-	}
-	return op
+var turned = map[expression.Op]expression.Op{
+	expression.OpEqual: expression.OpEqual, expression.OpUnequal: expression.OpUnequal,
+	expression.OpLess: expression.OpMore, expression.OpLessEqual: expression.OpMoreEqual,
+	expression.OpMore: expression.OpLess, expression.OpMoreEqual: expression.OpLessEqual,
 }

@@ -1,7 +1,9 @@
 package branch
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
@@ -26,7 +28,7 @@ const (
 // unions are what is known of results with alternatives.
 type unions struct {
 	of      *Conditions
-	refuted map[refutation]bool
+	refuted map[[2]any]bool         // whether no result satisfies two statements
 	left    int                     // steps that refuting may still take
 	known   map[*schema.Schema]bool // whether they have alternatives in them
 	some    bool                    // one has
@@ -128,19 +130,13 @@ func (u *unions) statement(v int32, a logic.Assignment, optional bool) (one stat
 
 // excluded reports whether no result satisfies two statements.
 func (u *unions) excluded(result *schema.Schema, a, b statement) bool {
-	key := refutation{result, a.at + "\x00" + b.at}
+	key := [2]any{result, a.at + "\x00" + b.at}
 	is, known := u.refuted[key]
 	if !known {
 		is = schema.Empty(schema.AllOf(result, a.says, b.says), unionSteps, &u.left)
 		u.refuted[key] = is
 	}
 	return is
-}
-
-// A refutation is a question whether a result can satisfy some statements.
-type refutation struct {
-	result     *schema.Schema
-	statements string
 }
 
 // statementOf is what an assignment says of the value of a variable: that it is there, and in one of its points.
@@ -209,36 +205,21 @@ func (u *unions) below(k heldKey) (steps []schema.Step, required, ok bool) {
 
 // isUnion reports whether the schema of a call's result contains alternatives.
 func (u *unions) isUnion(call *plan.Call) bool {
-	if call.Tool == nil || call.Tool.Output == nil || call.Each != nil || call.Produced != nil {
+	if call.Tool == nil || call.Each != nil || call.Produced != nil {
 		return false
 	}
 	is, known := u.known[call.Tool.Output]
 	if !known {
-		is = HasAlternatives(call.Tool.Output.Raw(), 12)
+		is = HasAlternatives(call.Tool.Output)
 		u.known[call.Tool.Output] = is
 	}
 	return is
 }
 
+var alternatives = regexp.MustCompile(`"(oneOf|anyOf|if|not|\$ref|dependentSchemas|dependencies|dependentRequired)":`)
+
 // HasAlternatives reports whether a schema holds keywords by which parts of a value hang together.
-func HasAlternatives(raw any, depth int) bool {
-	switch raw := raw.(type) {
-	case map[string]any:
-		for key, value := range raw {
-			switch key {
-			case "oneOf", "anyOf", "if", "not", "$ref", "dependentSchemas", "dependencies", "dependentRequired":
-				return true
-			}
-			if depth > 0 && HasAlternatives(value, depth-1) {
-				return true
-			}
-		}
-	case []any:
-		for _, one := range raw {
-			if depth > 0 && HasAlternatives(one, depth-1) {
-				return true
-			}
-		}
-	}
-	return false
+func HasAlternatives(s *schema.Schema) bool {
+	text, err := json.Marshal(s.Raw())
+	return err != nil || alternatives.Match(text)
 }
