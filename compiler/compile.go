@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"path"
 	"slices"
@@ -379,3 +380,9 @@ func (c *compilation) hold() {
 		}
 	}
 }
+
+// Reference is the reference of the plan language, in Markdown: a heading for each
+// section ("## Output paths and state").
+//
+//go:embed LANGUAGE.md
+var Reference string

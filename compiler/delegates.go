@@ -324,7 +324,8 @@ func (c *callReader) maySubstitute() bool {
 	refuse := func(rule *diag.Rule, key, name string) *diag.Diagnostic {
 		return c.Report(rule, c.Node.Get(key).Span(), "the tool %q doesn't let a call be carried out by %q", c.ToolName,
 			name).
-			Advise("leave %q out: a tool names those that it allows in its %[1]q, as {const: …} or {enum: […]}", key)
+			Advise("leave %q out: a tool lists the activities that it allows in %[1]q, as {const: …} or {enum: […]}",
+				key)
 	}
 	if c.Node.Get("_activity") != nil && c.plan.Activities[c.Activity] != nil &&
 		(untrusted || len(tool.Activities) > 0) && !effects.MayRun(tool, c.Activity) {

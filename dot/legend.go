@@ -1,6 +1,9 @@
 package dot
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A LegendEntry explains one sign that a drawing uses.
 type LegendEntry struct {
@@ -51,4 +54,90 @@ func (v View) Legend() []LegendEntry {
 	}
 	used[Data] = used[Data] && others // beside other lines it is to be told from them
 	return slices.DeleteFunc(slices.Clone(legend), func(e LegendEntry) bool { return !used[e.Of] })
+}
+
+// The colours are quiet ones that keep their contrast on white and in print;
+// what matters is always said in words, by signs, or by dashes, too. Red is for danger alone.
+const (
+	ink        = "#24292f"
+	muted      = "#59636e"
+	line       = "#8c959f"
+	dangerFill = "#fbdad5"
+	caution    = "#9a6700"
+	frameLine  = "#afb8c1"
+)
+
+// A paint is how a kind of node looks: its colours, and how round its corners are.
+type paint struct {
+	fill, border, text string
+	round              int
+}
+
+var paints = map[Kind]paint{
+	Call:    {"#f6f8fa", "#8c959f", ink, 5},
+	Effect:  {"#eaf7f5", "#5a9f97", ink, 0},
+	Latent:  {"#f7f2fd", "#9a7fd1", ink, 12},
+	Folded:  {"#eaeef2", "#6e7781", ink, 5},
+	Input:   {"#eaf4ff", "#6ea8dc", ink, 15},
+	Initial: {"#eaf4ff", "#6ea8dc", ink, 15},
+	Missing: {"#ffffff", "#8c959f", muted, 5},
+	Output:  {"#ebf8ee", "#68b37c", ink, 15},
+}
+
+// A tone is a colour that says how grave something is.
+type tone struct{ name, colour string }
+
+var tones = []tone{{"danger", "#b42318"}, {"caution", caution}, {"fine", "#1a7f37"}, {"working", "#0969da"},
+	{"differs", "#8250df"}, {"quiet", muted}}
+
+// tone is the colour of a mark.
+func (k MarkKind) tone() tone {
+	switch k {
+	case Destructive:
+		return tones[0]
+	case Error, Failed, Rejected, Cancelled, Warning, Writes, Leaves, Asks, UnknownEffect:
+		return tones[1]
+	case Done:
+		return tones[2]
+	case Running:
+		return tones[3]
+	case Added, Removed, Changed:
+		return tones[4]
+	}
+	return tones[5]
+}
+
+// frames are the names of the frames of the view, and by node which is its own; the first has no name and isn't drawn.
+func (v *View) frames() (names []string, of []int) {
+	names = []string{""}
+	for _, n := range v.Nodes {
+		at := slices.Index(names, n.Frame)
+		if at < 0 {
+			at = len(names)
+			names = append(names, n.Frame)
+		}
+		of = append(of, at)
+	}
+	return names, of
+}
+
+// framed writes the nodes of the view, a line each, within their frames.
+func (v *View) framed(b *strings.Builder, box func(*Node) string, begin func(number int, name string) string,
+	end string) {
+	names, of := v.frames()
+	for number, name := range names {
+		indent := "  "
+		if number > 0 {
+			b.WriteString(indent + begin(number, name) + "\n")
+			indent = "    "
+		}
+		for i := range v.Nodes {
+			if of[i] == number {
+				b.WriteString(indent + box(&v.Nodes[i]) + "\n")
+			}
+		}
+		if number > 0 {
+			b.WriteString("  " + end + "\n")
+		}
+	}
 }

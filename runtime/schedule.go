@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -84,4 +85,58 @@ func plain(t *plan.Template) bool {
 		}
 	}
 	return true
+}
+
+// A ready call and its position in the order of EXECUTION.md#order-of-calls: by its place in the plan, then by its
+// instance; a delegate's calls have the position of the delegate. So of delegates within delegates the first is carried
+// through before the next begins, and no more of them are at work than keep every place busy.
+type ready struct {
+	frame        *frame
+	call         int32
+	place, order int32
+}
+
+func (a ready) before(b ready) bool { return a.compare(b) < 0 }
+
+func (a ready) compare(b ready) int {
+	if a.place != b.place || a.order != b.order {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.order, b.order))
+	}
+	x, y := a.frame.path, b.frame.path
+	n, i, j := min(len(x), len(y)), a.call, b.call
+	if len(x) > n {
+		i = x[n]
+	}
+	if len(y) > n {
+		j = y[n]
+	}
+	return cmp.Or(slices.Compare(x[:n], y[:n]), cmp.Compare(i, j), len(x)-len(y))
+}
+
+// links say who waits for which call. Everybody waits for one call at a time: of those that must have settled the last,
+// and when that has settled, the next of them that hasn't.
+type links struct {
+	first []int32 // by call: who waits for it and came last, from 1; 0 for nobody
+	next  []int32 // by who waits: who came before and waits for the same call
+}
+
+// reach makes room for so many calls, and for so many who wait.
+func (l *links) reach(calls, waiting int) {
+	l.first = slices.Grow(l.first, calls-len(l.first))[:calls]
+	l.next = slices.Grow(l.next, waiting-len(l.next))[:waiting]
+}
+
+func (l *links) add(call, who int32) {
+	l.next[who] = l.first[call]
+	l.first[call] = who + 1
+}
+
+// take gives who waits for a call, one after the other: each may wait for another then.
+func (l *links) take(call int32) (who int32, ok bool) {
+	who = l.first[call] - 1
+	if who < 0 {
+		return 0, false
+	}
+	l.first[call] = l.next[who]
+	return who, true
 }

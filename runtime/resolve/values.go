@@ -4,12 +4,17 @@
 package resolve
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/runtime/dedupe"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
@@ -198,4 +203,72 @@ func (r *Resolver) Sees(read *plan.Read, message *state.Message) bool {
 	}
 	_, isBound := slices.BinarySearch(read.Writers, int32(message.Call))
 	return read.Sees(message.Call) && (isBound || r.Plan.Paths.Overlap(message.Path, read.Path))
+}
+
+// The bounds of a plan's output, which may hold one value in many places: those of any result.
+const (
+	maxOutputValues = 2_000_000
+	maxOutputText   = 8 << 20
+)
+
+// Output is the value of the plan's output, once all calls have settled, and how many of its parts are there.
+func (r *Resolver) Output() (value any, leaves int, failure *state.Failure) {
+	for i := range r.Plan.Reads {
+		if r.Plan.Reads[i].Call < 0 {
+			r.Reads[i] = Read{} // more may have been written since it was resolved last
+		}
+	}
+	v := Readiness{isOutput: true}
+	if r.Plan.Output != nil {
+		value, _ = r.value(r.Plan.Output, &v)
+	}
+	if v.Failure != nil {
+		v.Failure.Message = "the output " + v.Failure.Message
+	}
+	if room := (expression.Room{Values: maxOutputValues, Text: maxOutputText}); !room.Takes(value, math.MaxInt) {
+		v.Failure = &state.Failure{Code: CodeLimit,
+			Message: fmt.Sprintf("the plan's output is too large: it may have %d MiB "+
+				"of text and %d values", maxOutputText>>20, maxOutputValues)}
+	}
+	if v.Failure != nil && v.Failure.Code == CodeLimit {
+		value = nil
+	}
+	return value, v.leaves, v.Failure
+}
+
+// hasLeaf reports whether a value is more than lists and objects without anything in them.
+func hasLeaf(value any) bool {
+	switch v := value.(type) {
+	case []any:
+		return slices.ContainsFunc(v, hasLeaf)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Sorted(maps.Keys(v)), func(key string) bool { return hasLeaf(v[key]) })
+	}
+	return true
+}
+
+// Secrets are those in the store that are known by now: they are learned with the first text about it.
+func (s *Store) Secrets() *redact.Set {
+	if s.secrets == nil {
+		s.secrets = &redact.Set{}
+		data, own := Mapping(s.Log.Given("data")), cmp.Or(s.Judging, s.Plan)
+		for _, p := range slices.Compact([]*plan.Plan{own, own.Full()}) { // an instance may have schemas of its own
+			compiler.LearnSecrets(s.secrets, nil, s.Log.Given("input"), p.InputSchema)
+			compiler.LearnSecrets(s.secrets, nil, s.Log.Given("state"), p.StateSchema)
+			compiler.LearnSecrets(s.secrets, nil, any(data), nil)
+			for _, kind := range slices.Sorted(maps.Keys(p.DataSchemas)) {
+				compiler.LearnSecrets(s.secrets, []expression.Segment{{Key: kind}}, data[kind], p.DataSchemas[kind])
+			}
+		}
+	}
+	for messages := s.Log.Messages(); s.Learned < len(messages); s.Learned++ {
+		m := &messages[s.Learned]
+		if record, ok := m.Value.(map[string]any); ok && m.Failure && record["code"] != nil &&
+			record["message"] != nil {
+			compiler.LearnSecrets(s.secrets, nil, m.Value, nil) // it is known already, whatever the path is called
+			continue
+		}
+		compiler.LearnSecrets(s.secrets, s.Plan.Paths.Segments(m.Path), m.Value, s.SchemaAt(m.Path))
+	}
+	return s.secrets
 }
