@@ -71,10 +71,7 @@ func shorten(s string, limit int) string {
 // whose text a backslash begins an escape: \N would be the node's name.
 var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", `\`, `\\`)
 
-// quoteDOT writes text as a quoted string of DOT's. In tooltips
-// entities are read once, and then escapes twice.
-func quoteDOT(s string) string { return `"` + dotEscaper.Replace(s) + `"` }
-
+// dotEscaper makes text fit for quotes of DOT's. In tooltips entities are read once, and then escapes twice.
 var dotEscaper = strings.NewReplacer(`\`, `\\\\`, `"`, `\"`, "&", "&amp;", "\n", `\n`)
 
 // escapeMermaid makes text fit for a quoted label of Mermaid's. Everything but

@@ -99,5 +99,5 @@ func tooltipDOT(tip string) string {
 	if tip == "" {
 		return ""
 	}
-	return "tooltip=" + quoteDOT(tip)
+	return `tooltip="` + dotEscaper.Replace(tip) + `"`
 }

@@ -57,7 +57,8 @@ func missingOutputs(p *Pass) {
 		case !missing[i].Possible && !missing[i].Impossible && !e.Exhausted():
 			what := "on which branches " + quote(short(leaves[i].Node.Text)) + " is there"
 			analysis.Unanswered(p, leaves[i].Node.Span(), nil, what)
-		case missing[i].Possible && (present[i].Possible || p.Flow.Lacks != nil && mayBeThere(p, leaves[i])):
+		case missing[i].Possible && (present[i].Possible || p.Flow.Lacks != nil && // other instances have it
+			!slices.ContainsFunc(leaves[i].Reads, func(r int) bool { return !p.Flow.MayBeThere(&p.Plan.Reads[r]) })):
 			// A condition that no value was found for can most likely go either way; of
 			// two it isn't known whether they can together.
 			if branch := e.Decisions(lacks[i], missing[i].Assignment); Undecided(branch) < 2 {
@@ -65,11 +66,6 @@ func missingOutputs(p *Pass) {
 			}
 		}
 	}
-}
-
-// mayBeThere reports whether something may put a value where each reference of a leaf looks: other instances have it.
-func mayBeThere(p *Pass, leaf *plan.Template) bool {
-	return !slices.ContainsFunc(leaf.Reads, func(r int) bool { return !p.Flow.MayBeThere(&p.Plan.Reads[r]) })
 }
 
 // GivesOutput reports whether it is the plan's own output that a run gives, and that it fails without any.

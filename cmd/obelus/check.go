@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
@@ -61,7 +62,8 @@ func (c *cli) check(o *checking) (err error) {
 	out := bufio.NewWriter(c.out)
 	defer func() { err = cmp.Or(out.Flush(), err) }()
 	r := &reporter{cli: c, checking: o, reported: map[string]bool{}, out: struct{ io.Writer }{out}}
-	r.text, r.total.Excluded = textOptions(c.out), o.reading.Excluded
+	r.text, r.total.Excluded = terminal.TextOptions(c.out), o.reading.Excluded
+	r.text.Fixed = "--fix does it"
 	r.text.Evidence = o.Explain
 	if err := r.judgeFiles(files); err != nil {
 		return err

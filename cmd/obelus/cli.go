@@ -120,13 +120,6 @@ func panicPlace() string {
 	return ""
 }
 
-// textOptions fit findings to the stream that they are shown on.
-func textOptions(stream any) diag.TextOptions {
-	o := terminal.TextOptions(stream)
-	o.Fixed = "--fix does it"
-	return o
-}
-
 // newReading reads documents as the global flags say, and reports which configurations it ignores.
 func (c *cli) newReading() *project.Reader {
 	if n := len(c.readers); n > 0 {

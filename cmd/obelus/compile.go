@@ -104,7 +104,7 @@ func (c *cli) faultyPlan(p *project.Program, format string, status ending) error
 	if format == "json" {
 		c.out.Keep(summary.JSON(c.out))
 	} else {
-		c.out.Keep(summary.Text(c.out, textOptions(c.out)))
+		c.out.Keep(summary.Text(c.out, terminal.TextOptions(c.out)))
 	}
 	return status
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/rules"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -235,7 +236,7 @@ func (c *cli) show(found []diag.Diagnostic, format string) {
 	if format == "json" {
 		c.out.Keep(diag.JSON(c.out, found))
 	} else {
-		c.out.Keep(diag.Text(c.out, found, textOptions(c.out)))
+		c.out.Keep(diag.Text(c.out, found, terminal.TextOptions(c.out)))
 	}
 }
 

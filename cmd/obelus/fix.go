@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -30,7 +31,7 @@ func (c *cli) fix(o *checking) error {
 			return err
 		case o.Diff && made > 0:
 			found = ending(statusFound)
-			err = diag.Diff(c.out, one.Name, before, after, textOptions(c.out))
+			err = diag.Diff(c.out, one.Name, before, after, terminal.TextOptions(c.out))
 		case o.Diff:
 		case one.Name == "-":
 			o.reading.Stdin, next.out = bytes.NewReader(after), c.err

@@ -7,13 +7,6 @@ import (
 	"github.com/expr-lang/expr/file"
 )
 
-// complaints are what the parser's messages mean, by a part of them. %q is the token.
-var complaints = []struct{ part, message, help string }{
-	{"literal", "%q isn't a number", "whole numbers go up to 9007199254740991"},
-	{"number", "%q isn't a number", "whole numbers go up to 9007199254740991"},
-	{"escape", "the text has an escape that means no character", "write \\\\ for a backslash"},
-}
-
 const noOperator, onlyItem = "is no operator", "only stands for an item inside a function such as filter"
 
 // signs are what is wrong with operators that don't exist, and with those that are where none can be.
@@ -53,10 +46,15 @@ func (s *scan) fault(i int, message, help string) *Error {
 func (s *scan) explain(i int, complaint string) *Error {
 	t, word := s.tokens[i], s.word(i)
 	its := quote(word) + " "
-	for _, c := range complaints {
-		if strings.Contains(complaint, c.part) {
-			return s.fault(i, strings.Replace(c.message, "%q", quote(word), 1), c.help)
-		}
+	number := i
+	if i > 0 && t.kind != tokenNumber { // the parser stops behind it
+		number--
+	}
+	switch isNumber := s.tokens[number].kind == tokenNumber; {
+	case strings.Contains(complaint, "escape"):
+		return s.fault(i, "the text has an escape that means no character", "write \\\\ for a backslash")
+	case isNumber && (strings.Contains(complaint, "literal") || strings.Contains(complaint, "number")):
+		return s.fault(number, quote(s.word(number))+" isn't a number", "whole numbers go up to 9007199254740991")
 	}
 	before, after, bracket := "", s.text[t.end:], s.bracketAround(i)
 	if i > 0 {

@@ -116,8 +116,7 @@ func keyText(v any) (string, bool) {
 	return "", false
 }
 
-func sortList(c invocation) any { return c.sorted(c.list(0), 1) }
-func sortBy(c invocation) any   { return c.sorted(c.turns(), 2) }
+func sortBy(c invocation) any { return c.sorted(c.turns(), 2) }
 
 // sorted are the items in the order of their keys, as an argument says: "asc" or "desc".
 func (c invocation) sorted(keys []any, argument int) any {

@@ -90,7 +90,8 @@ var functionTable = []function{
 	{signature: "lower(string) string", scan: 8, grow: 3},
 	{signature: "split(string, separator string, most integer?) [string]", scan: 8, cost: costOfSplit},
 	{signature: "splitAfter(string, separator string, most integer?) [string]", scan: 8, cost: costOfSplit},
-	{signature: "replace(string, old string, new string, most integer?) string", scan: 8, grow: 1, cost: costOfReplace},
+	{signature: "replace(string, old string, new string, most integer?) string", scan: 8, grow: 1,
+		cost: func(c invocation) { c.grow(c.occurrences(3) * len(c.text(2))) }},
 	{signature: "repeat(string, times integer) string", run: repeat},
 	{signature: "join(list, separator string?) string", partial: true, cost: costOfJoin},
 	{signature: "indexOf(string, part string) number", scan: 8, run: index(strings.Index)},
@@ -136,7 +137,8 @@ var functionTable = []function{
 	{signature: "uniq(list) same", grow: 2 * objectField, items: distinct, run: uniq},
 	{signature: "concat(list...) list", items: allOperands, cost: costOfConcat},
 	{signature: "flatten(list) list", cost: costOfFlatten},
-	{signature: "sort(list, order string?) same", partial: true, grow: 3 * listItem, items: asMany, run: sortList},
+	{signature: "sort(list, order string?) same", partial: true, grow: 3 * listItem, items: asMany,
+		run: func(c invocation) any { return c.sorted(c.list(0), 1) }},
 
 	// Those that evaluate an expression for each item of a list.
 	{signature: "all(list, #boolean) boolean", run: find(slices.All, false, isNone)},

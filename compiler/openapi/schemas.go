@@ -249,7 +249,10 @@ func (r *reading) behind(v any) map[string]any {
 		only := any(nil)
 		for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 			list, _ := m[key].([]any)
-			if list = slices.DeleteFunc(slices.Clone(list), isNull); len(list) == 1 {
+			if list = slices.DeleteFunc(slices.Clone(list), func(v any) bool {
+				m, _ := v.(map[string]any)
+				return m["type"] == "null"
+			}); len(list) == 1 {
 				only = list[0]
 			}
 		}
@@ -259,11 +262,6 @@ func (r *reading) behind(v any) map[string]any {
 		v = only
 	}
 	return nil
-}
-
-func isNull(v any) bool {
-	m, _ := v.(map[string]any)
-	return m["type"] == "null"
 }
 
 // shape is the one type that a schema declares for its values besides null:

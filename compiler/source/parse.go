@@ -252,25 +252,15 @@ func (b *builder) checkNumber(n *Node, digits string, integer bool) bool {
 			b.limits.Number)
 		return false
 	}
-	if problem := inexact(n.Text, digits, integer); problem != "" &&
-		!(integer && (b.file.Format == JSONData && keepsDigits(digits) || asCanonical(digits))) {
+	// Canonical JSON (RFC 8785) writes 1e17 as an integer, and a compiled plan is a document again.
+	v, err := strconv.ParseFloat(digits, 64)
+	whole := integer && err == nil && (b.file.Format == JSONData && strconv.FormatFloat(v, 'f', 0, 64) == digits ||
+		math.Abs(v) < 1e21 && strconv.FormatFloat(v, 'f', -1, 64) == digits)
+	if problem := inexact(n.Text, digits, integer); problem != "" && !whole {
 		b.report(codeSyntax, n.Start, n.End, help, "%s", problem)
 		return false
 	}
 	return true
-}
-
-// asCanonical reports whether an integer is written as canonical JSON (RFC 8785)
-// writes its float64: so comes 1e17 out of a compiled plan, which is a document again.
-func asCanonical(integer string) bool {
-	v, err := strconv.ParseFloat(integer, 64)
-	return err == nil && math.Abs(v) < 1e21 && strconv.FormatFloat(v, 'f', -1, 64) == integer
-}
-
-// keepsDigits reports whether float64 holds an integer.
-func keepsDigits(integer string) bool {
-	v, err := strconv.ParseFloat(integer, 64)
-	return err == nil && strconv.FormatFloat(v, 'f', 0, 64) == integer
 }
 
 // Inexact says what is lost of a number, as JSON writes it, where it becomes a

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -44,6 +45,19 @@ func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ m
 	}
 	for _, key := range ofState {
 		initial = add(initial, p.StateSchema, key, &made.State, func(one plan.Instance) any { return one.State })
+	}
+	all := state.Over(p.Input, input)
+	if len(p.Instances) > 0 || p.InputSchema.Validate(all) == nil {
+		return input, initial, made
+	}
+	value, _ := p.InputSchema.Sample(rand.New(rand.NewPCG(seed, count))) // one key demands another
+	if sample := state.Over(value, all); p.InputSchema.Validate(sample) == nil {
+		for _, key := range slices.Sorted(maps.Keys(sample)) {
+			if _, exists := all[key]; !exists {
+				made.Input = append(made.Input, key)
+			}
+		}
+		input = sample
 	}
 	return input, initial, made
 }
