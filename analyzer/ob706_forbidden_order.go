@@ -155,23 +155,27 @@ func eachPair(p *Pass, g *dag.Graph, shares []share, f func(y, x *share, ordered
 // tooOften are the calls with which subjects may start more often than they may: those that are sure to count under one
 // value, or else those that may.
 func tooOften(p *Pass, c *policy.Check, shares []share) (all []misorder) {
+	var keys []string
+	alike, open := map[string][]share{}, []share(nil)
+	for _, y := range shares {
+		if alike[y.key] == nil {
+			keys = append(keys, y.key)
+		}
+		if alike[y.key] = append(alike[y.key], y); !y.literal() {
+			open = append(open, y)
+		}
+	}
 	for _, certain := range []bool{true, false} {
-		known := map[string]bool{"": certain}
-		for i := range shares {
-			key := shares[i].key
-			if known[key] || len(all) > 0 && !certain || !p.Flow.Conditions().Work(len(shares)) {
+		for _, key := range keys {
+			of := alike[key]
+			switch {
+			case certain && key == "", !certain && len(all) > 0:
 				continue
+			case !certain:
+				of = append(slices.Clip(of), slices.DeleteFunc(slices.Clone(open),
+					func(y share) bool { return y.key == key })...)
 			}
-			known[key] = true
-			var alike, others []share
-			for _, y := range shares {
-				if y.key == key {
-					alike = append(alike, y)
-				} else if !certain && !y.literal() {
-					others = append(others, y)
-				}
-			}
-			all = append(all, together(p, c, append(alike, others...), certain)...)
+			all = append(all, together(p, c, of, certain)...)
 		}
 	}
 	return all

@@ -200,11 +200,6 @@ func (l *Literal) UnmarshalJSON(text []byte) error {
 // IsZero reports whether there is no value, which null is.
 func (l Literal) IsZero() bool { return l.Text == nil }
 
-// sameSecret reports whether two values that look the same are, as far as both are known.
-func (l Literal) sameSecret(o Literal) bool {
-	return l.secret == "" || o.secret == "" || l.secret == o.secret
-}
-
 // value is the value itself, less its secrets.
 func (l Literal) value() (v any) {
 	_ = json.Unmarshal(l.Text, &v)

@@ -20,7 +20,8 @@ func danglingReferences(p *Pass) {
 	reads := p.Plan.Reads
 	never := func(r int) bool {
 		read := &reads[r]
-		return !p.Flow.MayBeThere(read) || !p.Within && (p.Flow.BelowNull(read) || precedesErrors(p, read))
+		return !p.Flow.MayBeThere(read) || !p.Within && (p.Flow.BelowNull(read) || read.Ref.Kind == "error" &&
+			(read.Call >= 0 || len(p.Plan.Calls) == 0) && GivesOutput(p) && len(p.Plan.Errors) == 0)
 	}
 	isOutputEmpty := sync.OnceValue(func() bool { return isOutputEmpty(p, never) })
 	p.Expressions(func(call *plan.Call, t *plan.Template) {
@@ -60,11 +61,6 @@ func isOutputEmpty(p *Pass, never func(read int) bool) bool {
 		}
 	}
 	return GivesOutput(p) && !HasLiterals(p.Plan.Output)
-}
-
-// precedesErrors reports whether a read is of errors that no run without a planner has yet: those of earlier ticks.
-func precedesErrors(p *Pass, r *plan.Read) bool {
-	return r.Ref.Kind == "error" && (r.Call >= 0 || len(p.Plan.Calls) == 0) && GivesOutput(p) && len(p.Plan.Errors) == 0
 }
 
 // isCycle reports whether a call waits for itself, by writing a path that it reads.

@@ -154,8 +154,10 @@ func saysSecret(s *schema.Schema) bool {
 
 // holdsSecrets reports whether what a schema describes has a part that is secret.
 func holdsSecrets(of *schema.Schema) (holds bool) {
-	names(nil, nil, of, func([]expression.Segment, string) { holds = true })
-	return holds || of.HasSecrets()
+	if holds = of.HasSecrets(); !holds {
+		names(nil, nil, of, func([]expression.Segment, string) { holds = true })
+	}
+	return holds
 }
 
 // values adds what policies say of what stands there.

@@ -172,7 +172,9 @@ func own(n *ast.Node, step Step, within Kinds) reach {
 		return r
 	}
 	r.described = o.Properties != nil || o.Patterns != nil || o.Additional != nil
-	r.open = allowsMore(o)
+	// It explicitly allows properties that aren't declared.
+	r.open = o.Additional != nil && o.Additional.Verdict != ast.Never ||
+		o.Unevaluated != nil && o.Unevaluated.Verdict != ast.Never
 	parts := o.Judges(o.Properties[step.Key], func(p *regex.Pattern) bool { return p.Match(step.Key) })
 	if parts != nil {
 		// A map from any name to one kind of value declares no names, and none is unknown to it.
@@ -187,12 +189,6 @@ func own(n *ast.Node, step Step, within Kinds) reach {
 	}
 	r.required = only && slices.Contains(o.Required, step.Key)
 	return r.settle()
-}
-
-// allowsMore reports whether the schema explicitly allows properties that aren't declared.
-func allowsMore(o *ast.ObjectRules) bool {
-	return o != nil && (o.Additional != nil && o.Additional.Verdict != ast.Never ||
-		o.Unevaluated != nil && o.Unevaluated.Verdict != ast.Never)
 }
 
 // settle draws the conclusion of a schema that accepts nothing.

@@ -190,7 +190,7 @@ func (s *peer) lost(c *contact, what string, r *request) error {
 	case why == "":
 		why = "it has ended (" + c.p.ending() + ")"
 	}
-	if !c.p.wait(0) {
+	if !c.p.wait(drain) {
 		why += "; its process doesn't even die when killed"
 	}
 	stderr := c.p.stderr.text(s.hide)

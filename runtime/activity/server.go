@@ -195,7 +195,7 @@ func receive(session *mcp.Session, line []byte) error {
 		return nil
 	}
 	_, err := session.Receive(line)
-	if err != nil {
+	if err != nil && strings.HasPrefix(err.Error(), "this is") {
 		err = fmt.Errorf("it must write one message of JSON-RPC a line to stdout: %w", err)
 	}
 	return err

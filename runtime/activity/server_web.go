@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/tmaxmax/go-sse"
 
@@ -23,6 +25,9 @@ import (
 func (e environment) endpoint(of *plan.Server) string {
 	return kinds.Filled(of.URL, func(name string) string { return url.PathEscape(e.get(name)) })
 }
+
+// reconnectPause is how long to wait before an answer that broke off is continued.
+const reconnectPause = time.Second
 
 // A remote is the way to a server that isn't started here (MCP's streamable HTTP). What is lost on it isn't sent
 // again: nobody knows whether it came.
@@ -70,8 +75,11 @@ func (w *remote) request(ctx context.Context, method string, body []byte, last s
 	if err != nil {
 		return nil, err
 	}
-	if answer.StatusCode >= 300 { // which is this request's alone
+	if answer.StatusCode < 200 || answer.StatusCode >= 300 { // which is this request's alone
 		defer answer.Body.Close()
+		if answer.StatusCode < 200 { // what follows is no answer, and has no end
+			answer.Body = http.NoBody
+		}
 		content, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
 		return nil, &errStatus{answer.StatusCode, answer.Header, content}
 	}
@@ -90,8 +98,16 @@ func (w *remote) send(ctx context.Context, text []byte, sent func()) error {
 			answer.Body.Close()
 			return io.EOF
 		}
-		if last, err = w.receive(answer, last); err == nil {
-			answer, err = w.request(ctx, http.MethodGet, nil, last, nil)
+		if last, err = w.receive(answer, last); err != nil {
+			break
+		}
+		select {
+		case <-time.After(reconnectPause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if answer, err = w.request(ctx, http.MethodGet, nil, last, nil); err != nil {
+			err = fmt.Errorf("its answer broke off, and isn't continued: %v", err)
 		}
 	}
 	return err
@@ -109,13 +125,14 @@ func (w *remote) receive(answer *http.Response, before string) (last string, err
 		return "", cmp.Or(err, io.EOF)
 	}
 	last = before
-	for e, err := range sse.Read(answer.Body, &sse.ReadConfig{MaxEventSize: maxOutput + envelope}) {
+	body := io.MultiReader(answer.Body, strings.NewReader("\n\n")) // the last event may lack its end
+	for e, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: maxOutput + envelope}) {
 		if err != nil && last == before {
 			return "", err
 		} else if err != nil {
 			break
 		}
-		if last = e.LastEventID; e.Data == "" {
+		if last = e.LastEventID; e.Data == "" || e.Type != "" && e.Type != "message" {
 			continue
 		}
 		if answered, err := w.session.Receive([]byte(e.Data)); err != nil || answered {
@@ -132,7 +149,10 @@ func (w *remote) receive(answer *http.Response, before string) (last string, err
 func (w *remote) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), w.grace)
 	defer cancel()
-	if w.id == "" {
+	w.mu.Lock()
+	id := w.id
+	w.mu.Unlock()
+	if id == "" {
 		return
 	}
 	if answer, err := w.request(ctx, http.MethodDelete, nil, "", nil); err == nil {

@@ -53,6 +53,16 @@ func TestServersSayNoToOneCall(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		case asked.Params.Name == "other":
 			answer("4711", done)
+		case asked.Params.Name == "float":
+			answer(string(asked.ID)+".0", done)
+		case asked.Params.Name == "events": // of another type, and without a line end at the last
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "event: ping\ndata: alive\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", asked.ID, done)
+		case asked.Params.Name == "broken":
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "id: 1\ndata:\n\n")
+		case r.Method == http.MethodGet:
+			w.WriteHeader(http.StatusMethodNotAllowed)
 		case len(asked.ID) > 0:
 			answer(string(asked.ID), done)
 		default:
@@ -65,7 +75,7 @@ func TestServersSayNoToOneCall(t *testing.T) {
 	here, _ := hosts.Parse("127.0.0.1")
 	s := openTools(t, Options{Hosts: hosts.Rules{{By: "the test", Entries: []hosts.Entry{here}, Adds: true, Counts: true}}}, func(tool string) *plan.Activity {
 		return &plan.Activity{Name: tool, Kind: "mcp", Remote: tool, Server: &plan.Server{Activity: plan.Activity{Name: "docs"}, URL: at.URL}}
-	}, "waits", "busy", "page", "lost", "other", "fine")
+	}, "waits", "busy", "page", "lost", "other", "float", "events", "broken", "fine")
 	waited := make(chan error, 1)
 	go func() {
 		r, err := s.Run(t.Context(), "waits", Request{})
@@ -75,7 +85,14 @@ func TestServersSayNoToOneCall(t *testing.T) {
 		waited <- err
 	}()
 	<-going
-	_, err := s.Run(t.Context(), "busy", Request{})
+	for _, name := range []string{"float", "events"} {
+		if r, err := s.Run(t.Context(), name, Request{}); err != nil || r.Value != name {
+			t.Errorf("%s: %v, %v", name, r.Value, err)
+		}
+	}
+	_, err := s.Run(t.Context(), "broken", Request{})
+	failure(t, err, "error", `the tool "broken" of the MCP server "docs" hasn't answered: its answer broke off, and isn't continued: it got 405 Method Not Allowed`)
+	_, err = s.Run(t.Context(), "busy", Request{})
 	f := failure(t, err, "http-429", `the tool "busy" of the MCP server "docs" hasn't answered: it got 429 Too Many Requests: "{\"slow\":\"down\"}"`)
 	if want := map[string]any{"status": 429.0, "retryAfter": 2.0, "body": map[string]any{"slow": "down"}}; f.After != 2*time.Second || !reflect.DeepEqual(f.Details, want) {
 		t.Errorf("%v, %v", f.After, f.Details)
@@ -90,7 +107,7 @@ func TestServersSayNoToOneCall(t *testing.T) {
 	failure(t, err, CodeError, `hasn't answered: its connection broke, and what was asked may have arrived: EOF`)
 	_, err = s.Run(t.Context(), "other", Request{})
 	failure(t, err, CodeError, `hasn't answered: it has answered something else`)
-	if r, err := s.Run(t.Context(), "fine", Request{}); err != nil || r.Value != "fine" || sessions != 3 {
+	if r, err := s.Run(t.Context(), "fine", Request{}); err != nil || r.Value != "fine" || sessions != 4 {
 		t.Errorf("%v, %v after %d sessions", r.Value, err, sessions)
 	}
 }

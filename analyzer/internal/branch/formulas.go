@@ -84,17 +84,13 @@ func (f *formula) valueOf(r int) valued {
 		}
 	}
 	v.there = f.unknown(true)
-	if v.solid = v.there; !f.neverNull(r) {
+	read := &f.plan.Reads[r] // that schemas say is always there, and never null
+	if v.solid = v.there; compiler.ReadsItem(f.plan, read) || !f.facts.Domain(read).Sure ||
+		f.read(r) != (valued{logic.True, logic.True}) {
 		v.solid = f.And(v.there, f.unknown(true))
 	}
 	f.alone[r] = v
 	return v
-}
-
-// neverNull reports whether schemas say that something is there for a read, and never null.
-func (f *formula) neverNull(r int) bool {
-	read := &f.plan.Reads[r]
-	return !compiler.ReadsItem(f.plan, read) && f.read(r) == valued{logic.True, logic.True} && f.facts.Domain(read).Sure
 }
 
 // value is whether a term has a value where presence counts.

@@ -100,7 +100,7 @@ func (s *Session) Begin(ctx context.Context) error {
 		Version string `json:"protocolVersion"`
 	}
 	if json.Unmarshal(came, &result) != nil || !slices.Contains(versions, result.Version) {
-		return fmt.Errorf("it speaks the version %q of the protocol, and obelus speaks those from %s to %s",
+		return fmt.Errorf("it speaks the version %.40q of the protocol, and obelus speaks those from %s to %s",
 			result.Version, versions[0], versions[len(versions)-1])
 	}
 	s.mu.Lock()
@@ -193,9 +193,13 @@ func (s *Session) Receive(text []byte) (isAnswer bool, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if answered := s.waiting[string(m.ID)]; answered != nil && m.Method == "" {
+	id := string(m.ID)
+	if n, err := strconv.ParseFloat(id, 64); err == nil { // 3.0 is 3
+		id = strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	if answered := s.waiting[id]; answered != nil && m.Method == "" {
 		s.unasked, s.asks = 0, 0
-		delete(s.waiting, string(m.ID))
+		delete(s.waiting, id)
 		answered <- m
 		return true, nil
 	}
