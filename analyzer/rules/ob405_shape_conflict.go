@@ -48,10 +48,10 @@ func shapeConflicts(p *Pass) {
 
 // conflict is why a write can't be where an earlier write or the initial state is, at its path or above it; "" where
 // it can.
-func conflict(p *Pass, w write, at pathtree.ID, initial bool) (string, write) {
+func conflict(p *Pass, w write, at pathtree.ID, initial bool) (why string, first write) {
 	needed := w.needs(p, at)
 	if needed == 0 {
-		return "", write{}
+		return "", first
 	}
 	for _, writers := range [][]plan.Writer{p.Plan.Writers(at), p.Plan.WritersAt(at)} {
 		own, _ := slices.BinarySearchFunc(writers, w.call.Index,
@@ -64,30 +64,30 @@ func conflict(p *Pass, w write, at pathtree.ID, initial bool) (string, write) {
 				if path.ID != near.Path {
 					continue
 				}
-				first := write{p.Plan.Calls[near.Call], i, path}
-				if why := conflictOf(p, first, w, at); why != "" {
-					return why, first
+				by := write{p.Plan.Calls[near.Call], i, path}
+				if why = conflictOf(p, by, w, at); why != "" {
+					return why, by
 				}
 			}
 		}
 	}
 	if !initial || at == w.path.ID {
-		return "", write{}
+		return "", first
 	}
 	value, there := p.Plan.Paths.Walk(p.Plan.State, at)
 	if kind := schema.KindOf(value); there && value != nil && kind != needed && p.Plan.Paths.Kind(at) == "state" &&
 		p.Plan.Paths.Depth(at) > 1 && !slices.ContainsFunc(p.Plan.Writers(at), func(o plan.Writer) bool {
 		return o.Sets && p.Plan.Paths.IsAbove(o.Path, at) && isBefore(p, o.Call, w.call)
 	}) {
-		return fmt.Sprintf("the initial state has %s at %q, and this needs %s", kind, p.Path(at), needed), write{}
+		return fmt.Sprintf("the initial state has %s at %q, and this needs %s", kind, p.Path(at), needed), first
 	}
 	if index := p.Plan.Paths.Segment(w.below(p, at)).Index; needed == schema.Array {
 		if most := longest(p, at, w); most >= 0 && index > most {
 			return fmt.Sprintf("%q has no more than %d items by then, and an index may be at most the length of "+
-				"the list", p.Path(at), most), write{}
+				"the list", p.Path(at), most), first
 		}
 	}
-	return "", write{}
+	return "", first
 }
 
 // maxHolders bounds how many of those that write to one value are looked at: those that are listed next to a call.
@@ -115,11 +115,9 @@ func (w write) below(p *Pass, at pathtree.ID) pathtree.ID {
 }
 
 // conflictOf is why a write can't follow another at a path or below it; "" where it can.
-func conflictOf(p *Pass, first, w write, at pathtree.ID) string {
+func conflictOf(p *Pass, first, w write, at pathtree.ID) (why string) {
 	failures, part := first.isFailure() && w.isFailure(), at
 	made, needed := first.needs(p, at), w.needs(p, at)
-	why := fmt.Sprintf("%q needs %s at %q for %q, and this needs %s", first.call.Name, made, p.Path(at),
-		p.Path(first.path.ID), needed)
 	switch {
 	case made == needed:
 		return ""
@@ -127,7 +125,6 @@ func conflictOf(p *Pass, first, w write, at pathtree.ID) string {
 		if first.route != w.route || first.path.Start >= w.path.Start || made == 0 {
 			return ""
 		}
-		return why
 	case flow.Waits(first.call, w.call), first.call.Index > w.call.Index && !flow.Waits(w.call, first.call):
 		return "" // not the first of the two
 	case made == 0:
@@ -150,13 +147,15 @@ func conflictOf(p *Pass, first, w write, at pathtree.ID) string {
 	case !failures && (first.isFailure() && first.path.ID == at || w.isFailure() && w.path.ID == at):
 		return ""
 	}
-	if sets := first.call.Method == plan.Set || w.call.Method == plan.Set; !failures &&
+	// Only one of them is ever written, or they conflict in any case.
+	if sets := first.call.Method == plan.Set || w.call.Method == plan.Set; first.call != w.call && (!failures &&
 		p.Plan.Paths.Overlap(first.path.ID, w.path.ID) &&
-		(p.Plan.Writes == plan.Once || sets && !flow.Waits(w.call, first.call)) {
-		return "" // only one of them is ever written, or they conflict in any case
-	}
-	if !bothRemain(p, first, w, part) {
+		(p.Plan.Writes == plan.Once || sets && !flow.Waits(w.call, first.call)) || !bothRemain(p, first, w, part)) {
 		return ""
+	}
+	if why == "" { // paths may be long
+		why = fmt.Sprintf("%q needs %s at %q for %q, and this needs %s", first.call.Name, made, p.Path(at),
+			p.Path(first.path.ID), needed)
 	}
 	return why
 }

@@ -44,8 +44,7 @@ func find(
 	}
 }
 
-func isNone(_ []any, i int) any  { return i < 0 }
-func isFound(_ []any, i int) any { return i >= 0 }
+func isNone(_ []any, i int) any { return i < 0 }
 
 func itemAt(list []any, i int) any {
 	if i < 0 {

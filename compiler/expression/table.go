@@ -143,7 +143,7 @@ var functionTable = []function{
 	// Those that evaluate an expression for each item of a list.
 	{signature: "all(list, #boolean) boolean", run: find(slices.All, false, isNone)},
 	{signature: "none(list, #boolean) boolean", run: find(slices.All, true, isNone)},
-	{signature: "any(list, #boolean) boolean", run: find(slices.All, true, isFound)},
+	{signature: "any(list, #boolean) boolean", run: find(slices.All, true, func(_ []any, i int) any { return i >= 0 })},
 	{signature: "one(list, #boolean) boolean", run: one},
 	{signature: "count(list, #boolean?) number", run: count},
 	{signature: "find(list, #boolean) item", run: find(slices.All, true, itemAt)},
