@@ -50,11 +50,11 @@ func applied(p *plan.Plan, found []diag.Diagnostic, c Config) (all []diag.Diagno
 	all, unjudged = slices.Clone(found), kindsOfJudgement
 	if p.Root != nil { // what couldn't be read at all isn't judged
 		groups := groupsOf(p)
-		whole := p
+		judged := p
 		if len(groups) == 1 {
-			whole = planFor(p, groups[0].members)
+			judged = planFor(p, groups[0].members)
 		}
-		pass := analysis.NewPass(whole, analysis.UnknownFacts(p, found))
+		pass := analysis.NewPass(judged, analysis.UnknownFacts(p, found))
 		*analysis.Kept[Replay](pass.Shared), *analysis.Kept[SampleRun](pass.Shared) = c.Replay, c.SampleRun
 		pass.Surroundings = analysis.Surroundings{
 			Shared: pass.Shared, Delegates: c.delegates, Within: c.within, Machine: c.Machine, Permit: c.Permit,

@@ -144,7 +144,7 @@ type maker struct {
 }
 
 // nobody is who writes what a run begins with.
-const nobody = -1
+const noWriter = -1
 
 // A demand is a path and what must be there: a value, or anything at all unless something is.
 type demand struct {
@@ -181,7 +181,7 @@ func (m *maker) require(u *plan.Unordered, calls []int32) {
 				}
 				writers := r.Writers
 				if len(writers) == 0 {
-					writers = []int32{nobody}
+					writers = []int32{noWriter}
 				}
 				for _, w := range writers {
 					if !fixed {
@@ -216,7 +216,7 @@ func (m *maker) room(call *plan.Call, writers []int32) {
 func (m *maker) beginning() (input, state map[string]any) {
 	p := m.pass.Plan
 	begins := map[string]any{"input": p.Input, "state": p.State}
-	for _, one := range m.leaves[nobody] {
+	for _, one := range m.leaves[noWriter] {
 		if path := p.Paths.Segments(one.path); len(path) > 1 && (path[0].Key == "input" || path[0].Key == "state") {
 			begins[path[0].Key] = plant(begins[path[0].Key], path[1:], one)
 		}
@@ -286,7 +286,7 @@ func (m *maker) chance(at int32) *rand.Rand { return rand.New(rand.NewPCG(m.seed
 // it, it names the call.
 func (m *maker) filling(writer int32, path pathtree.ID, method plan.Method, fits *schema.Schema) any {
 	text, at, known := "given", int32(path), []*schema.Schema{fits}
-	if writer != nobody {
+	if writer != noWriter {
 		text, at = "from "+m.pass.Plan.Calls[writer].Name, writer
 	} else {
 		known = append(known, m.pass.Flow.Initial(path).Schema)

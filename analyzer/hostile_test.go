@@ -3,6 +3,7 @@ package analyzer_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,13 +19,6 @@ import (
 
 // hostile are plans of about 100 kB, each of which would cost somebody dear.
 func hostile() map[string]string {
-	repeat := func(n int, f func(i int) string) string {
-		var b strings.Builder
-		for i := range n {
-			b.WriteString(f(i))
-		}
-		return b.String()
-	}
 	return map[string]string{
 		"one-path.yaml": "calls:\n" + repeat(2200, func(int) string { return "- {_tool: a, x: †state.p, _outputPath: p}\n" }),
 		"each-of-each.yaml": "tools: {t: {properties: {v: {}, _output: {}}}}\nactivities: {t: {expr: v}}\ncalls:\n- {_tool: t, v: †(1..20000), _outputPath: a}\n" +
@@ -137,5 +131,46 @@ func TestHostilePlansAreBounded(t *testing.T) {
 				t.Errorf("the heap grew by %d MiB", got>>20)
 			}
 		})
+	}
+}
+
+func repeat(n int, f func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(f(i))
+	}
+	return b.String()
+}
+
+// EXECUTION.md#limits: so it is with policies: over thousands of values that calls are counted by, and over schemas that hold
+// themselves and a secret.
+func TestPoliciesAreJudgedInTime(t *testing.T) {
+	calls := repeat(2500, func(i int) string { return fmt.Sprintf("- {_tool: send, to: \"%d\"}\n", min(i, 2498)) })
+	for _, c := range []struct{ name, policy, plan, code string }{
+		{"values", `
+rules:
+- rule: one each
+  order: {send: {at-most: 1, per: to}}
+  allows: [{send: {to: a}}, {send: {to: b}}]
+  denies: [{send: {to: a}}, {send: {to: a}}]
+`, "tools: {send: {properties: {to: {type: string}}}}\ncalls:\n" + calls, "OB706"},
+		{"secrets", "values: {input.x: {trust: untrusted}}\n", "schemas: {N: {type: object, properties: {" + repeat(10, func(i int) string {
+			return fmt.Sprintf("p%d: {$ref: \"#/schemas/N\"}, ", i)
+		}) + "z: {type: string, writeOnly: true}}}}\ntools: {t: {_output: {$ref: \"#/schemas/N\"}}, u: {properties: {x: {}}}}\n" +
+			"calls:\n- {_tool: t, _outputPath: a}\n- {_tool: u, x: †state.a}\n", "OB702"},
+	} {
+		policy := compiler.PolicyFile{File: source.NewFile("policy.yaml", []byte(c.policy)), Counts: true}
+		var found []diag.Diagnostic
+		took, soon := cputime.Within(2*time.Second, func() {
+			p, read := compiler.Compile(source.NewFile("plan.yaml", []byte(c.plan)), compiler.Options{Policies: []compiler.PolicyFile{policy}})
+			found = analyzer.Analyze(p, read, analyzer.Config{SampleRun: simulate.SampleRun}).Findings
+		})
+		if !soon {
+			t.Errorf("%s took %v", c.name, took)
+		}
+		has := func(d diag.Diagnostic) bool { return d.Rule.Code == c.code && d.Severity == diag.Error }
+		if !slices.ContainsFunc(found, has) {
+			t.Errorf("%s: %v", c.name, found)
+		}
 	}
 }

@@ -157,15 +157,15 @@ func differ(at string, a, b tree, found func(at string, old, new *Value)) {
 	}
 	old, new := opened(a), opened(b)
 	fields, areFields := old.(map[string]tree)
-	others, bothFields := new.(map[string]tree)
+	newFields, bothFields := new.(map[string]tree)
 	items, areItems := old.([]tree)
 	further, bothItems := new.([]tree)
 	switch {
 	case isX && isY && string(x.Literal.Text) == string(y.Literal.Text): // expressions, or a secret
 		found(at, x, y)
 	case areFields && bothFields:
-		for _, key := range keysOf(fields, others) {
-			differ(step(at, key), fields[key], others[key], found)
+		for _, key := range keysOf(fields, newFields) {
+			differ(step(at, key), fields[key], newFields[key], found)
 		}
 	case areItems && bothItems:
 		for len(items) > 0 && len(further) > 0 && text(items[len(items)-1]) == text(further[len(further)-1]) {

@@ -81,7 +81,7 @@ func until(text string, now time.Time) (at time.Time, err error) {
 		return at, nil
 	}
 	period, err := time.ParseDuration(text)
-	if days, isWhole := strings.CutSuffix(text, "d"); isWhole {
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
 		var n int64
 		n, err = strconv.ParseInt(days, 10, 16)
 		period = time.Duration(n) * 24 * time.Hour

@@ -189,14 +189,14 @@ func (c invocation) divisor() {
 
 func modulo(c invocation) any {
 	c.divisor()
-	var whole [2]int
+	var integers [2]int
 	for i, v := range c.args {
 		var ok bool
-		if whole[i], ok = integer(v); !ok {
+		if integers[i], ok = integer(v); !ok {
 			panic(c.fail(i, "\"%\" wants whole numbers, and got "+describe(v), ""))
 		}
 	}
-	return float64(whole[0] % whole[1])
+	return float64(integers[0] % integers[1])
 }
 
 func power(c invocation) any { return finiteNumber(c.n, math.Pow(c.number(0), c.number(1))) }

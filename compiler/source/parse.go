@@ -254,9 +254,9 @@ func (b *builder) checkNumber(n *Node, digits string, integer bool) bool {
 	}
 	// Canonical JSON (RFC 8785) writes 1e17 as an integer, and a compiled plan is a document again.
 	v, err := strconv.ParseFloat(digits, 64)
-	whole := integer && err == nil && (b.file.Format == JSONData && strconv.FormatFloat(v, 'f', 0, 64) == digits ||
+	keepsValue := integer && err == nil && (b.file.Format == JSONData && strconv.FormatFloat(v, 'f', 0, 64) == digits ||
 		math.Abs(v) < 1e21 && strconv.FormatFloat(v, 'f', -1, 64) == digits)
-	if problem := inexact(n.Text, digits, integer); problem != "" && !whole {
+	if problem := inexact(n.Text, digits, integer); problem != "" && !keepsValue {
 		b.report(codeSyntax, n.Start, n.End, help, "%s", problem)
 		return false
 	}

@@ -122,7 +122,7 @@ func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool, a
 		}
 	}
 	out := Object{{"type", "object"}, {"properties", properties}, {"required", required}}
-	if tool.Open || slices.ContainsFunc(elsewhere, func(key string) bool { return in.Get(key) != nil }) {
+	if tool.Open || slices.ContainsFunc(combining, func(key string) bool { return in.Get(key) != nil }) {
 		return out
 	}
 	return append(out, Member{"additionalProperties", false})
@@ -130,7 +130,7 @@ func (s Context) callSchema(w *bundler, tool *plan.Tool, used map[string]bool, a
 
 // elsewhere are keywords under which a tool may describe parameters besides its "properties". Those of such a tool are
 // left to the check of each call.
-var elsewhere = []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas",
+var combining = []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas",
 	"dependencies", "patternProperties"}
 
 // instanceID is the schema of what names an instance. The ids are among the definitions.

@@ -92,11 +92,11 @@ func (p *Planner) ask(ctx context.Context, x *exchange, body any,
 		x.body = http.NoBody
 	}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	most, isGood, isWhole := maxRefusal, x.status/100 == 2, kind == "application/json"
+	most, isGood, isOneAnswer := maxRefusal, x.status/100 == 2, kind == "application/json"
 	switch {
 	case !isGood || kind == "text/html":
-		isWhole = false
-	case isWhole:
+		isOneAnswer = false
+	case isOneAnswer:
 		most = p.maxEvent
 	default:
 		stream := io.MultiReader(x, strings.NewReader("\n\n")) // which some leave out behind the last event
@@ -114,10 +114,10 @@ func (p *Planner) ask(ctx context.Context, x *exchange, body any,
 		return nil
 	}
 	text, err := io.ReadAll(io.LimitReader(x, int64(most)))
-	if isWhole && err != nil {
+	if isOneAnswer && err != nil {
 		return err
 	}
-	if x.refusal = text[:min(len(text), maxRefusal)]; isWhole {
+	if x.refusal = text[:min(len(text), maxRefusal)]; isOneAnswer {
 		_, err = hear("", string(text))
 		return err
 	}

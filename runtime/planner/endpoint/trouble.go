@@ -121,10 +121,10 @@ func (p *Planner) judgeStatus(t *failure, x *exchange) {
 const credit = "see to the account's credit, and resume the run"
 
 func (p *Planner) judgeStream(t *failure, err error) {
-	var brought *StreamError
+	var reported *StreamError
 	switch {
-	case errors.As(err, &brought):
-		c := complaint(brought.Data)
+	case errors.As(err, &reported):
+		c := complaint(reported.Data)
 		if t.why = p.at() + " said " + p.saying(c); c.has(unpaid...) {
 			t.remedy = credit
 			return
