@@ -22,7 +22,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
-	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // What functions, people and watchers are given and give.
@@ -254,13 +253,12 @@ type RunOptions struct {
 	// compared before each start.
 	Digest   string
 	Observer Observer
-	// Telemetry, if given, receives the spans of the run.
+	// Telemetry, if given, traces the run.
 	Telemetry Telemetry
 }
 
-// Telemetry receives the spans of runs; package runtime/trace describes them. The module
-// github.com/obelus-dev/obelus/runtime/otel has one that sends them to OpenTelemetry.
-type Telemetry = trace.Observer
+// Telemetry traces runs. The module github.com/obelus-dev/obelus/runtime/otel has one for OpenTelemetry.
+type Telemetry = session.Telemetry
 
 // Digest covers everything that affects execution: the plan with its imports and delegates, and the
 // workspace's files that its programs are started with.

@@ -75,16 +75,15 @@ var mayImport = map[string][]string{
 	"runtime/review":           {"analyzer/permit", "compiler", "compiler/*", "runtime/guard", "runtime/request", "runtime/resolve"},
 	"runtime/request":          {"compiler", "compiler/*"},
 	"runtime/web":              {"compiler/hosts"},
-	"runtime/activity":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity/mcp", "runtime/trace", "runtime/web"},
+	"runtime/activity":         {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity/mcp", "runtime/web"},
 	"runtime/local":            {"compiler", "compiler/*", "analyzer", "runtime", "runtime/activity", "runtime/request"},
 	"runtime/journal":          {},
-	"runtime/trace":            {"compiler/kinds", "runtime"},
-	"runtime/otel":             {"", "runtime/trace"}, // a module of its own
+	"runtime/otel":             {"", "compiler/kinds", "runtime", "runtime/session"}, // a module of its own
 	"runtime/approval":         {"compiler", "compiler/*"},
 	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
 	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "analyzer/rules", "runtime", "runtime/activity", "runtime/resolve", "runtime/state"},
 	"runtime/project":          {"analyzer/permit", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/approval", "runtime/simulate"},
-	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/resolve", "runtime/review", "runtime/state", "runtime/trace"},
+	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/resolve", "runtime/review", "runtime/state"},
 	"":                         {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples":                 {},
 	"examples/embed":           {},

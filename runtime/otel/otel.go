@@ -8,19 +8,17 @@
 //	defer shutdown(ctx)
 //	result, err := plan.Run(ctx, obelus.RunOptions{Telemetry: telemetry})
 //
-// Which spans there are is described in package runtime/trace of obelus.
+// A run is a span, and so are its ticks, its calls, their attempts, the questions about them and the pauses between
+// attempts, with links from a call to those whose results it reads. Spans hold names, times, and how and why things
+// ended, never parameters or results: of what a plan works on only the message of a failure, without what is secret.
 package otel
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/obelus-dev/obelus"
-	spans "github.com/obelus-dev/obelus/runtime/trace"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/metric"
@@ -70,9 +68,9 @@ func New(tracers trace.TracerProvider, meters metric.MeterProvider) obelus.Telem
 	if meters == nil {
 		meters = nomeasures.NewMeterProvider()
 	}
-	o := &observer{tracer: tracers.Tracer(spans.Scope)}
+	o := &telemetry{tracer: tracers.Tracer(scope)}
 	// A meter whose provider refuses one measures nothing there.
-	m := meters.Meter(spans.Scope)
+	m := meters.Meter(scope)
 	o.calls, _ = m.Float64Histogram("obelus.call.duration", metric.WithUnit("s"),
 		metric.WithDescription("Time from the first that is heard of a call until it settles"))
 	o.runs, _ = m.Float64Histogram("obelus.run.duration", metric.WithUnit("s"),
@@ -82,78 +80,5 @@ func New(tracers trace.TracerProvider, meters metric.MeterProvider) obelus.Telem
 	return o
 }
 
-type observer struct {
-	tracer      trace.Tracer
-	calls, runs metric.Float64Histogram
-	tokens      metric.Int64Counter
-}
-
-func of(s *spans.Span) context.Context { return s.Own.(context.Context) }
-
-func (o *observer) Begin(ctx context.Context, s *spans.Span) {
-	if s.Above != nil {
-		ctx = of(s.Above)
-	}
-	kind := trace.SpanKindInternal
-	if s.Client {
-		kind = trace.SpanKindClient
-	}
-	links := make([]trace.Link, len(s.Links))
-	for i, l := range s.Links {
-		links[i].SpanContext = trace.SpanContextFromContext(of(l))
-	}
-	s.Own, _ = o.tracer.Start(ctx, s.Name, trace.WithTimestamp(s.Began), trace.WithSpanKind(kind),
-		trace.WithAttributes(listed(s)...), trace.WithLinks(links...))
-}
-
-func (o *observer) End(s *spans.Span) {
-	span := trace.SpanFromContext(of(s))
-	span.SetAttributes(listed(s)...)
-	if s.Failed {
-		span.SetStatus(codes.Error, s.Message)
-	}
-	span.End(trace.WithTimestamp(s.Ended))
-	o.measure(s)
-}
-
-func (o *observer) measure(s *spans.Span) {
-	text := func(key string) string {
-		for _, a := range s.Attributes {
-			if a.Key == key {
-				value, _ := a.Value.(string)
-				return value
-			}
-		}
-		return ""
-	}
-	status := text("obelus.status")
-	if status == "" {
-		return
-	}
-	took, how := s.Ended.Sub(s.Began).Seconds(), attribute.String("obelus.status", status)
-	if strings.HasPrefix(s.Name, "call ") {
-		o.calls.Record(of(s), took, metric.WithAttributes(attribute.String("obelus.tool", text("obelus.tool")), how))
-		return
-	}
-	o.runs.Record(of(s), took, metric.WithAttributes(how))
-	for kind, n := range map[string]int{"input": s.Used.InputTokens, "output": s.Used.OutputTokens} {
-		if n > 0 {
-			o.tokens.Add(of(s), int64(n), metric.WithAttributes(attribute.String("gen_ai.token.type", kind)))
-		}
-	}
-}
-
-func listed(s *spans.Span) []attribute.KeyValue {
-	all := make([]attribute.KeyValue, len(s.Attributes))
-	for i, a := range s.Attributes {
-		switch v := a.Value.(type) {
-		case bool:
-			all[i] = attribute.Bool(a.Key, v)
-		case int:
-			all[i] = attribute.Int(a.Key, v)
-		default:
-			all[i] = attribute.String(a.Key, fmt.Sprint(v))
-		}
-	}
-	return all
-}
+// scope is the name under which spans and measures are made.
+const scope = "github.com/obelus-dev/obelus"

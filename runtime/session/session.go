@@ -19,7 +19,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/planner"
 	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
-	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // Options say what a run is to do.
@@ -70,8 +69,8 @@ type Host struct {
 	Confirmer local.Confirmer
 	// Observer, if given, sees the run.
 	Observer Observer
-	// Telemetry, if given, receives the spans of the run.
-	Telemetry trace.Observer
+	// Telemetry, if given, traces the run.
+	Telemetry Telemetry
 	// Notice, if given, receives a sentence on what was met that needs no decision.
 	Notice func(text string)
 	// Version is the version of the program, for the journal's head.
@@ -170,7 +169,7 @@ type Session struct {
 	recorder *recording.Recorder
 	answers  []Answer
 	vouching *vouching // nil of a run without an approval
-	tracer   *trace.Tracer
+	trace    Trace
 }
 
 // Begin opens what a run needs, and begins its journal.
@@ -424,7 +423,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		ended := diag.NewError(ErrEnded, "the run %s had ended already", s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
 	}
-	s.tracer = trace.New(ctx, s.Options.Telemetry, s.traced())
+	s.startTrace(ctx)
 	if err := s.hold(ctx); err != nil {
 		return nil, err
 	}
@@ -447,7 +446,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	desk.close(outcome)
 	if err != nil {
-		s.tracer.Break(err)
+		s.trace.Break(err)
 		s.results.close()
 		if errors.Is(err, local.ErrJournal) {
 			return nil, s.keeper.full(err)
@@ -475,7 +474,7 @@ func (s *Session) observe(at time.Duration, c runtime.Command) {
 	if c.Kind == runtime.Leave && s.results != nil {
 		s.results.add(c.Left)
 	}
-	s.tracer.Observe(at, c)
+	s.trace.Observe(at, c)
 	if o := s.Options.Observer; o != nil {
 		o.Observe(at, c)
 	}

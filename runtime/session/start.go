@@ -14,7 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
-	"github.com/obelus-dev/obelus/runtime/trace"
 )
 
 // unasked reports whether a server may be started or reached before a person has approved a call to
@@ -44,7 +43,7 @@ func (s *Session) hold(ctx context.Context) (err error) {
 		if err == nil {
 			return
 		}
-		s.tracer.Break(err)
+		s.trace.Break(err)
 		s.results.close()
 		if s.Replay == nil && s.keeper != nil {
 			s.keeper.writer.Close()
@@ -82,14 +81,39 @@ func (s *Session) thereToRun() error {
 	return nil
 }
 
-// traced is what spans report about the run as a whole, which starts or is resumed.
-func (s *Session) traced() trace.Run {
-	r := trace.Run{ID: s.ID(), Plan: s.manifest.Title, Began: time.Now()}
-	if s.Replay != nil {
-		r.Began, r.Resumed = r.Began.Add(-s.Replay.At), true
-		if s.Options.Telemetry != nil {
-			r.Used = s.Replay.Machine.Stands().Usage
-		}
+// Telemetry traces runs. One that is given to several runs at a time is called from several goroutines.
+type Telemetry interface {
+	// Begin begins to trace a run, as a part of what ctx may hold.
+	Begin(ctx context.Context, r Started) Trace
+}
+
+// A Trace learns what happens in a run, from one goroutine.
+type Trace interface {
+	Observe(at time.Duration, c runtime.Command)
+	// Break ends the trace of a run that couldn't continue, for a reason that no command has.
+	Break(why error)
+}
+
+// Started is a run that has been started or resumed.
+type Started struct {
+	ID, Plan string
+	At       time.Time     // when it began; pauses between a kill and its resumption are left out of all times
+	Resumed  bool          // what happened before isn't reported again
+	Used     runtime.Usage // what models had used before
+}
+
+type untraced struct{}
+
+func (untraced) Observe(time.Duration, runtime.Command) {}
+func (untraced) Break(error)                            {}
+
+func (s *Session) startTrace(ctx context.Context) {
+	if s.trace = (untraced{}); s.Options.Telemetry == nil {
+		return
 	}
-	return r
+	r := Started{ID: s.ID(), Plan: s.manifest.Title, At: time.Now()}
+	if s.Replay != nil {
+		r.At, r.Resumed, r.Used = r.At.Add(-s.Replay.At), true, s.Replay.Machine.Stands().Usage
+	}
+	s.trace = s.Options.Telemetry.Begin(ctx, r)
 }

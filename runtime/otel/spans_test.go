@@ -1,4 +1,4 @@
-package trace_test
+package otel_test
 
 import (
 	"context"
@@ -13,62 +13,74 @@ import (
 
 	"github.com/obelus-dev/obelus"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/trace"
+	"github.com/obelus-dev/obelus/runtime/otel"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	tracing "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // A recording keeps the spans of one run.
-type recording struct{ all []*trace.Span }
-
-func (r *recording) Begin(_ context.Context, s *trace.Span) {
-	s.Own = fmt.Sprintf("%016x", len(r.all)+1)
-	r.all = append(r.all, s)
+type recording struct {
+	*tracetest.SpanRecorder
+	obelus.Telemetry
 }
 
-func (*recording) End(*trace.Span) {}
+func record() *recording {
+	r := tracetest.NewSpanRecorder()
+	return &recording{r, otel.New(tracing.NewTracerProvider(tracing.WithSpanProcessor(r)), nil)}
+}
 
-func attribute(s *trace.Span, key string) string {
-	for _, a := range s.Attributes {
-		if a.Key == key {
-			return fmt.Sprint(a.Value)
+func attribute(s tracing.ReadOnlySpan, key string) string {
+	for _, a := range s.Attributes() {
+		if string(a.Key) == key {
+			return a.Value.Emit()
 		}
 	}
 	return ""
 }
 
-// name is the span's own with those above it: "run/call f f#1/try 1".
-func name(s *trace.Span) string {
-	parts := []string{s.Name, attribute(s, "obelus.call"), attribute(s, "obelus.attempt")}
-	own := strings.Join(slices.DeleteFunc(parts, func(w string) bool { return w == "" }), " ")
-	if s.Above != nil {
-		return name(s.Above) + "/" + own
-	}
-	return own
-}
-
 // lines say of each span what doesn't depend on the time; and all of them lie within those above them.
 func (r *recording) lines(t *testing.T) []string {
 	t.Helper()
+	all := map[trace.SpanID]tracing.ReadOnlySpan{}
+	for _, one := range r.Ended() {
+		all[one.SpanContext().SpanID()] = one
+	}
+	// name is the span's own with those above it: "run/call f f#1/try 1".
+	var name func(s tracing.ReadOnlySpan) string
+	name = func(s tracing.ReadOnlySpan) string {
+		parts := []string{s.Name(), attribute(s, "obelus.call"), attribute(s, "obelus.attempt")}
+		own := strings.Join(slices.DeleteFunc(parts, func(w string) bool { return w == "" }), " ")
+		if above := all[s.Parent().SpanID()]; above != nil {
+			return name(above) + "/" + own
+		}
+		return own
+	}
 	var lines []string
-	for _, one := range r.all {
+	for _, one := range r.Ended() {
 		line := name(one)
 		for _, key := range []string{"obelus.status", "obelus.tries", "obelus.verdict", "obelus.routed", "obelus.reason", "error.type", "obelus.items", "obelus.instance"} {
 			if v := attribute(one, key); v != "" {
 				line += " " + strings.TrimPrefix(key, "obelus.") + "=" + v
 			}
 		}
-		if one.Failed {
-			line += fmt.Sprintf(" error %q", one.Message)
+		if one.Status().Code == codes.Error {
+			line += fmt.Sprintf(" error %q", one.Status().Description)
 		}
-		for _, l := range one.Links {
-			line += " reads " + attribute(l, "obelus.call")
+		for _, l := range one.Links() {
+			line += " reads " + attribute(all[l.SpanContext.SpanID()], "obelus.call")
 		}
 		lines = append(lines, line)
-		if one.Ended.Before(one.Began) {
+		if one.EndTime().Before(one.StartTime()) {
 			t.Errorf("%s ends before it begins", name(one))
 		}
-		if above := one.Above; above == nil && one.Name != "run" {
+		if above := all[one.Parent().SpanID()]; above == nil && one.Name() != "run" {
 			t.Errorf("%s isn't below the run's span", name(one))
-		} else if above != nil && (one.Began.Before(above.Began) || one.Ended.After(above.Ended)) {
+		} else if above != nil && (one.StartTime().Before(above.StartTime()) || one.EndTime().After(above.EndTime())) {
 			t.Errorf("%s isn't within the time of what it is a part of", name(one))
 		}
 	}
@@ -76,7 +88,7 @@ func (r *recording) lines(t *testing.T) []string {
 	return lines
 }
 
-const plan = `
+const spansPlan = `
 plan: traced
 calls:
 - {_tool: flaky, _retry: {attempts: 3, backoff: 1ms}, _outputPath: †state.a}
@@ -117,7 +129,7 @@ func (yes) Ask(context.Context, *obelus.Question) func() (obelus.Decision, error
 // what it reads; each try, pause and question has one.
 func TestSpans(t *testing.T) {
 	folder := t.TempDir()
-	for name, text := range map[string]string{"plan.yaml": plan, "part.yaml": part, "obelus.yaml": ""} {
+	for name, text := range map[string]string{"plan.yaml": spansPlan, "part.yaml": part, "obelus.yaml": ""} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +148,7 @@ func TestSpans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live := &recording{}
+	live := record()
 	result, err := p.Run(t.Context(), obelus.RunOptions{Confirmer: yes{}, Telemetry: live})
 	if err != nil || result.Status != obelus.Done {
 		t.Fatal(result, err)
@@ -168,36 +180,42 @@ run/call part part#7/call double part#7/double#1 status=done tries=1
 
 // A run that couldn't go on has ended, with why, and so has what it was at.
 func TestBrokenRunsHaveEnded(t *testing.T) {
-	kept := &recording{}
-	tracer := trace.New(t.Context(), kept, trace.Run{Began: time.Unix(100, 0)})
-	tracer.Observe(time.Second, runtime.Command{Kind: runtime.Plan, Try: runtime.Try{Tick: 1}})
-	tracer.Break(errors.New("the disk is full"))
+	kept := record()
+	run := kept.Begin(t.Context(), session.Started{At: time.Unix(100, 0)})
+	run.Observe(time.Second, runtime.Command{Kind: runtime.Plan, Try: runtime.Try{Tick: 1}})
+	run.Break(errors.New("the disk is full"))
 	if got := strings.Join(kept.lines(t), "\n"); got != "run error \"the disk is full\"\nrun/tick" {
 		t.Error(got)
 	}
-	for _, one := range kept.all {
-		if one.Ended.Before(time.Unix(200, 0)) {
-			t.Errorf("%s is open", name(one))
+	for _, one := range kept.Ended() {
+		if one.EndTime().Before(time.Unix(200, 0)) {
+			t.Errorf("%s is open", one.Name())
 		}
 	}
 }
 
-// used notes what models used in runs that ended.
-type used struct{ tokens int }
-
-func (*used) Begin(context.Context, *trace.Span) {}
-
-func (u *used) End(s *trace.Span) { u.tokens += s.Used.InputTokens + s.Used.OutputTokens }
-
 // What models used before a run was resumed isn't counted a second time.
 func TestTokensAreCountedOnce(t *testing.T) {
-	all, before := &used{}, runtime.Usage{}
+	reader, before := metric.NewManualReader(), runtime.Usage{}
+	telemetry := otel.New(nil, metric.NewMeterProvider(metric.WithReader(reader)))
 	for _, now := range []runtime.Usage{{InputTokens: 5, OutputTokens: 3}, {InputTokens: 9, OutputTokens: 3}} {
-		tracer := trace.New(t.Context(), all, trace.Run{Began: time.Unix(0, 0), Used: before})
-		tracer.Observe(time.Second, runtime.Command{Kind: runtime.Finish, Outcome: &runtime.Outcome{Status: runtime.RunStopped, Usage: now}})
+		run := telemetry.Begin(t.Context(), session.Started{At: time.Unix(0, 0), Used: before})
+		run.Observe(time.Second, runtime.Command{Kind: runtime.Finish, Outcome: &runtime.Outcome{Status: runtime.RunStopped, Usage: now}})
 		before = now
 	}
-	if all.tokens != 12 {
-		t.Errorf("%d tokens are counted, want 12", all.tokens)
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	tokens := int64(0)
+	for _, m := range all.ScopeMetrics[0].Metrics {
+		if sum, ok := m.Data.(metricdata.Sum[int64]); ok {
+			for _, point := range sum.DataPoints {
+				tokens += point.Value
+			}
+		}
+	}
+	if tokens != 12 {
+		t.Errorf("%d tokens are counted, want 12", tokens)
 	}
 }

@@ -1,0 +1,260 @@
+package otel
+
+import (
+	"context"
+	"time"
+
+	"github.com/obelus-dev/obelus/compiler/kinds"
+	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/session"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// telemetry makes spans and measures of runs.
+type telemetry struct {
+	tracer      trace.Tracer
+	calls, runs metric.Float64Histogram
+	tokens      metric.Int64Counter
+}
+
+// A run makes the spans of one run.
+type run struct {
+	*telemetry
+	session.Started
+	ctx   context.Context         // of its span
+	ticks map[int]context.Context // that continue
+	known map[string]calls        // of instances that haven't left; "" is a run without
+}
+
+type calls map[runtime.Try]*call
+
+type call struct {
+	ctx     context.Context
+	began   time.Time
+	part    trace.Span // that continues: an attempt, the question about it, or the pause before the next attempt
+	waits   bool       // it is no attempt
+	settled bool
+}
+
+// Begin begins the span of a run.
+func (o *telemetry) Begin(ctx context.Context, r session.Started) session.Trace {
+	t := &run{telemetry: o, Started: r, ticks: map[int]context.Context{}, known: map[string]calls{}}
+	t.ctx = t.begin(ctx, "run", r.At, "obelus.run", r.ID, "obelus.plan", r.Plan, "obelus.resumed", r.Resumed)
+	return t
+}
+
+// begin begins a span as a part of another, with some attributes.
+func (o *telemetry) begin(above context.Context, name string, now time.Time, about ...any) context.Context {
+	ctx, _ := o.tracer.Start(above, name, trace.WithTimestamp(now), trace.WithAttributes(attributes(about)...))
+	return ctx
+}
+
+// attributes are some, each a key and a value, but for those that are "" or false.
+func attributes(pairs []any) (all []attribute.KeyValue) {
+	for ; len(pairs) > 0; pairs = pairs[2:] {
+		switch key, value := attribute.Key(pairs[0].(string)), pairs[1]; v := value.(type) {
+		case string:
+			if v != "" {
+				all = append(all, key.String(v))
+			}
+		case bool:
+			if v {
+				all = append(all, key.Bool(v))
+			}
+		case int:
+			all = append(all, key.Int(v))
+		}
+	}
+	return all
+}
+
+func add(ctx context.Context, about ...any) {
+	trace.SpanFromContext(ctx).SetAttributes(attributes(about)...)
+}
+
+func fail(s trace.Span, failure *runtime.Failure) {
+	if failure != nil {
+		s.SetStatus(codes.Error, failure.Message)
+		s.SetAttributes(attribute.String("error.type", failure.Code))
+	}
+}
+
+func end(ctx context.Context, now time.Time) {
+	trace.SpanFromContext(ctx).End(trace.WithTimestamp(now))
+}
+
+// Observe takes a command, with the time since the run began.
+func (t *run) Observe(at time.Duration, c runtime.Command) {
+	now := t.At.Add(at)
+	part := func(one *call, name string, with ...trace.SpanStartOption) {
+		_, one.part = t.tracer.Start(one.ctx, name, append(with, trace.WithTimestamp(now))...)
+		one.waits = name != "try"
+	}
+	switch c.Kind {
+	case runtime.Plan:
+		t.ticks[c.Tick] = t.begin(t.ctx, "tick", now, "obelus.tick", c.Tick)
+	case runtime.EndTick:
+		t.endTick(now, c)
+	case runtime.Ask:
+		part(t.call(now, c, nil), "question")
+	case runtime.Enter:
+		if one := t.call(now, c, nil); c.Of.Each != nil {
+			add(one.ctx, "obelus.items", c.Count)
+		}
+	case runtime.Start:
+		one, a := t.call(now, c, nil), c.Plan.Activities[c.Of.Activity]
+		if kinds.IsPure(a) {
+			return // it is over at once, and hands nothing on
+		}
+		kind := trace.SpanKindInternal
+		if a == nil || a.Kind == "http" || a.Kind == "mcp" {
+			kind = trace.SpanKindClient
+		}
+		part(one, "try", trace.WithSpanKind(kind), trace.WithAttributes(attribute.Int("obelus.attempt", c.Attempt)))
+	case runtime.Tried:
+		if one := t.call(now, c, c.Failure); c.After > 0 {
+			part(one, "pause")
+		}
+	case runtime.Settle:
+		t.settle(now, c)
+	case runtime.Leave:
+		delete(t.known, c.Left.ID)
+	case runtime.Finish:
+		t.finish(now, c.Outcome)
+	}
+}
+
+// call is what is known of a command's call: a part of the call in whose stead it is carried out, of the tick, or of
+// the run. The part of it that went on has ended, an attempt perhaps with a failure.
+func (t *run) call(now time.Time, c runtime.Command, failure *runtime.Failure) *call {
+	own, at := t.known[c.Instance], c.OfCall()
+	if own == nil {
+		own = calls{}
+		t.known[c.Instance] = own
+	}
+	if one := own[at]; one != nil && !one.settled {
+		one.pass(now, failure)
+		return one
+	}
+	above := t.ctx
+	if under := own[runtime.Try{Tick: c.Tick, Frame: c.Parent, Call: c.ParentCall}]; under != nil {
+		above = under.ctx
+	} else if tick := t.ticks[c.Tick]; tick != nil {
+		above = tick
+	}
+	one := &call{began: now}
+	one.ctx, _ = t.tracer.Start(above, "call "+c.Of.ToolName, trace.WithTimestamp(now), trace.WithLinks(own.read(c)...))
+	add(one.ctx, "obelus.call", runtime.Path(c.Under, c.Of.Name), "obelus.tool", c.Of.ToolName,
+		"obelus.instance", c.Instance)
+	if a := c.Plan.Activities[c.Of.Activity]; a != nil {
+		add(one.ctx, "obelus.activity", a.Kind)
+	}
+	if c.Tick > 0 {
+		add(one.ctx, "obelus.tick", c.Tick)
+	}
+	own[at] = one
+	return one
+}
+
+// read are links to the calls whose results a command's call may read and that have been reported.
+func (own calls) read(c runtime.Command) (links []trace.Link) {
+	linked := map[*call]bool{nil: true}
+	for _, r := range c.Of.Reads {
+		for _, w := range c.Plan.Reads[r].Writers {
+			writer := own[runtime.Try{Tick: c.Tick, Frame: c.Frame, Call: int(w)}]
+			if !linked[writer] && writer.settled {
+				links = append(links, trace.LinkFromContext(writer.ctx))
+			}
+			linked[writer] = true
+		}
+	}
+	return links
+}
+
+// pass ends the part of a call that continues; an attempt may have failed.
+func (one *call) pass(now time.Time, failure *runtime.Failure) {
+	if one.part == nil {
+		return
+	}
+	if !one.waits {
+		fail(one.part, failure)
+	}
+	one.part.End(trace.WithTimestamp(now))
+	one.part = nil
+}
+
+func (t *run) settle(now time.Time, c runtime.Command) {
+	s := c.Settlement
+	one, status := t.call(now, c, s.Failure), s.Status.String()
+	if s.Left {
+		status = "left"
+	}
+	add(one.ctx, "obelus.status", status, "obelus.tries", s.Attempts, "obelus.reason", s.Reason, "obelus.routed",
+		s.Routed)
+	if d := s.Decision; d != nil {
+		add(one.ctx, "obelus.verdict", string(d.Verdict))
+	}
+	fail(trace.SpanFromContext(one.ctx), s.Failure)
+	end(one.ctx, now)
+	one.settled = true
+	t.calls.Record(one.ctx, now.Sub(one.began).Seconds(), metric.WithAttributes(
+		attribute.String("obelus.tool", c.Of.ToolName), attribute.String("obelus.status", status)))
+}
+
+func (t *run) endTick(now time.Time, c runtime.Command) {
+	tick := t.ticks[c.Tick]
+	if tick == nil {
+		return
+	}
+	add(tick, "obelus.faults", len(c.End.Faults))
+	if len(c.End.Faults) > 0 {
+		trace.SpanFromContext(tick).SetStatus(codes.Error, c.End.Faults[0].Message)
+	}
+	end(tick, now)
+	delete(t.ticks, c.Tick)
+}
+
+// Break ends a run that couldn't go on, for a reason that no event tells.
+func (t *run) Break(why error) {
+	trace.SpanFromContext(t.ctx).SetStatus(codes.Error, why.Error())
+	t.close(time.Now())
+}
+
+// close ends the run, and what of it hasn't ended.
+func (t *run) close(now time.Time) {
+	for _, own := range t.known {
+		for _, one := range own {
+			if !one.settled {
+				one.pass(now, nil)
+				end(one.ctx, now)
+			}
+		}
+	}
+	for _, tick := range t.ticks {
+		end(tick, now)
+	}
+	end(t.ctx, now)
+}
+
+func (t *run) finish(now time.Time, o *runtime.Outcome) {
+	status := string(o.Status)
+	add(t.ctx, "obelus.status", status, "obelus.done", o.Counts.Done, "obelus.failed", o.Counts.Failed,
+		"obelus.skipped", o.Counts.Skipped, "obelus.reason", string(o.Reason))
+	if o.Usage.InputTokens+o.Usage.OutputTokens > 0 {
+		add(t.ctx, "gen_ai.usage.input_tokens", o.Usage.InputTokens, "gen_ai.usage.output_tokens", o.Usage.OutputTokens)
+	}
+	if o.Status == runtime.RunFailed {
+		trace.SpanFromContext(t.ctx).SetStatus(codes.Error, string(o.Reason))
+	}
+	t.close(now)
+	t.runs.Record(t.ctx, now.Sub(t.At).Seconds(), metric.WithAttributes(attribute.String("obelus.status", status)))
+	for kind, n := range map[string]int{"input": o.Usage.InputTokens - t.Used.InputTokens,
+		"output": o.Usage.OutputTokens - t.Used.OutputTokens} {
+		if n > 0 {
+			t.tokens.Add(t.ctx, int64(n), metric.WithAttributes(attribute.String("gen_ai.token.type", kind)))
+		}
+	}
+}
