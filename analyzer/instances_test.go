@@ -62,7 +62,7 @@ func TestViewsJudgeLikePlans(t *testing.T) {
 		}
 	}
 	several := 0
-	for i := range uint64(amount.Of(200, 600, 10_000)) {
+	for i := range uint64(amount.Of(80, 600, 10_000)) {
 		r := rand.New(rand.NewPCG(seed, i))
 		calls, of := randomCalls(r)
 		head := []string{"", "writes: once\n"}[r.IntN(2)] + []string{"", "state: {b: 1}\n"}[r.IntN(2)]
