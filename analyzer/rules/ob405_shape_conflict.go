@@ -169,9 +169,6 @@ func bothRemain(p *Pass, first, last write, at pathtree.ID) bool {
 			between = append(between, call)
 		}
 	}
-	if !p.Flow.HasBranches() {
-		return len(between) == 0
-	}
 	e := p.Flow.Conditions()
 	both := e.And(e.Writes(first.call, first.route), e.Writes(last.call, last.route))
 	for _, call := range between {

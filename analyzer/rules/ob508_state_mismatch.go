@@ -1,14 +1,11 @@
 package rules
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
@@ -45,9 +42,6 @@ func stateMismatches(p *Pass) {
 		case call.Method == plan.Merge, call.Method == plan.Assign:
 			partsMismatch(p, call, call.Tool.Output, into, "")
 		}
-	}
-	if !p.Screens { // it is no error
-		missingParts(p)
 	}
 }
 
@@ -143,49 +137,4 @@ func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above s
 			stateMismatch(p, call, from.Schema, to.Schema, above+name)
 		}
 	}
-}
-
-// missingParts reports writes into an object whose schema requires another part that nothing writes.
-// The state itself is checked when a run begins.
-func missingParts(p *Pass) {
-	if p.Unknown(diag.Writes) {
-		return
-	}
-	paths, reported := p.Plan.Paths, map[pathtree.ID]bool{}
-	for _, call := range p.Plan.Calls {
-		for _, path := range call.Paths() {
-			for container := paths.Parent(path.ID); paths.Depth(container) > 1 &&
-				!reported[container]; container = paths.Parent(container) {
-				reported[container] = true
-				s := p.Flow.StateAt(container).Schema
-				if s == nil {
-					continue
-				}
-				for _, name := range s.Required() {
-					if part := (expression.Segment{Key: name}); !comesInto(p, container, part) {
-						p.ReportCall(call, path.Span(),
-							"this writes a part of %q; the state schema also requires %q there, and nothing writes it",
-							p.Path(container), name).As(diag.Warning).
-							Advise("write the whole value, write %q in a call, or don't require it", name)
-						break
-					}
-				}
-			}
-		}
-	}
-}
-
-// comesInto reports whether a part of an object in the state is there from the
-// start, or some call writes it, more or less of it.
-func comesInto(p *Pass, container pathtree.ID, part expression.Segment) bool {
-	value, there := p.Plan.Paths.Walk(p.Plan.State, container)
-	blank := there && value == nil && p.Flow.StateAt(container).Schema.Kinds()&schema.Null != 0
-	if !blank && p.Flow.Begins("state", append(p.Plan.Paths.Segments(container), part)[1:]) {
-		return true
-	}
-	if id, known := p.Plan.Paths.Lookup(container, part); known {
-		return len(p.Plan.Writers(id)) > 0
-	}
-	return slices.ContainsFunc(p.Plan.Writers(container),
-		func(w plan.Writer) bool { return p.Plan.Paths.IsAbove(w.Path, container) })
 }

@@ -133,9 +133,6 @@ func unknownField(p *Pass, r *plan.Read, sources []fieldSource, what string) *di
 	return f
 }
 
-// failureFields are what a failure record holds.
-var failureFields = []string{"code", "message", "details"}
-
 // unknownMembers reports fields that an expression reads inside what it works out, such as an item, where the
 // schemas name fields and not that one.
 func unknownMembers(p *Pass) {
