@@ -13,19 +13,14 @@ import (
 // to be said before the run begins.
 func (p *progress) Reopenable() { p.keepsFailed = true }
 
-// Failed reports what of a run has failed that can be run again: in how many calls of its
-// own, and in which instances, those that are still at work left out.
-func (m *Machine) Failed() (calls int, instances []string) {
+// Failed reports how many calls of the run itself have failed and can be run again.
+func (m *Machine) Failed() (calls int) {
 	for _, f := range m.frames {
-		if f == nil || f.parent != nil {
-			continue
-		}
-		n := len(failedCalls(f))
-		if calls += n; n > 0 && f.left {
-			instances = append(instances, f.site.Instance)
+		if f != nil && f.parent == nil {
+			calls += len(failedCalls(f))
 		}
 	}
-	return calls, instances
+	return calls
 }
 
 // failedCalls are the calls of a frame that failed, whose failure nothing took, and of

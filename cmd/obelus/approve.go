@@ -59,7 +59,7 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 		return usageErr("%q can't be approved: %v", a.plan, err)
 	}
 	if len(a.Inputs)+len(a.States) > 0 { // the plan is approved with these values and no others
-		if err = cmp.Or(unreadInputs(a.program.Plan, a.input),
+		if err = cmp.Or(session.Unread(a.program.Plan, a.input),
 			session.Fits(a.program.Plan, a.input, a.state)); err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -38,25 +37,39 @@ func putLines(t *testing.T, name string, lines []string) {
 	}
 }
 
-// EXECUTION.md#instances: a run that a bad line has stopped goes on from there when it is
-// mended, wherever it was, whatever of the file of results was lost: every
-// instance has one line in the end, and no call is done twice.
-func TestBadLineIsMended(t *testing.T) {
+// EXECUTION.md#instances: a bad line, wherever it is, keeps the run from starting, and so does an input that the plan
+// doesn't read.
+func TestBadLineIsRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	putLines(t, "plan.yaml", []string{manyPlan})
+	for _, bad := range []string{"inptu\"", "input\":{\"m\":1},\"state\""} {
+		lines := manyLines(300)
+		at := rand.IntN(len(lines))
+		lines[at] = strings.Replace(lines[at], "input\"", bad, 1)
+		putLines(t, "people.jsonl", lines)
+		out, complaint, status := obelus(nil, "run", "plan.yaml", "--instances", "people.jsonl", "--runs", "runs")
+		if where := fmt.Sprintf("people.jsonl:%d:", at+1); status != statusError || !strings.Contains(complaint, where) {
+			t.Errorf("status %d; %q isn't reported\n%s%s", status, where, out, complaint)
+		}
+		if _, err := os.Stat("runs"); err == nil {
+			t.Errorf("the run has begun")
+		}
+	}
+}
+
+// EXECUTION.md#instances: whatever of the file of results is lost when a run has stopped, every instance has one line in
+// the end, and no call is done twice.
+func TestResultsAreCompleted(t *testing.T) {
 	seed := rand.Uint64()
 	chance := rand.New(rand.NewPCG(seed, 0))
 	for round := range 8 {
 		t.Chdir(t.TempDir())
 		n := 1 + chance.IntN(300)
-		good := manyLines(n)
-		bad := slices.Clone(good)
-		at := chance.IntN(n)
-		bad[at] = strings.Replace(bad[at], "input", "inptu", 1)
-		putLines(t, "plan.yaml", []string{manyPlan})
-		putLines(t, "people.jsonl", bad)
-		where := fmt.Sprintf("people.jsonl:%d:", at+1)
+		putLines(t, "plan.yaml", []string{fmt.Sprintf("limits: {calls: %d}", n+chance.IntN(n)), manyPlan})
+		putLines(t, "people.jsonl", manyLines(n))
 		out, _, status := obelus(nil, "run", "plan.yaml", "--instances", "people.jsonl", "--out", "results.jsonl", "--runs", "runs", "--format", "json")
-		if status != statusStopped || !strings.Contains(out, where) {
-			t.Fatalf("seed %d, round %d: status %d; %q isn't told\n%s", seed, round, status, where, out)
+		if status != statusStopped {
+			t.Fatalf("seed %d, round %d: status %d\n%s", seed, round, status, out)
 		}
 		text, err := os.ReadFile("results.jsonl")
 		if err != nil {
@@ -65,7 +78,6 @@ func TestBadLineIsMended(t *testing.T) {
 		if err := os.Truncate("results.jsonl", int64(chance.IntN(len(text)+1))); err != nil {
 			t.Fatal(err)
 		}
-		putLines(t, "people.jsonl", good)
 		again, complaint, status := obelus(nil, "resume", "2", "--runs", "runs", "--format", "json")
 		if status != statusOK {
 			t.Fatalf("seed %d, round %d: status %d\n%s%s", seed, round, status, again, complaint)
@@ -103,14 +115,14 @@ func TestInstancesMayNotChange(t *testing.T) {
 		func([]string) []string { return nil },
 	} {
 		t.Chdir(t.TempDir())
-		putLines(t, "plan.yaml", []string{manyPlan})
-		lines := append(manyLines(5), "{")
+		putLines(t, "plan.yaml", []string{"limits: {calls: 1}", manyPlan})
+		lines := manyLines(5000)
 		putLines(t, "people.jsonl", lines)
 		obelus(nil, "run", "plan.yaml", "--instances", "people.jsonl", "--runs", "runs")
-		putLines(t, "people.jsonl", change(lines[:5]))
-		out, _, status := obelus(nil, "resume", "2", "--runs", "runs", "--format", "json")
-		if status != statusStopped || !strings.Contains(out, name) {
-			t.Errorf("status %d, and nothing says %q\n%s", status, name, out)
+		putLines(t, "people.jsonl", change(lines))
+		_, complaint, status := obelus(nil, "resume", "2", "--runs", "runs", "--format", "json")
+		if status != statusError || !strings.Contains(complaint, name) {
+			t.Errorf("status %d, and nothing says %q\n%s", status, name, complaint)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	}
 	c.mentionWarnings(name, p, o.Format)
 	if o.Planner == "none" { // which reads all of the input
-		err = unreadInputs(p.Plan, input)
+		err = session.Unread(p.Plan, input)
 	}
 	if err = cmp.Or(err, session.Fits(p.Plan, input, state)); err != nil {
 		return nil, err

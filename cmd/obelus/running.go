@@ -129,7 +129,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 func (c *cli) observer(ctx context.Context, s *session.Session, format string) pages.Observer {
 	shown := terminal.Run{Plan: s.Program.Plan, Planned: s.Options.Planned, Journal: s.Journal(),
 		Results: s.Options.Results,
-		Taken:   s.Taken, Resumed: s.Replay}
+		Joining: s.Joining(), Resumed: s.Replay}
 	switch {
 	case format != "text":
 		return session.NewEvents(c.out, s.Journal())

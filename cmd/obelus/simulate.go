@@ -35,7 +35,7 @@ func (o *simulating) run(ctx context.Context, c *cli, args []string) error {
 	default:
 		c.mentionWarnings(args[0], p, o.Format)
 	}
-	if err = unreadInputs(p.Plan, input); err != nil {
+	if err = session.Unread(p.Plan, input); err != nil {
 		return err
 	}
 	input, state, s.Made = simulation.Generated(p.Plan, input, state, o.Seed)

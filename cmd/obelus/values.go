@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -95,37 +92,4 @@ func (c *cli) mapping(r *project.Reader, flag, name string) (map[string]any, err
 		return nil, err
 	}
 	return terminal.ObjectOf(flag, source.NewFile(name, text))
-}
-
-// unreadInputs refuses an input that nothing reads and no schema declares: most likely it
-// is misspelt. A model that answers a call without scopes reads all of it.
-func unreadInputs(p *plan.Plan, input map[string]any) error {
-	if slices.ContainsFunc(p.Calls, func(c *plan.Call) bool {
-		return c.Latent() && c.Produced == nil && c.Scopes == nil
-	}) {
-		return nil
-	}
-	known := map[string]bool{}
-	if p.InputSchema != nil {
-		for _, key := range p.InputSchema.Properties() {
-			known[key] = true
-		}
-	}
-	for _, read := range p.Reads {
-		if read.Ref.Kind == "input" {
-			if len(read.Ref.Path) == 0 {
-				return nil // all of it is read
-			}
-			known[read.Ref.Path[0].Key] = true
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(input)) {
-		if known[key] || p.InputSchema != nil && p.InputSchema.Part(key).Named {
-			continue // a pattern or "additionalProperties" may declare it
-		}
-		names := slices.Sorted(maps.Keys(known))
-		return usageErr("the plan doesn't read the input %q", key).
-			Advise("take it out; the plan reads %s", cmp.Or(strings.Join(names, ", "), "no input")).Suggest(key, names)
-	}
-	return nil
 }

@@ -29,8 +29,9 @@ type Options struct {
 	Confirmer Confirmer
 	// Answered, if given, gives answers that were given before the question, or nil.
 	Answered func(q *runtime.Question) *runtime.Decision
-	// Instances, if given, brings further instances; the machine's options say that they are to be asked for.
-	Instances Instances
+	// Instances join the run, at most Batch at once; the machine's options say that they are to be asked for.
+	Instances []runtime.Instance
+	Batch     int
 	// Journal, if given, has every event on disk before what follows from it is done.
 	Journal Journal
 	// Observe, if given, sees every command, with the time since the run began,
@@ -58,13 +59,6 @@ type Planner interface {
 // [ErrNoReviewer] not before nothing else is left to do.
 type Confirmer interface {
 	Ask(ctx context.Context, q *runtime.Question) (answer func() (runtime.Decision, error))
-}
-
-// Instances brings the instances of a run that come from outside. Next waits for the next ones, at least one and at
-// most so many, and reports whether these are the last. It is called by one goroutine at a time. An error says that no
-// more are to be had: the run stops, and can be resumed.
-type Instances interface {
-	Next(most int) (next []runtime.Instance, last bool, err error)
 }
 
 // A Journal keeps events. What was appended is on disk when Sync returns. It keeps nothing of the events that it is
@@ -423,12 +417,8 @@ func (w *world) plan(c runtime.Command) {
 
 func (w *world) join(most int) {
 	w.busy++
-	go func() {
-		next, last, err := w.options.Instances.Next(most)
-		if err != nil {
-			w.send(runtime.Event{Kind: runtime.Stopped, Text: err.Error(), Gently: true})
-			next, last = nil, false
-		}
-		w.send(runtime.Event{Kind: runtime.Joined, Instances: next, Last: last})
-	}()
+	all := w.options.Instances
+	next := all[:min(most, w.options.Batch, len(all))]
+	w.options.Instances = all[len(next):]
+	go w.send(runtime.Event{Kind: runtime.Joined, Instances: next, Last: len(next) == len(all)})
 }

@@ -1,13 +1,11 @@
 package session
 
 import (
-	"bytes"
-	"errors"
+	"bufio"
+	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
-	"sync/atomic"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/decode"
@@ -19,112 +17,72 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// An instancesFile hands out the instances of a run as its machine asks for them: {id, state?,
-// input?} a line. Only the current line is in memory.
-type instancesFile struct {
-	name   string // as findings show it
-	file   *os.File
-	lines  *source.LineReader
-	ids    *naming.IDs
-	joined []string
-	fault  error        // what keeps further lines from being read, such as the end of the file
-	taken  atomic.Int64 // instances handed out
-}
+const (
+	// maxInstances bounds the file of instances, in bytes, and maxBatch the lines that join a run at once.
+	maxInstances = 256 << 20
+	maxBatch     = 4 << 20
+	// maxID bounds the id of an instance, in bytes.
+	maxID = 256
+)
 
-// openInstances opens the file of instances that a run was given; nil for none, and when a run that is resumed has had
-// all of them. Those of the plan come first, and those that had joined when the run was stopped or killed are passed
-// over.
-func (s *Session) openInstances() (*instancesFile, error) {
-	shown := s.Options.Instances
-	if shown == "" || s.Replay != nil && s.Replay.Full {
-		return nil, nil
+// readInstances reads the file of instances of a run, {id, state?, input?} a line, before any of them joins. Those of
+// the plan come first; those that had joined when the run was stopped or killed must be where they were.
+func (s *Session) readInstances() error {
+	name := s.Options.Instances
+	if name == "" || s.Replay != nil && s.Replay.Full {
+		return nil
 	}
-	info, err := os.Stat(s.at(shown))
-	if err != nil {
-		return nil, project.CantRead(shown, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, diag.NewError(ErrUnrunnable, "--instances can't be %q: it isn't a file", shown).
+	info, err := os.Stat(s.at(name))
+	switch {
+	case err != nil:
+		return project.CantRead(name, err)
+	case !info.Mode().IsRegular():
+		return diag.NewError(ErrUnrunnable, "--instances can't be %q: it isn't a file", name).
 			Advise("write the instances to a file: a run that is resumed reads it again")
 	}
-	file, err := os.Open(s.at(shown))
-	if err != nil {
-		return nil, project.CantRead(shown, err)
+	text, err := workspace.Read(s.at(name), maxInstances)
+	switch {
+	case err != nil:
+		return project.CantRead(name, err)
+	case len(text) > maxInstances:
+		return diag.NewError(project.ErrTooLarge, "%q is larger than %d bytes", name, maxInstances).
+			Advise("split it into several files, with a run for each")
 	}
-	f := &instancesFile{name: shown, file: file, lines: source.NewLineReader(shown, file, source.DefaultLimits().Bytes),
-		ids: &naming.IDs{}}
-	if s.Replay != nil {
-		f.joined = s.Replay.Joined
-	}
+	ids := &naming.IDs{}
 	for _, one := range s.Program.Plan.Instances {
-		_ = f.ids.Add(one.ID)
+		_ = ids.Add(one.ID)
 	}
-	return f, nil
-}
-
-// Close lets go of the file.
-func (f *instancesFile) Close() error { return f.file.Close() }
-
-// maxAhead bounds the bytes of the lines that are handed out at once.
-const maxAhead = 4 << 20
-
-// Next reads further lines. What is wrong with one is reported when those before it
-// have been handed out.
-func (f *instancesFile) Next(most int) (next []runtime.Instance, last bool, err error) {
-	began := f.lines.Offset()
-	for f.fault == nil && len(next) < most && (len(next) == 0 || f.lines.Offset()-began < maxAhead) {
-		var one *runtime.Instance
-		if one, f.fault = f.read(); one != nil {
-			next = append(next, *one)
+	longest := 1
+	for line := range source.Lines(name, text) {
+		one, found := readInstance(line, ids)
+		if len(found) > 0 {
+			return &diag.Fault{Diagnostic: found[0]}
+		}
+		if !s.Options.Planned { // a planner reads all of the input
+			if err := Unread(s.Program.Plan, one.Input); err != nil {
+				return diag.NewError(ErrUnfit, "%s:%d:1: %w", name, line.Row, err)
+			}
+		}
+		s.instances, longest = append(s.instances, one), max(longest, len(line.Text))
+	}
+	s.batch = max(1, maxBatch/longest)
+	if s.Replay == nil {
+		return nil
+	}
+	for i, id := range s.Replay.Joined {
+		if i >= len(s.instances) || s.instances[i].ID != id {
+			return diag.NewError(ErrUnrunnable,
+				"%s: the instance \"%s\", which the run had begun with, isn't in its place any more", name,
+				compiler.Shown(id))
 		}
 	}
-	f.taken.Add(int64(len(next)))
-	if last = errors.Is(f.fault, io.EOF); !last && len(next) == 0 {
-		return nil, false, f.fault
-	}
-	return next, last, nil
+	s.instances = s.instances[len(s.Replay.Joined):]
+	return nil
 }
 
-// read reads one line; the result is nil for one whose instance had joined before. The end of
-// the file is [io.EOF].
-func (f *instancesFile) read() (*runtime.Instance, error) {
-	line, err := f.lines.Next()
-	gone := func() error {
-		return fmt.Errorf("%s: the instance \"%s\", which the run had begun with, isn't in its place any more", f.name,
-			compiler.Shown(f.joined[0]))
-	}
-	switch {
-	case errors.Is(err, io.EOF) && len(f.joined) > 0:
-		return nil, gone()
-	case errors.Is(err, io.EOF):
-		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", f.name, workspace.Reason(err))
-	case len(line.Text) > source.DefaultLimits().Bytes:
-		return nil, diag.NewError(project.ErrTooLarge, "%s:%d:1: the line is longer than %d bytes", f.name, line.Row,
-			source.DefaultLimits().Bytes)
-	}
-	line.Text = bytes.TrimRight(line.Text, "\r\n")
-	one, faults := f.instance(line)
-	if len(faults) > 0 {
-		return nil, &diag.Fault{Diagnostic: faults[0]}
-	}
-	if len(f.joined) == 0 {
-		return one, nil
-	}
-	if one.ID != f.joined[0] {
-		return nil, gone()
-	}
-	f.joined = f.joined[1:]
-	return nil, nil
-}
-
-// maxID bounds the id of an instance, in bytes.
-const maxID = 256
-
-// instance is what a line says, and what is wrong with it. What a run of the
-// same plan has written about an instance may be in it again, and isn't read.
-func (f *instancesFile) instance(line *source.File) (*runtime.Instance, []diag.Diagnostic) {
+// readInstance reads a line, and what is wrong with it. What a run of the same plan has written about an instance may
+// be in it again, and isn't read.
+func readInstance(line *source.File, ids *naming.IDs) (one runtime.Instance, found []diag.Diagnostic) {
 	var d decode.Reader
 	node, problems := source.Parse(line, source.DefaultLimits())
 	for _, p := range problems {
@@ -133,9 +91,8 @@ func (f *instancesFile) instance(line *source.File) (*runtime.Instance, []diag.D
 		}
 	}
 	if len(d.Found) > 0 {
-		return nil, d.Found
+		return one, d.Found
 	}
-	one := &runtime.Instance{}
 	values := func(to *map[string]any) func(source.Field) {
 		return func(field source.Field) {
 			var ok bool
@@ -151,15 +108,15 @@ func (f *instancesFile) instance(line *source.File) (*runtime.Instance, []diag.D
 	})
 	if id := node.Get("id"); id != nil {
 		one.ID = id.Text
-		if why := f.add(id); why != "" {
+		if why := addID(ids, id); why != "" {
 			d.Report(diag.WrongType, id.Span(), "%s", why)
 		}
 	}
 	return one, d.Found
 }
 
-// add registers the id of an instance, or says why it can't be one.
-func (f *instancesFile) add(id *source.Node) (why string) {
+// addID registers the id of an instance, or says why it can't be one.
+func addID(ids *naming.IDs, id *source.Node) (why string) {
 	switch {
 	case id.Kind != source.String:
 		return "the \"id\" of an instance is a text; write it between quotes"
@@ -168,8 +125,51 @@ func (f *instancesFile) add(id *source.Node) (why string) {
 	case len(id.Text) > maxID:
 		return fmt.Sprintf("the \"id\" of the instance is longer than %d bytes", maxID)
 	}
-	if err := f.ids.Add(id.Text); err != nil {
+	if err := ids.Add(id.Text); err != nil {
 		return err.Error()
 	}
 	return ""
+}
+
+// resultsProblem is what keeps a file from being written to.
+func resultsProblem(format string, args ...any) *diag.UserError {
+	return diag.NewError(ErrUnrunnable, "--out: "+format, args...)
+}
+
+// openResults opens the file that a run writes a line to for each instance that has ended. What a file holds isn't
+// overwritten by a run that begins: it may be all that is left of a long run. One that is resumed writes it anew.
+func (s *Session) openResults() (err error) {
+	if s.Options.Results == "" {
+		return nil
+	}
+	name, how := s.at(s.Options.Results), os.O_CREATE|os.O_APPEND|os.O_WRONLY
+	if s.Replay != nil {
+		how |= os.O_TRUNC
+	}
+	if s.results, err = os.OpenFile(name, how, 0o600); err != nil {
+		return resultsProblem("can't write %q: %w", name, workspace.Reason(err))
+	}
+	if info, err := s.results.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return resultsProblem("%q isn't empty", name).Advise("name another file, or remove this one")
+	}
+	return nil
+}
+
+// writeResults writes how the run went for each instance that has ended. A run of the same plan takes these lines as
+// instances.
+func (s *Session) writeResults(o *runtime.Outcome) (err error) {
+	if s.results == nil {
+		return nil
+	}
+	out := bufio.NewWriter(s.results)
+	for i := range o.Instances {
+		if end := &o.Instances[i]; end.Status != runtime.RunStopped {
+			err = cmp.Or(err, diag.JSONLine(out, end))
+		}
+	}
+	if err = cmp.Or(err, out.Flush()); err != nil {
+		return resultsProblem("%q isn't whole: %w", s.results.Name(), workspace.Reason(err)).
+			Advise("make room for it; \"obelus resume\" of this run writes what is missing")
+	}
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -17,11 +16,10 @@ import (
 // A Replay is the world of what has happened: the events of a journal bring its machine to where the run was.
 type Replay struct {
 	Machine *runtime.Machine
-	At      time.Duration          // of the last event
-	Joined  []string               // the instances that came from outside
-	Full    bool                   // no more of them will come
-	Left    []*runtime.InstanceEnd // those that have ended
-	Outcome *runtime.Outcome       // the last that it came to, or nil
+	At      time.Duration    // of the last event
+	Joined  []string         // the instances that came from outside
+	Full    bool             // no more of them will come
+	Outcome *runtime.Outcome // the last that it came to, or nil
 
 	next     func() (Record, error, bool)
 	wrong    func(Record, error) error
@@ -65,9 +63,6 @@ func (r *Replay) Next() (runtime.Event, error) {
 			continue
 		}
 		e := record.Event
-		if e.Resumption != nil && e.Resumption.RetryFailed {
-			r.reopen()
-		}
 		if err := r.Machine.Check(e); err != nil {
 			return runtime.Event{}, r.wrong(record, err)
 		}
@@ -85,10 +80,7 @@ func (r *Replay) Next() (runtime.Event, error) {
 // Do notes what had followed.
 func (r *Replay) Do(commands []runtime.Command) error {
 	for _, c := range commands {
-		switch c.Kind {
-		case runtime.Leave:
-			r.Left = append(r.Left, c.Left)
-		case runtime.Finish:
+		if c.Kind == runtime.Finish {
 			r.Outcome = c.Outcome
 		}
 		if r.seen != nil {
@@ -96,12 +88,6 @@ func (r *Replay) Do(commands []runtime.Command) error {
 		}
 	}
 	return nil
-}
-
-// reopen forgets how instances ended that run again.
-func (r *Replay) reopen() {
-	_, again := r.Machine.Failed()
-	r.Left = slices.DeleteFunc(r.Left, func(end *runtime.InstanceEnd) bool { return slices.Contains(again, end.ID) })
 }
 
 // Over reports whether the run has ended, so that there is nothing to go

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,13 +164,15 @@ type Session struct {
 	manifest *Manifest
 	keeper   *keeper
 	set      *activity.Set
-	source   *instancesFile
-	results  *results
 	planner  planner.Planner
 	recorder *recording.Recorder
 	answers  []Answer
 	vouching *vouching // nil of a run without an approval
 	trace    Trace
+
+	instances []runtime.Instance // of the file, that haven't joined yet
+	batch     int                // how many of them may join at once
+	results   *os.File           // nil without one
 }
 
 // Begin opens what a run needs, and begins its journal.
@@ -275,15 +278,13 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		return err
 	}
 	if o.RetryFailed {
-		failed, _ := s.Replay.Machine.Failed()
 		switch {
 		case m.Options.Planned:
 			return diag.NewError(ErrUnrunnable,
 				"a planner wrote this run, and its next tick says what becomes of what failed").
 				Advise("begin a new run that continues from one of its ticks")
-		case failed > 0:
+		case s.Replay.Machine.Failed() > 0:
 			s.resume.RetryFailed = true
-			s.Replay.reopen()
 		case s.Replay.Over():
 			return diag.NewError(ErrUnrunnable, "the run %s has no failed call that can run again", s.ID()).
 				Advise(
@@ -292,8 +293,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 		}
 	}
 	if s.Replay.Over() && !s.resume.RetryFailed {
-		s.results, err = s.openResults()
-		return err
+		return s.openResults()
 	}
 	if err := s.stillApproved(o); err != nil {
 		return err
@@ -330,13 +330,7 @@ func (s *Session) open() (err error) {
 	case err != nil:
 		return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
 	}
-	if s.source, err = s.openInstances(); err != nil {
-		return err
-	}
-	if err := s.openPlanner(); err != nil {
-		return err
-	}
-	if s.results, err = s.openResults(); err != nil {
+	if err := cmp.Or(s.readInstances(), s.openPlanner(), s.openResults()); err != nil {
 		return err
 	}
 	if s.keeper == nil && o.Runs != "" {
@@ -402,13 +396,8 @@ func (s *Session) Journal() string {
 	return s.keeper.file
 }
 
-// Taken reports how many instances of the file have been handed out. It may be called during the run.
-func (s *Session) Taken() int {
-	if s.source == nil {
-		return 0
-	}
-	return int(s.source.taken.Load())
-}
+// Joining reports how many instances of the file are to join the run.
+func (s *Session) Joining() int { return len(s.instances) }
 
 // Ended reports whether the run had ended, and nothing of it is run again.
 func (s *Session) Ended() bool {
@@ -419,7 +408,7 @@ func (s *Session) Ended() bool {
 // gives the result, and the error [ErrEnded].
 func (s *Session) Run(ctx context.Context) (*Result, error) {
 	if s.Ended() {
-		result := s.result(s.Replay.Outcome, s.results.end())
+		result := s.result(s.Replay.Outcome, s.writeResults(s.Replay.Outcome))
 		ended := diag.NewError(ErrEnded, "the run %s had ended already", s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
 	}
@@ -429,10 +418,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	desk := newDesk(s)
 	world := local.Options{Options: s.Options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered,
-		Planner: s.planner, Observe: s.observe}
-	if s.source != nil {
-		world.Instances = s.source
-	}
+		Planner: s.planner, Observe: s.observe, Instances: s.instances, Batch: s.batch}
 	if s.keeper != nil {
 		world.Journal = s.keeper
 	}
@@ -447,13 +433,12 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	desk.close(outcome)
 	if err != nil {
 		s.trace.Break(err)
-		s.results.close()
 		if errors.Is(err, local.ErrJournal) {
 			return nil, s.keeper.full(err)
 		}
 		return nil, unrunnable(err)
 	}
-	result := s.result(outcome, s.keeper.end(outcome), s.results.end())
+	result := s.result(outcome, s.keeper.end(outcome), s.writeResults(outcome))
 	if s.keeper != nil && result.Status != runtime.RunStopped {
 		os.Remove(string(boxOf(s.keeper.file))) // the journal describes what was decided
 	}
@@ -470,9 +455,6 @@ func (s *Session) wait(why string) {
 func (s *Session) observe(at time.Duration, c runtime.Command) {
 	if c.Kind == runtime.Ask && s.keeper != nil {
 		pin(s.Program, c.Question)
-	}
-	if c.Kind == runtime.Leave && s.results != nil {
-		s.results.add(c.Left)
 	}
 	s.trace.Observe(at, c)
 	if o := s.Options.Observer; o != nil {
@@ -492,13 +474,18 @@ func (s *Session) Close() error {
 	if s.keeper != nil {
 		s.keeper.writer.Close()
 	}
-	if s.source != nil {
-		s.source.Close()
+	if s.results != nil {
+		s.results.Close()
 	}
 	if s.set != nil {
 		s.set.Close()
 	}
 	return err
+}
+
+func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {
+	return &Result{Outcome: o, Run: s.ID(), Journal: s.Journal(),
+		Incomplete: slices.DeleteFunc(incomplete, func(err error) bool { return err == nil })}
 }
 
 // plannerName is the planner or model of a run as this process names it.

@@ -44,7 +44,6 @@ func (s *Session) hold(ctx context.Context) (err error) {
 			return
 		}
 		s.trace.Break(err)
-		s.results.close()
 		if s.Replay == nil && s.keeper != nil {
 			s.keeper.writer.Close()
 			remove(s.keeper.file) // the run hasn't begun

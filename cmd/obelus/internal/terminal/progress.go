@@ -24,7 +24,7 @@ type Run struct {
 	Planned          bool            // a model writes what runs
 	Simulated        bool            // its times are virtual
 	Journal, Results string          // paths; "" for none
-	Taken            func() int      // instances of the file so far; nil for none
+	Joining          int             // instances of a file that are to join
 	Resumed          *session.Replay // the contents of its journal; nil for a new run
 }
 
@@ -46,7 +46,7 @@ type Progress struct {
 	calls    []*callState  // that are running or have a question
 	settled  int           // calls of this tick
 	failed   map[int]int   // items of calls with many, by frame
-	expected int           // instances of the plan, and those that had joined before
+	expected int           // instances of the run
 	ends     map[runtime.RunStatus]int
 	stop     chan struct{}
 	drawing  sync.WaitGroup
@@ -96,10 +96,13 @@ func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 		size = "planned as it runs"
 	}
 	p.Print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
+	p.expected += run.Joining
 	if run.Resumed != nil {
 		p.expected += len(run.Resumed.Joined)
-		for _, end := range run.Resumed.Left {
-			p.ends[end.Status]++
+		for _, end := range run.Resumed.Machine.Stands().Instances {
+			if end.Status == runtime.RunDone { // the others may run again
+				p.ends[end.Status]++
+			}
 		}
 	}
 	return p
@@ -130,7 +133,7 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	case runtime.Leave:
 		p.left(c.Left)
 	case runtime.Start, runtime.Enter, runtime.Ask, runtime.Repeat, runtime.Settle:
-		if c.Instance == "" || p.known() <= fewItems {
+		if c.Instance == "" || p.expected <= fewItems {
 			p.observeCall(at, c)
 		}
 	}
@@ -282,8 +285,8 @@ func (p *Progress) lines(now time.Duration) (lines []string) {
 	if p.planning {
 		text = fmt.Sprintf("tick %d, %s", p.tick, text)
 	}
-	if p.known() > fewItems {
-		lines, text = nil, fmt.Sprintf("%s, of %d", Ends(p.ends), p.known())
+	if p.expected > fewItems {
+		lines, text = nil, fmt.Sprintf("%s, of %d", Ends(p.ends), p.expected)
 	}
 	lines = append(lines, Duration(now)+": "+text)
 	for i, line := range lines {
@@ -303,20 +306,12 @@ func counts(names string, numbers ...int) string {
 	return strings.Join(texts, ", ")
 }
 
-// known is how many instances there are so far.
-func (p *Progress) known() int {
-	if p.run.Taken == nil {
-		return p.expected
-	}
-	return p.expected + p.run.Taken()
-}
-
 // left shows the end of an instance: of many only the first failures.
 func (p *Progress) left(end *runtime.InstanceEnd) {
 	p.ends[end.Status]++
 	mark, text := p.style.Green("●"), string(end.Status)
 	switch {
-	case p.known() > fewItems && (end.Status != runtime.RunFailed || p.ends[end.Status] > shownFailures):
+	case p.expected > fewItems && (end.Status != runtime.RunFailed || p.ends[end.Status] > shownFailures):
 		return
 	case end.Status != runtime.RunFailed:
 		if end.Output != nil {
