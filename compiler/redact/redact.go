@@ -5,6 +5,7 @@ package redact
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -55,6 +56,16 @@ func (s *Set) Environment(environ []string) {
 			s.KeepDistinctive(name, password)
 		}
 	}
+}
+
+// KeepUser makes secret what an address says to show who asks.
+func (s *Set) KeepUser(who *url.Userinfo) {
+	if who == nil {
+		return
+	}
+	password, _ := who.Password()
+	s.KeepDistinctive("password", password)
+	s.KeepDistinctive("key", base64.StdEncoding.EncodeToString([]byte(who.Username()+":"+password)))
 }
 
 // IsDistinctive reports whether a text is none that occurs by chance, as a word does.

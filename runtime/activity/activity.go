@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -29,6 +28,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/web"
 )
 
 // A Request is one try of one call.
@@ -145,13 +145,13 @@ type Options struct {
 
 // A Set is the activities of one run. Its methods may be called from many goroutines at once.
 type Set struct {
-	byName  map[string]starter
-	closers []func()           // of workers and servers
-	client  *http.Client       // of all that send requests; nil for none
-	servers map[string]*server // by what they are
-	options Options
-	env     environment // ours
-	hide    *redact.Set
+	byName    map[string]starter
+	closers   []func()           // of workers and servers
+	transport *web.Transport     // of all that send requests; nil for none
+	servers   map[string]*server // by what they are
+	options   Options
+	env       environment // ours
+	hide      *redact.Set
 
 	mu      sync.Mutex
 	over    context.Context // done when it is closed
@@ -228,12 +228,12 @@ var _ = register("plan", kind{})
 // mayUse reports whether an activity may be called.
 func (s *Set) mayUse(name string) bool { return s.options.InUse == nil || s.options.InUse(name) }
 
-// web is the client of all that send requests.
-func (s *Set) web() *http.Client {
-	if s.client == nil {
-		s.client = newClient(s.options.Hosts)
+// web carries the requests of all that send some.
+func (s *Set) web() *web.Transport {
+	if s.transport == nil {
+		s.transport = web.NewTransport(s.options.Hosts)
 	}
-	return s.client
+	return s.transport
 }
 
 func (s *Set) program(name string, def *plan.Activity) program {
@@ -287,8 +287,8 @@ func (s *Set) Close() error {
 	}
 	all.Wait()
 	s.running.Wait()
-	if s.client != nil {
-		s.client.CloseIdleConnections()
+	if s.transport != nil {
+		s.transport.CloseIdleConnections()
 	}
 	return nil
 }

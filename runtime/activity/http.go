@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -22,60 +21,24 @@ import (
 )
 
 type caller struct {
-	name   string
-	def    *plan.Activity
-	env    environment
-	hide   *redact.Set
-	client *http.Client // shared by all of the set
+	name      string
+	def       *plan.Activity
+	env       environment
+	hide      *redact.Set
+	transport http.RoundTripper // shared by all of the set
 }
 
 var _ = register("http", kind{open: func(s *Set, name string, def *plan.Activity) (starter, error) {
 	s.env.hideVariables(def, s.hide)
-	learnUser(kinds.HTTPUser(def.HTTP, s.env.get), s.hide)
+	s.hide.KeepUser(kinds.HTTPUser(def.HTTP, s.env.get))
 	return &caller{name, def, s.env, s.hide, s.web()}, nil
 }})
 
 const (
-	maxRedirects = 5
-	maxRefusal   = 64 << 10 // bytes that are read of an answer that is an error
-	maxQuoted    = 300      // bytes of it in a message
-	maxDetail    = 2 << 10  // and in what a plan is given, where it isn't JSON
+	maxRefusal = 64 << 10 // bytes that are read of an answer that is an error
+	maxQuoted  = 300      // bytes of it in a message
+	maxDetail  = 2 << 10  // and in what a plan is given, where it isn't JSON
 )
-
-// newClient makes the client of a set. It follows redirects within a host, and keeps no cookies.
-func newClient(rules hosts.Rules) *http.Client {
-	transport := web.NewTransport(rules)
-	transport.DisableCompression = false
-	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, before []*http.Request) error {
-		switch first := before[0].URL; {
-		case r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Hostname(), first.Hostname()) ||
-			web.Port(r.URL) != web.Port(first):
-			return &errRedirected{fmt.Sprintf("sent us on to %s://%s, which isn't followed", r.URL.Scheme, r.URL.Host)}
-		case r.Method != before[len(before)-1].Method && before[len(before)-1].Method != http.MethodPost &&
-			r.Response.StatusCode != http.StatusSeeOther:
-			// RFC 9110 15.4: only POST may become GET
-			return &errRedirected{"sent us on with another method, which isn't followed"}
-		case len(before) > maxRedirects:
-			return &errRedirected{fmt.Sprintf("sent us on more than %d times", maxRedirects)}
-		}
-		r.Header.Del("Referer") // which Go adds, and may hold a secret
-		return nil
-	}}
-}
-
-type errRedirected struct{ why string }
-
-func (e *errRedirected) Error() string { return e.why }
-
-// learnUser makes secret what an address says to show who asks.
-func learnUser(who *url.Userinfo, hide *redact.Set) {
-	if who == nil {
-		return
-	}
-	password, _ := who.Password()
-	hide.KeepDistinctive("password", password)
-	hide.KeepDistinctive("key", base64.StdEncoding.EncodeToString([]byte(who.Username()+":"+password)))
-}
 
 // hideVariables makes secret what a definition takes of the environment.
 func (e environment) hideVariables(def *plan.Activity, hide *redact.Set) {
@@ -152,9 +115,9 @@ var accepted = map[string]string{plan.StreamJSON: "application/json", plan.Strea
 
 // exchange sends a request and reads the answer to it in a form. The error is a [*Failure].
 func (x *caller) exchange(request *http.Request, form string) (any, error) {
-	answer, err := x.client.Do(request)
+	answer, err := web.Send(x.transport, request)
 	if err != nil {
-		return nil, x.unanswered(request, answer, err)
+		return nil, x.unanswered(request, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusSwitchingProtocols { // what follows isn't HTTP, and isn't held to the context
@@ -176,7 +139,7 @@ func (x *caller) exchange(request *http.Request, form string) (any, error) {
 		return nil, x.failure(CodeBadOutput, "was sent more than %d MiB by %s", maxOutput>>20, from(request))
 	case err != nil:
 		return nil, x.failure(CodeError, "lost the answer of %s: it broke off (%s)", from(request),
-			quote(x.hide, web.Cause(err).Error(), maxQuoted))
+			quote(x.hide, err.Error(), maxQuoted))
 	}
 	value, err := x.value(answer, body, form)
 	if err != nil {
@@ -207,31 +170,17 @@ func (a *atMost) Read(p []byte) (int, error) {
 // from is where a request went, less what may be secret.
 func from(r *http.Request) string { return r.Method + " " + r.URL.Scheme + "://" + r.URL.Host }
 
-// unanswered is the failure of a request without an answer, or with one that leads elsewhere.
-func (x *caller) unanswered(request *http.Request, answer *http.Response, err error) *Failure {
-	var refusal *hosts.Refusal
-	var redirected *errRedirected
-	switch {
-	case errors.As(err, &refusal):
+// unanswered is the failure of a request without an answer.
+func (x *caller) unanswered(request *http.Request, err error) *Failure {
+	if refusal := (*hosts.Refusal)(nil); errors.As(err, &refusal) {
 		return x.failure(CodeError, "isn't allowed to send the request: %s; %s", refusal.Why, refusal.Help)
-	case errors.As(err, &redirected):
-		f := x.failure(statusCode(answer.StatusCode), "isn't answered: %s %s", from(request),
-			quote(x.hide, redirected.why, maxQuoted))
-		f.Details = map[string]any{"status": float64(answer.StatusCode)}
-		return f
 	}
-	why := quote(x.hide, web.Cause(err).Error(), maxQuoted)
-	if strings.HasPrefix(why, "failed to parse Location header") { // as net/http puts it, after an answer
-		return x.failure(CodeError, "isn't answered: %s sent us on to what is no address: %s", from(request),
-			strings.TrimPrefix(why, "failed to parse "))
-	}
+	why := quote(x.hide, err.Error(), maxQuoted)
 	if lost := (*web.Lost)(nil); errors.As(err, &lost) {
 		return x.failure(CodeError, "got no answer to %s, which may have arrived: %s", from(request), why)
 	}
 	return x.failure(CodeError, "can't reach %s: %s", from(request), why)
 }
-
-func statusCode(status int) string { return fmt.Sprintf("http-%d", status) }
 
 // refusal is the failure of an answer with an error status: its message is what was got, and from
 // where, if that is given.
@@ -247,7 +196,11 @@ func (x *caller) refusal(status int, header http.Header, content []byte, from st
 		quoted = fmt.Sprintf(": %q", text)
 	}
 	got := fmt.Sprintf("got %d %s%s%s", status, http.StatusText(status), from, quoted)
-	f := &Failure{Code: statusCode(status), Message: x.hide.Message(got), Details: details}
+	if to, err := url.Parse(header.Get("Location")); status/100 == 3 && err == nil && to.Path != "" {
+		to.User, to.RawQuery = nil, "" // where secrets are
+		got += fmt.Sprintf(", which leads to %q: write that address", quote(x.hide, to.String(), maxQuoted))
+	}
+	f := &Failure{Code: fmt.Sprintf("http-%d", status), Message: x.hide.Message(got), Details: details}
 	if f.After = web.RetryAfter(header); f.After > 0 {
 		details["retryAfter"] = f.After.Seconds()
 	}

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -205,15 +204,15 @@ func TestMisbehavingServers(t *testing.T) {
 		"not UTF-8":                   {ok("\"\xff\xfe\""), bad, "exactly one JSON value"},
 		"a number that loses digits":  {ok("9007199254740993"), bad, "write it as a string"},
 		"a number beyond all":         {ok("1e999"), bad, "write it as a string"},
-		"to another host":             {redirect(302, "http://evil.test/?t="+url.QueryEscape(token)), "http-302", "sent us on to http://evil.test, which isn't followed"},
-		"to another port":             {redirect(307, "http://127.0.0.1:1/"), "http-307", "sent us on to http://127.0.0.1:1"},
-		"to another scheme":           {redirect(301, "https://127.0.0.1/"), "http-301", "sent us on to https://127.0.0.1"},
-		"to a file":                   {redirect(302, "file:///etc/passwd"), "http-302", "sent us on to file://"},
-		"to a private address":        {redirect(308, "http://10.0.0.1/"), "http-308", "sent us on to http://10.0.0.1"},
-		"to itself":                   {redirect(302, "/again"), "http-302", "sent us on more than 5 times"},
+		"to another host":             {redirect(302, "http://evil.test/?t="+url.QueryEscape(token)), "http-302", `which leads to "http://evil.test/": write that address`},
+		"to another port":             {redirect(307, "http://127.0.0.1:1/"), "http-307", `which leads to "http://127.0.0.1:1/"`},
+		"to another scheme":           {redirect(301, "https://127.0.0.1/"), "http-301", `which leads to "https://127.0.0.1/"`},
+		"to a file":                   {redirect(302, "file:///etc/passwd"), "http-302", `which leads to "file:///etc/passwd"`},
+		"to a private address":        {redirect(308, "http://10.0.0.1/"), "http-308", `which leads to "http://10.0.0.1/"`},
+		"to itself":                   {redirect(302, "/again"), "http-302", `which leads to "/again"`},
 		"to nowhere":                  {raw("HTTP/1.1 302 Moved\r\nContent-Length: 0\r\n\r\n"), "http-302", "got 302 Found"},
-		"to what is no address":       {redirect(302, "http://[::1"), failed, "sent us on to what is no address"},
-		"to a host that is a secret":  {redirect(302, "http://"+token+".evil.test/"), "http-302", "sent us on to http://[hidden TOKEN].evil.test"},
+		"to what is no address":       {redirect(302, "http://[::1"), "http-302", "got 302 Found"},
+		"to a host that is a secret":  {redirect(302, "http://"+token+".evil.test/"), "http-302", `which leads to "http://[hidden TOKEN].evil.test/"`},
 		"a bomb":                      {ok(gzipped(bytes.Repeat([]byte(" "), 9<<20)), "Content-Encoding: gzip"), bad, "more than 8 MiB"},
 		"a bomb of nothing":           {forever("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"+gzipped(nil)[:10], "\x00\x00\x00\xff\xff"), timeout, "longer than its timeout"},
 		"a bomb in an error":          {ok(gzipped(bytes.Repeat([]byte(" "), 9<<20)), "Content-Encoding: gzip"), bad, "more than 8 MiB"},
@@ -392,7 +391,7 @@ func TestRequestsAreSentOnce(t *testing.T) {
 }
 
 // LANGUAGE.md#http-requests: connections are used again, also where the server closes one meanwhile; cookies
-// aren't kept; redirects within the host are followed as RFC 9110 has it.
+// aren't kept.
 func TestConnections(t *testing.T) {
 	var answered atomic.Int32
 	s := serveRaw(t, func(c *rawConn, r *http.Request) bool {
@@ -416,38 +415,6 @@ func TestConnections(t *testing.T) {
 	}
 	if n := s.connections(); n != 2 {
 		t.Errorf("%d connections", n)
-	}
-	for how, want := range map[string]string{"PUT 301": "", "PATCH 302": "", "DELETE 301": "", "PUT 303": "GET", "DELETE 307": "DELETE", "HEAD 302": "HEAD"} {
-		method, code, _ := strings.Cut(how, " ")
-		status, _ := strconv.Atoi(code)
-		s := serveRaw(t, func(c *rawConn, r *http.Request) bool {
-			if r.URL.Path == "/from" {
-				return redirect(status, "/to")(c, r)
-			}
-			return raw("HTTP/1.1 200 OK\r\nConnection: close\r\nX-By: "+r.Method+"\r\nContent-Length: 0\r\n\r\n")(c, r)
-		})
-		result, err := webSet(t, `{method: `+method+`, response: full, url: "http://`+s.address+`/from"}`).Run(background, "act", Request{})
-		by := ""
-		if full, ok := result.Value.(map[string]any); ok && err == nil {
-			by, _ = full["headers"].(map[string]any)["x-by"].(string)
-		}
-		if by != want || want == "" && (err == nil || !strings.Contains(err.Error(), "with another method")) {
-			t.Errorf("%s: %q, %v", how, by, err)
-		}
-	}
-	for status, want := range map[int]string{301: "GET ", 302: "GET ", 303: "GET ", 307: `POST {"a":1}`, 308: `POST {"a":1}`} {
-		s := serveRaw(t, func(c *rawConn, r *http.Request) bool {
-			body, _ := io.ReadAll(r.Body)
-			if r.URL.Path == "/from" {
-				return redirect(status, "/to?x=1#y")(c, r)
-			}
-			text, _ := json.Marshal(r.Method + " " + string(body) + r.Header.Get("Referer"))
-			return ok(string(text))(c, r)
-		})
-		result, err := webSet(t, `{method: POST, url: "http://`+s.address+`/from"}`).Run(background, "act", Request{Params: map[string]any{"a": 1.0}})
-		if err != nil || result.Value != want {
-			t.Errorf("%d: %v, %v", status, result.Value, err)
-		}
 	}
 }
 

@@ -29,8 +29,8 @@ const envelope = 64 << 10
 // A server is an MCP server, which serves all calls of the set over one session.
 type server struct {
 	peer
-	of     *plan.Server
-	client *http.Client // of a server at an address
+	of        *plan.Server
+	transport http.RoundTripper // to a server at an address
 }
 
 var _ = register("mcp", kind{
@@ -38,18 +38,18 @@ var _ = register("mcp", kind{
 		if def.Server == nil {
 			return nil, fmt.Errorf("activity %q is of an MCP server that isn't defined", name)
 		}
-		client := s.client
+		var transport http.RoundTripper
 		if def.Server.URL != "" {
 			s.env.hideVariables(def, s.hide)
-			client = s.web()
+			transport = s.web()
 			if at, err := url.Parse(s.env.endpoint(def.Server)); err == nil {
-				learnUser(at.User, s.hide)
+				s.hide.KeepUser(at.User)
 			}
 		}
 		key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv,
 			def.Env, def.Inherit, def.Dir)
 		if s.servers[key] == nil {
-			s.servers[key] = &server{peer: peer{program: s.program(name, def)}, of: def.Server, client: client}
+			s.servers[key] = &server{peer: peer{program: s.program(name, def)}, of: def.Server, transport: transport}
 			s.closers = append(s.closers, s.servers[key].close)
 		}
 		return &tool{s.servers[key], name, def}, nil
@@ -120,7 +120,7 @@ func (s *server) ended(c *contact, what string, err error) error {
 	if closed := s.isClosed(); closed != nil {
 		return closed
 	}
-	why := brief(web.Cause(err).Error())
+	why := brief(err.Error())
 	if lost := (*web.Lost)(nil); errors.As(err, &lost) {
 		why = "its connection broke, and what was asked may have arrived: " + why
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime/activity/mcp"
+	"github.com/obelus-dev/obelus/runtime/web"
 )
 
 func (e environment) endpoint(of *plan.Server) string {
@@ -71,7 +72,7 @@ func (w *remote) request(ctx context.Context, method string, body []byte, last s
 		}
 	}
 	maps.Copy(r.Header, w.headers)
-	answer, err := w.client.Do(r)
+	answer, err := web.Send(w.transport, r)
 	if err != nil {
 		return nil, err
 	}

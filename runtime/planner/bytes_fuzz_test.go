@@ -83,7 +83,7 @@ func FuzzEndpoint(f *testing.F) {
 		settings(t, p)
 		synctest.Test(t, func(t *testing.T) {
 			e := &rawEndpoint{turns: bytes.Split(sent, []byte(next)), piece: int(piece), hangs: hangs}
-			planner, err := Open(p.spec, Options{Client: e.client()})
+			planner, err := Open(p.spec, Options{Transport: e.roundTripper()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ type rawEndpoint struct {
 	asked     int
 }
 
-func (e *rawEndpoint) client() *http.Client {
+func (e *rawEndpoint) roundTripper() http.RoundTripper {
 	ctx, over := context.WithCancel(context.Background())
 	e.over = over
 	e.transport = &http.Transport{DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
@@ -174,7 +174,7 @@ func (e *rawEndpoint) client() *http.Client {
 		e.senders.Go(func() { e.send(ctx, there, turn) })
 		return here, nil
 	}}
-	return &http.Client{Transport: e.transport}
+	return e.transport
 }
 
 func (e *rawEndpoint) send(ctx context.Context, c net.Conn, text []byte) {

@@ -131,14 +131,14 @@ func hangs(text string) turn {
 // A fake endpoint serves turns, one a request, over pipes: nothing of it is real
 // input or output, so it lives in virtual time.
 type fake struct {
-	mu     sync.Mutex
-	turns  []turn
-	bodies []string
-	at     []time.Duration
-	keys   []string
-	begun  time.Time
-	key    string // the header
-	client *http.Client
+	mu        sync.Mutex
+	turns     []turn
+	bodies    []string
+	at        []time.Duration
+	keys      []string
+	begun     time.Time
+	key       string // the header
+	transport *http.Transport
 }
 
 // serve makes an endpoint and points the environment of the test to it.
@@ -149,7 +149,7 @@ func (e *fake) serve(t *testing.T) {
 	server.Listener = l
 	server.Start()
 	transport := &http.Transport{DialContext: l.dial}
-	e.begun, e.client = time.Now(), &http.Client{Transport: transport}
+	e.begun, e.transport = time.Now(), transport
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		server.CloseClientConnections()
@@ -222,7 +222,7 @@ func ask(t *testing.T, p protocol, r *request.Request, o Options, turns ...turn)
 	t.Helper()
 	e = &fake{turns: turns, key: p.header}
 	e.serve(t)
-	o.Client = e.client
+	o.Transport = e.transport
 	planner, err := Open(p.spec, o)
 	if err != nil {
 		t.Fatal(err)

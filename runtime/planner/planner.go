@@ -47,9 +47,9 @@ func Open(spec string, o Options) (Planner, error) {
 		}
 		return recording.Replay(name, text)
 	case kind == "openai":
-		return endpoint.Open(spec, openai.Address, openai.Format(name, o.MaxTokens), o)
+		return endpoint.Open(spec, name, &openai.Format, o)
 	case kind == "anthropic":
-		return endpoint.Open(spec, anthropic.Address, anthropic.Format(name, o.MaxTokens), o)
+		return endpoint.Open(spec, name, &anthropic.Format, o)
 	}
 	return nil, fmt.Errorf("there is no planner %q: write %s", diag.Escape(kind), forms)
 }

@@ -51,7 +51,7 @@ func TestSettings(t *testing.T) {
 		}
 		os.Unsetenv(p.base)
 		os.Unsetenv(p.key)
-		planner, err := Open(p.spec, Options{Client: &http.Client{Transport: nowhere{t}}})
+		planner, err := Open(p.spec, Options{Transport: nowhere{t}})
 		if err == nil { // some learn only when they are asked
 			_, err = planner.Answer(context.Background(), greeting(), func(string) {})
 		}

@@ -212,7 +212,7 @@ func TestRecordingHoldsNoKey(t *testing.T) {
 			streams(p.begin() + p.event(`{"output":"`+testKey) + p.failure("overloaded_error", testKey)),
 		}}
 		e.serve(t)
-		planner, err := Open(p.spec, Options{Client: e.client})
+		planner, err := Open(p.spec, Options{Transport: e.transport})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,26 +78,15 @@ func formAsked(t *testing.T, body string) string {
 	var r struct {
 		Model          string
 		Stream         bool
-		ResponseFormat struct {
-			Type       string
-			JSONSchema struct{ Strict bool } `json:"json_schema"`
-		} `json:"response_format"`
-		Output struct{ Format struct{ Type string } } `json:"output_config"`
-		Tools  []any
+		ResponseFormat struct{ Type string } `json:"response_format"`
+		Tools          []any
 	}
 	if err := json.Unmarshal([]byte(body), &r); err != nil || !r.Stream || r.Model == "" {
 		t.Errorf("%s: %v", body, err)
 	}
-	kind, strict := r.ResponseFormat.Type, r.ResponseFormat.JSONSchema.Strict
 	switch {
-	case strict:
-		return "strict"
-	case kind == "json_schema":
+	case r.ResponseFormat.Type == "json_schema":
 		return "schema"
-	case kind == "json_object":
-		return "object"
-	case r.Output.Format.Type != "":
-		return "format"
 	case len(r.Tools) > 0:
 		return "tool"
 	}

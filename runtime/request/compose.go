@@ -70,16 +70,15 @@ func (one *Standing) Fold() {
 
 // Compose makes what a planner is asked at the beginning of a tick.
 //
-// The context is a document again. Its messages are in one order: what the document says in words, the tools, input,
-// state and data (those first at which advisors look), the carried plan, advisors, earlier calls, and errors. Schemas
-// in them need nothing outside of their message: what they refer to stands under their own "$defs". The document's own
-// extension keys (x-) aren't told, nor what serves simulations alone, nor which activity carries a tool out.
+// The context is a document again. Its messages are in one order: what the document says in words, the tools with the
+// named schemas, input, state and data, the carried plan, advisors, earlier calls, and errors. The document's own
+// extension keys (x-) aren't among them, nor what serves simulations alone, nor which activity carries a tool out.
 func Compose(s Context) *Request {
 	messages := s.declared()
 	if len(s.Plan.Tools) > 0 {
 		messages = append(messages, s.toolMessage(s.Plan.Tools...))
 	}
-	messages = append(messages, s.marked(s.values())...)
+	messages = append(messages, s.values()...)
 	if s.Carries {
 		messages = append(messages, s.planMessage())
 	}
@@ -109,7 +108,6 @@ func ComposeLatent(s Context, call *plan.Call, params map[string]any) *Request {
 			if n := advisor.Node.Get("schema"); n != nil {
 				answer = s.alone(n, nil)
 			}
-			s.Advisors = []*plan.Advisor{advisor}
 		}
 	}
 	if len(s.Offered) > 1 {
@@ -122,7 +120,7 @@ func ComposeLatent(s Context, call *plan.Call, params map[string]any) *Request {
 		values = s.scoped
 	}
 	return &Request{
-		Tick: s.Tick, Messages: append(messages, s.marked(values())...), Schema: answer,
+		Tick: s.Tick, Messages: append(messages, values()...), Schema: answer,
 		Call: &Call{Name: call.Name, Tool: call.ToolName, Params: params, Paths: s.Offered},
 	}
 }
@@ -202,14 +200,6 @@ func (s Context) declared() []Object {
 	return append(meta, texts...)
 }
 
-func (s Context) toolMessage(tools ...*plan.Tool) Object {
-	all := make(Object, len(tools))
-	for i, tool := range tools {
-		all[i] = Member{tool.Name, s.toolShown(tool)}
-	}
-	return Object{{"type", "tool"}, {"tool", all}}
-}
-
 // values are messages of what stands there now: of all, and of what each instance has besides.
 func (s Context) values() []Object {
 	said := s.said()
@@ -224,7 +214,7 @@ func (s Context) values() []Object {
 }
 
 // valuesOf are messages of values: of input, state, each kind of data that the document declares, and the rest of it,
-// less what others have in common with them. For a record schemas are as they were written.
+// less what others have in common with them.
 func (s Context) valuesOf(one, less Instance, said map[saying]*source.Node, record bool) (list []Object) {
 	its := &plan.Instance{Values: s.Plan.Values}
 	if one.ID != "" {
@@ -236,10 +226,8 @@ func (s Context) valuesOf(one, less Instance, said map[saying]*source.Node, reco
 		if own != nil || always && one.ID != "" {
 			out = out.With(of, own)
 		}
-		if n != nil && record {
-			out = out.With("schema", Of(n))
-		} else if n != nil {
-			out = out.With("schema", s.alone(n, nil))
+		if n != nil {
+			out = out.With("schema", plain(n))
 		}
 		about := said[saying{of, kind, "description", one.ID}].AsText()
 		if of == "state" && one.ID == "" && s.Plan.Writes == plan.Once && !record {
@@ -311,7 +299,7 @@ func (s Context) advisorMessage(advisor *plan.Advisor) Object {
 	out := Object{{"type", "advisor"}, {"id", advisor.ID}}.WithText("role", advisor.Node.Get("role").AsText())
 	for _, m := range rest(advisor.Node, "id", "role", "said") {
 		if m.Key == "schema" {
-			m.Value = s.alone(advisor.Node.Get("schema"), nil)
+			m.Value = plain(advisor.Node.Get("schema"))
 		}
 		out = append(out, m)
 	}
@@ -358,30 +346,4 @@ func (s Context) scoped() []Object {
 		list = append(list, Object{{"type", "error"}, {"data", e}})
 	}
 	return list
-}
-
-// marked puts what advisors look at first before the other values, and
-// says who does.
-func (s Context) marked(messages []Object) []Object {
-	var first, rest []Object
-	for _, m := range messages {
-		looked := Object{}
-		for _, advisor := range s.Advisors {
-			var at []any
-			for _, scope := range advisor.Scopes {
-				if m[0].Value == scope.Kind || m.Get("kind") == scope.Kind {
-					at = append(at, scope.Ref.String())
-				}
-			}
-			if len(at) > 0 {
-				looked = looked.With(advisor.ID, at)
-			}
-		}
-		if len(looked) == 0 {
-			rest = append(rest, m)
-		} else {
-			first = append(first, m.With("x-advisors", looked))
-		}
-	}
-	return append(first, rest...)
 }

@@ -32,13 +32,12 @@ type Transport struct {
 
 const maxHeader = 256 << 10
 
-// NewTransport makes a transport. It asks for nothing compressed by itself, and speaks
-// HTTP/1.1. It keeps connections for less time than servers do (often 5 s), as a request on
-// one that the server is closing is lost.
+// NewTransport makes a transport. It speaks HTTP/1.1, and keeps connections for less time than servers do (often 5 s):
+// a request on one that the server is closing is lost.
 func NewTransport(rules hosts.Rules) *Transport {
 	t := &Transport{Rules: rules}
 	t.Transport = &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: t.dial, DisableCompression: true,
+		Proxy: http.ProxyFromEnvironment, DialContext: t.dial,
 		MaxResponseHeaderBytes: maxHeader,
 		MaxIdleConnsPerHost:    64, IdleConnTimeout: 4 * time.Second, TLSHandshakeTimeout: 15 * time.Second,
 		ExpectContinueTimeout: time.Second,
@@ -131,12 +130,14 @@ func Seconds(s float64) time.Duration {
 	return time.Duration(min(s, 365*24*3600) * float64(time.Second))
 }
 
-// Cause is an error of a request without the request that it names, which may hold a secret.
-func Cause(err error) error {
-	if at := (*url.Error)(nil); errors.As(err, &at) {
-		return at.Err
+// Send sends a request, with the user that its address names, and follows no redirect: what the request holds is
+// nobody else's.
+func Send(over http.RoundTripper, r *http.Request) (*http.Response, error) {
+	if u := r.URL.User; u != nil && r.Header.Get("Authorization") == "" {
+		password, _ := u.Password()
+		r.SetBasicAuth(u.Username(), password)
 	}
-	return err
+	return over.RoundTrip(r)
 }
 
 // A Lost answer is the error of a request for which there was a connection: whether the server has done what it asks

@@ -7,80 +7,50 @@ import (
 
 	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
 	"github.com/obelus-dev/obelus/runtime/planner/prompt"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// Address is where requests go.
-var Address = endpoint.Address{
-	Base: "ANTHROPIC_BASE_URL", Usual: "https://api.anthropic.com", Path: "v1/messages",
-	Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}, Custom: "ANTHROPIC_CUSTOM_HEADERS",
-	Headers: []endpoint.Header{
-		{Name: "Anthropic-Version", Prefix: "2023-06-01"},
-		{Name: "X-Api-Key", Variable: "ANTHROPIC_API_KEY"},
-		{Name: "Authorization", Prefix: "Bearer ", Variable: "ANTHROPIC_AUTH_TOKEN"},
+// Format is the wire format.
+var Format = endpoint.Format{
+	Address: endpoint.Address{
+		Base: "ANTHROPIC_BASE_URL", Usual: "https://api.anthropic.com", Path: "v1/messages",
+		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}, Custom: "ANTHROPIC_CUSTOM_HEADERS",
+		Headers: []endpoint.Header{
+			{Name: "Anthropic-Version", Prefix: "2023-06-01"},
+			{Name: "X-Api-Key", Variable: "ANTHROPIC_API_KEY"},
+			{Name: "Authorization", Prefix: "Bearer ", Variable: "ANTHROPIC_AUTH_TOKEN"},
+		},
+	},
+	Body: body, Read: read,
+	Reasons: map[string]endpoint.Reason{
+		"refusal": endpoint.Refused, "max_tokens": endpoint.TokenBound,
+		"model_context_window_exceeded": "the end of the model's context window",
 	},
 }
 
-type format struct {
-	model     string
-	maxTokens int
-}
-
-// maxTokens bounds an answer unless the user does: the endpoint has no bound of its own.
-const maxTokens = 32_000
-
-// Format is how a model is asked.
-func Format(model string, maxTokens int) endpoint.Format { return &format{model, maxTokens} }
-
-// The forms of the endpoint.
-const (
-	outputFormat = "format"  // the schema is enforced
-	forcedTool   = "tool"    // the answer is the input of a tool of that schema
-	anyText      = "nothing" // it is text
-)
-
-func (a *format) Forms(schema any) []endpoint.Form {
-	return append(endpoint.Forms(schema, outputFormat, forcedTool), endpoint.Form{Name: anyText})
-}
+// usualTokens bounds an answer unless the user does: the endpoint has no bound of its own.
+const usualTokens = 32_000
 
 type object = map[string]any
 
-func (a *format) Body(p prompt.Prompt, f endpoint.Form) any {
+// body asks for the answer as the input of a tool of its schema. Without eager_input_streaming "calls" would come all
+// at once, when its last call is written.
+func body(model string, maxTokens int, p prompt.Prompt, schema json.RawMessage) any {
+	const tool = "answer"
 	body := object{
-		"model": a.model, "stream": true, "max_tokens": cmp.Or(a.maxTokens, maxTokens),
+		"model": model, "stream": true, "max_tokens": cmp.Or(maxTokens, usualTokens),
 		"system":   []object{{"type": "text", "text": p.System}},
 		"messages": []object{{"role": "user", "content": []object{{"type": "text", "text": p.User}}}},
 	}
-	switch f.Name {
-	case outputFormat:
-		body["output_config"] = object{"format": object{"type": "json_schema", "schema": json.RawMessage(f.Schema)}}
-	case forcedTool:
-		// Without eager_input_streaming "calls" would come all at once, when its last call is written.
-		body["tools"] = []object{{
-			"name": answerTool, "description": "Hands in the answer.", "eager_input_streaming": true,
-			"input_schema": json.RawMessage(f.Schema),
-		}}
-		body["tool_choice"] = object{"type": "tool", "name": answerTool, "disable_parallel_tool_use": true}
+	if schema != nil {
+		body["tools"] = []object{{"name": tool, "description": "Hands in the answer.", "eager_input_streaming": true,
+			"input_schema": schema}}
+		body["tool_choice"] = object{"type": "tool", "name": tool, "disable_parallel_tool_use": true}
 	}
 	return body
 }
 
-func (a *format) Listen(f endpoint.Form, end *endpoint.Ending, say func(string)) func(event,
-	data string) (bool, error) {
-	l := listener{end: end, say: say, byTool: f.Name == forcedTool}
-	return func(kind, data string) (bool, error) {
-		if kind == "error" {
-			return false, &endpoint.StreamError{Data: []byte(data)}
-		}
-		var e event
-		if json.Unmarshal([]byte(data), &e) != nil {
-			return false, endpoint.ErrUnfit
-		}
-		l.hear(e)
-		return e.Type != "message_stop" && e.Type != "message", nil
-	}
-}
-
-// What an event of the stream says, where it is of use.
+// What an event of the stream, or a message that isn't streamed, says where it is of use.
 type (
 	event struct {
 		delta        // of a message that isn't streamed
@@ -96,7 +66,7 @@ type (
 		Input      json.RawMessage
 	}
 	delta struct {
-		Type, Text  string
+		Text        string
 		PartialJSON string                       `json:"partial_json"`
 		StopReason  string                       `json:"stop_reason"`
 		StopDetails struct{ Explanation string } `json:"stop_details"`
@@ -109,87 +79,29 @@ type (
 	}
 )
 
-const answerTool = "answer"
-
-type listener struct {
-	end    *endpoint.Ending
-	say    func(string)
-	byTool bool   // the answer is a tool's input
-	inTool bool   // and that is what is coming
-	input  string // as it began
-	came   bool   // some of it has come
-	aside  string // text beside it, which is the answer, if it is short, where no tool is used
-}
-
-func (l *listener) hear(e event) {
+func read(kind, data string) (c endpoint.Chunk, err error) {
+	var e event
+	switch {
+	case kind == "error":
+		return c, &endpoint.StreamError{Data: []byte(data)}
+	case json.Unmarshal([]byte(data), &e) != nil:
+		return c, endpoint.ErrUnfit
+	}
+	used, d := e.Usage, e.Delta
 	switch e.Type {
 	case "message_start":
-		l.count(e.Message.Usage)
+		used = e.Message.Usage
 	case "message":
+		d = e.delta
 		for _, one := range e.Content {
-			l.hear(event{Type: "content_block_start", ContentBlock: one})
-			l.hear(event{Type: "content_block_stop"})
+			c.Text, c.Beside = c.Text+string(one.Input), c.Beside+one.Text
 		}
-		l.count(e.Usage)
-		l.stop(e.delta)
-	case "content_block_start":
-		l.inTool, l.input = e.ContentBlock.Type == "tool_use", string(e.ContentBlock.Input)
-		if e.ContentBlock.Type == "text" {
-			l.text(e.ContentBlock.Text)
-		}
-	case "content_block_delta":
-		switch e.Delta.Type {
-		case "text_delta":
-			l.text(e.Delta.Text)
-		case "input_json_delta":
-			if l.inTool && e.Delta.PartialJSON != "" {
-				l.came = true
-				l.say(e.Delta.PartialJSON)
-			}
-		}
-	case "content_block_stop":
-		if l.inTool && !l.came { // an input without properties comes without a delta, and one that isn't streamed
-			l.came = true
-			l.say(cmp.Or(l.input, "{}"))
-		}
-		l.inTool = false
-	case "message_delta":
-		l.count(e.Usage)
-		l.stop(e.Delta)
+	case "content_block_start": // an input without properties comes without a delta
+		c.Beside = e.ContentBlock.Text + string(e.ContentBlock.Input)
 	}
-}
-
-func (l *listener) text(s string) {
-	if l.byTool {
-		l.aside = endpoint.Words(l.aside, s)
-	} else {
-		l.say(s)
-	}
-}
-
-// count takes the counts of a message, which later ones replace.
-func (l *listener) count(c usage) {
-	u := &l.end.Usage
-	u.InputTokens, u.OutputTokens = max(u.InputTokens, c.Input+c.CacheCreation+c.CacheRead),
-		max(u.OutputTokens, c.Output)
-}
-
-func (l *listener) stop(d delta) {
-	switch d.StopReason {
-	case "":
-	case "refusal":
-		l.end.Refused, l.end.Words = true, d.StopDetails.Explanation
-		if l.end.Words == "" {
-			l.end.Words = l.aside
-		}
-	case "max_tokens":
-		l.end.Full = endpoint.TokenBound
-	case "model_context_window_exceeded":
-		l.end.Full = "the end of the model's context window"
-	default:
-		l.end.Complete = true
-		if l.byTool && !l.came {
-			l.say(l.aside)
-		}
-	}
+	c.Text, c.Beside = c.Text+d.PartialJSON, c.Beside+d.Text
+	c.Reason, c.Refusal = d.StopReason, d.StopDetails.Explanation
+	c.Usage = request.Usage{InputTokens: used.Input + used.CacheCreation + used.CacheRead, OutputTokens: used.Output}
+	c.Last = e.Type == "message_stop" || e.Type == "message"
+	return c, nil
 }

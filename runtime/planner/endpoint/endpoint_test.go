@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,19 +18,15 @@ import (
 
 // plain is a format in which an event is a piece of the answer, and an empty
 // object its end.
-type plain struct{}
-
-func (plain) Forms(any) []Form { return []Form{{Name: "text"}} }
-
-func (plain) Body(p prompt.Prompt, _ Form) any { return p.User }
-
-func (plain) Listen(_ Form, end *Ending, say func(string)) func(event, data string) (bool, error) {
-	return func(_, data string) (bool, error) {
-		if end.Complete = data == "{}"; !end.Complete {
-			say(data)
+var plain = Format{
+	Address: Address{Base: "PLAIN_BASE_URL", Path: "ask", Keys: []string{"PLAIN_KEY"}},
+	Body:    func(_ string, _ int, p prompt.Prompt, _ json.RawMessage) any { return p.User },
+	Read: func(_, data string) (Chunk, error) {
+		if data == "{}" {
+			return Chunk{Last: true, Reason: "end"}, nil
 		}
-		return !end.Complete, nil
-	}
+		return Chunk{Text: data}, nil
+	},
 }
 
 // asked is what comes of a request to an endpoint on this machine, and how often it
@@ -44,7 +41,7 @@ func asked(t *testing.T, handle http.HandlerFunc) (answer string, times int, err
 	}))
 	defer server.Close()
 	t.Setenv("PLAIN_BASE_URL", server.URL)
-	p, err := Open("plain:m", Address{Base: "PLAIN_BASE_URL", Path: "ask", Keys: []string{"PLAIN_KEY"}}, plain{}, Options{})
+	p, err := Open("plain:m", "m", &plain, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

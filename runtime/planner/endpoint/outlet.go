@@ -1,50 +1,11 @@
 package endpoint
 
 import (
-	"encoding/base64"
-	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
-
-// harmless are the headers whose values are nobody's secret.
-var harmless = []string{
-	"Accept", "Anthropic-Beta", "Anthropic-Version", "Content-Type", "Openai-Organization",
-	"Openai-Project", "User-Agent",
-}
-
-// learn takes what is secret about a request: the values of all headers but
-// well-known harmless ones, and what its address says besides host and path.
-func learn(v *redact.Set, r *http.Request) {
-	for name, values := range r.Header {
-		if slices.Contains(harmless, name) {
-			continue
-		}
-		for _, value := range values {
-			scheme, credentials, two := strings.Cut(value, " ")
-			if !two {
-				credentials = value
-			}
-			v.KeepDistinctive("key", credentials)
-			if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil &&
-				strings.EqualFold(scheme, "basic") {
-				_, password, _ := strings.Cut(string(plain), ":")
-				v.KeepDistinctive("key", password)
-			}
-		}
-	}
-	if password, set := r.URL.User.Password(); set {
-		v.KeepDistinctive("key", password)
-	}
-	for _, values := range r.URL.Query() {
-		for _, value := range values {
-			v.KeepDistinctive("key", value)
-		}
-	}
-}
 
 // An outlet hands out an answer's text: without secrets, also where one is
 // split among pieces, and as valid UTF-8.
@@ -82,11 +43,9 @@ func (o *outlet) send(s string) {
 	}
 	o.sent += len(s)
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if o.emit == nil {
-		if o.tooLong = o.tooLong || o.text.Len()+len(s) > request.MaxResult; !o.tooLong {
-			o.text.WriteString(s)
-		}
-		return
+	if o.emit != nil {
+		o.emit(s)
+	} else if o.tooLong = o.tooLong || o.text.Len()+len(s) > request.MaxResult; !o.tooLong {
+		o.text.WriteString(s)
 	}
-	o.emit(s)
 }

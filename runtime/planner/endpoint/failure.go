@@ -20,6 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
+// A failure is what to make of a request that brought no whole answer.
 type failure struct {
 	why    string        // in one line, without secrets
 	remedy string        // what a person may do
@@ -35,61 +36,67 @@ type complaint string
 // message is what endpoints say to people within it.
 var message = regexp.MustCompile(`"(?:message|error|detail)"\s*:\s*("(?:[^"\\]|\\.)+")`)
 
-// words are what an endpoint says to people: the message wherever it stands, or all of it.
-func (c complaint) words() (text string) {
-	if found := message.FindStringSubmatch(string(c)); found != nil && json.Unmarshal([]byte(found[1]), &text) == nil {
-		return text
-	}
-	return string(c)
-}
-
 func (c complaint) has(words ...string) bool {
 	all := strings.ToLower(string(c))
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(all, w) })
 }
 
-// What endpoints call troubles that may pass, that a person has to pay for, and
+// What endpoints call troubles that a person has to pay for, that don't pass by themselves, and
 // that come from the form in which an answer was asked for.
 var (
-	passing = []string{"overloaded", "rate_limit", "rate limit", "api_error", "server_error", "timeout", "internal",
-		"unavailable", "try again"}
 	unpaid  = []string{"insufficient_quota", "billing", "credit balance", "payment"}
 	lasting = []string{"invalid_request", "authentication", "permission", "not_found", "too_large"}
-	shapes  = []string{"schema", "response_format", "output_config", "grammar", "tool", "structured",
-		"json_object", "stream_options", "eager_input_streaming"}
+	shapes  = []string{"schema", "response_format", "grammar", "tool", "structured", "stream_options",
+		"eager_input_streaming"}
 )
 
-// judge tells what to make of the end of a request that brought no whole answer.
-func (p *Planner) judge(x *exchange, err error) failure {
+func (p *Planner) diagnose(x *exchange, err error) failure {
 	t := failure{wait: -1, remedy: "resume the run when the endpoint works again"}
-	base, at := p.address.Base, p.at()
+	var untrusted *tls.CertificateVerificationError
+	var reported *StreamError
 	switch {
+	case x.reason != "" && x.reason != Broken:
+		t.why = "it reached " + string(x.reason)
+		t.remedy = "raise that bound, let the plan take smaller steps, or take another model"
+	case errors.Is(err, errSilent):
+		t.why = fmt.Sprintf("%s sent nothing for %v", p.at(), maxSilence)
 	case x.status >= 300:
-		p.judgeStatus(&t, x)
-	case x.status > 0 && x.refusal != nil:
-		t.why = fmt.Sprintf("%s sent no answer but %s", at, p.saying(complaint(x.refusal)))
+		p.diagnoseStatus(&t, x)
+	case x.refusal != nil:
+		t.why = fmt.Sprintf("%s sent no answer but %s", p.at(), p.quoted(complaint(x.refusal)))
 		if !message.Match(x.refusal) {
-			t.remedy = fmt.Sprintf("see whether %s is right, path included", base)
+			t.remedy = fmt.Sprintf("see whether %s is right, path included", p.format.Base)
 		}
-	case x.status > 0:
-		p.judgeStream(&t, err)
-	default:
-		var untrusted *tls.CertificateVerificationError
-		t.why = fmt.Sprintf("%s can't be reached: %s", at, p.brief(web.Cause(err).Error()))
-		t.remedy = fmt.Sprintf("see whether the network and %s are right, and resume the run", base)
+	case x.status == 0:
+		t.why = fmt.Sprintf("%s can't be reached: %s", p.at(), p.brief(err.Error()))
+		t.remedy = fmt.Sprintf("see whether the network and %s are right, and resume the run", p.format.Base)
 		t.again = !errors.As(err, &untrusted)
+	case errors.As(err, &reported):
+		c := complaint(reported.Data)
+		if t.why = p.at() + " said " + p.quoted(c); c.has(unpaid...) {
+			t.remedy = credit
+		} else if t.again = !c.has(lasting...); !t.again {
+			t.form = c.has(shapes...)
+		}
+	case errors.Is(err, bufio.ErrTooLong): // nobody writes so much by mistake
+		t.why = p.at() + " sent an event of a stream that doesn't end"
+	case err == nil:
+		t.why, t.again = "the stream ended before the answer", true
+	default:
+		t.why, t.again = "the stream broke off: "+p.brief(err.Error()), true
 	}
+	t.why = p.clean(t.why)
 	return t
 }
 
 // retryDelay is how long to wait by google.rpc.RetryInfo, in seconds.
 var retryDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"`)
 
-func (p *Planner) judgeStatus(t *failure, x *exchange) {
-	c, base := complaint(x.refusal), p.address.Base
+func (p *Planner) diagnoseStatus(t *failure, x *exchange) {
+	c, base := complaint(x.refusal), p.format.Base
 	t.why = fmt.Sprintf("%s said %d %s", p.at(), x.status, http.StatusText(x.status))
-	if c.words() != "" {
-		t.why += ": " + p.saying(c)
+	if c != "" {
+		t.why += ": " + p.quoted(c)
 	}
 	switch {
 	case x.status < 400:
@@ -98,7 +105,7 @@ func (p *Planner) judgeStatus(t *failure, x *exchange) {
 	case x.status == 402, c.has(unpaid...):
 		t.remedy = credit
 	case x.status == 401, x.status == 403:
-		t.remedy = fmt.Sprintf("set %s to what the endpoint accepts, and resume the run", p.address.Keys[0])
+		t.remedy = fmt.Sprintf("set %s to what the endpoint accepts, and resume the run", p.format.Keys[0])
 	case x.status == 404:
 		t.remedy = fmt.Sprintf("see whether the model's name and %s are right", base)
 	case x.status == 408, x.status == 409, x.status == 429, x.status >= 500:
@@ -120,33 +127,17 @@ func (p *Planner) judgeStatus(t *failure, x *exchange) {
 
 const credit = "see to the account's credit, and resume the run"
 
-func (p *Planner) judgeStream(t *failure, err error) {
-	var reported *StreamError
-	switch {
-	case errors.As(err, &reported):
-		c := complaint(reported.Data)
-		if t.why = p.at() + " said " + p.saying(c); c.has(unpaid...) {
-			t.remedy = credit
-			return
-		}
-		t.again = c.has(passing...) || !c.has(lasting...)
-		t.form = !t.again && c.has(shapes...)
-	case errors.Is(err, bufio.ErrTooLong): // nobody writes so much by mistake
-		t.why = p.at() + " sent an event of a stream that doesn't end"
-	case err == nil:
-		t.why, t.again = "the stream ended before the answer", true
-	default:
-		t.why, t.again = "the stream broke off: "+p.brief(web.Cause(err).Error()), true
-	}
-}
-
 // at is the scheme and host of the endpoint.
 func (p *Planner) at() string { return p.url.Scheme + "://" + p.url.Host }
 
-// saying quotes somebody else's words.
-func (p *Planner) saying(c complaint) string {
-	if words := p.brief(c.words()); words != "" {
-		return request.JSON(words)
+// quoted is what an endpoint says to people: the message wherever it stands, or all of it.
+func (p *Planner) quoted(c complaint) string {
+	text := string(c)
+	if found := message.FindStringSubmatch(text); found != nil {
+		_ = json.Unmarshal([]byte(found[1]), &text)
+	}
+	if text = p.brief(text); text != "" {
+		return request.JSON(text)
 	}
 	return "nothing"
 }
@@ -161,21 +152,15 @@ func (p *Planner) brief(s string) string {
 // endpoint doesn't say: half a second, then twice as long each time, less up to
 // a quarter by chance, so that many who were turned away don't return together.
 func pauseBefore(nth int) time.Duration {
-	full := min(500*time.Millisecond<<min(nth-1, 10), 30*time.Second)
+	full := 500 * time.Millisecond << (nth - 1)
 	return full - rand.N(full/4)
 }
 
 // Pause waits, or until ctx is done, and reports that.
 func Pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
+	case <-time.After(d):
 	}
+	return ctx.Err()
 }

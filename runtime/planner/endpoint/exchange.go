@@ -1,0 +1,207 @@
+package endpoint
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/obelus-dev/obelus/runtime/request"
+	"github.com/obelus-dev/obelus/runtime/web"
+	"github.com/tmaxmax/go-sse"
+)
+
+// The bounds of what is read: of one event, of an answer that isn't a stream, and of what a model says besides an
+// answer; in bytes.
+const (
+	maxEvent   = 32 << 20
+	maxRefusal = 64 << 10
+	maxBeside  = 64 << 10
+)
+
+// An exchange is one request, and what came of it.
+type exchange struct {
+	form   form
+	out    *outlet
+	format *Format
+
+	status   int // 0 when no answer came
+	header   http.Header
+	refusal  []byte // the body of an answer that isn't a stream, as much as anybody reads
+	complete bool   // the answer came to its own end
+	reason   Reason // it didn't
+	words    string // of a refusal
+	beside   string // text beside the answer, which is the answer where nothing else came
+	usage    request.Usage
+}
+
+// A form is how an answer is asked for.
+type form struct {
+	schema  string // as the endpoint is given it; "" where the prompt describes it
+	wrapped bool   // the answer stands under "result"
+}
+
+// maxSilence is how long an endpoint may send nothing before the request fails with errSilent.
+const maxSilence = 10 * time.Minute
+
+var errSilent = fmt.Errorf("nothing came for %v", maxSilence)
+
+// send sends a body, and takes the events of the answer until no more is wanted. One that isn't streamed is one event.
+func (p *Planner) send(ctx context.Context, x *exchange, body any) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	alarm := time.AfterFunc(maxSilence, func() { cancel(errSilent) })
+	defer func() {
+		if alarm.Stop(); context.Cause(ctx) == errSilent {
+			err = errSilent
+		}
+	}()
+	r, err := p.post(ctx, body)
+	if err != nil {
+		return err
+	}
+	answer, err := web.Send(p.transport, r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	x.status, x.header = answer.StatusCode, answer.Header
+	if x.status == http.StatusSwitchingProtocols { // what would follow isn't HTTP, nor held to the request's context
+		answer.Body.Close()
+		answer.Body = http.NoBody
+	}
+	stream := &heard{answer.Body, alarm}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if x.status/100 != 2 || kind == "text/html" {
+		x.refusal, _ = io.ReadAll(io.LimitReader(stream, maxRefusal))
+		return fmt.Errorf("status %d", x.status)
+	}
+	if kind == "application/json" {
+		text, err := io.ReadAll(io.LimitReader(stream, int64(p.maxEvent)))
+		if err == nil {
+			x.refusal = text[:min(len(text), maxRefusal)]
+			_, err = x.take("", string(text))
+		}
+		return err
+	}
+	whole := io.MultiReader(stream, strings.NewReader("\n\n")) // which some leave out behind the last event
+	for e, err := range sse.Read(whole, &sse.ReadConfig{MaxEventSize: p.maxEvent}) {
+		if err != nil {
+			return err
+		}
+		if e.Data == "" {
+			continue
+		}
+		if more, err := x.take(e.Type, e.Data); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// post is the request. What it holds besides the ordinary is a secret from now on.
+func (p *Planner) post(ctx context.Context, body any) (*http.Request, error) {
+	text, _ := json.Marshal(body)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url.String(), bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("User-Agent", "obelus")
+	secret := func(text string) {
+		p.hide.KeepDistinctive("key", text)
+		_, credentials, _ := strings.Cut(text, " ") // of "Bearer …"
+		p.hide.KeepDistinctive("key", credentials)
+	}
+	for line := range strings.Lines(os.Getenv(p.format.Custom)) {
+		if name, value, ok := strings.Cut(line, ":"); ok {
+			r.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+			secret(strings.TrimSpace(value))
+		}
+	}
+	for _, h := range p.format.Headers {
+		value := os.Getenv(h.Variable)
+		if secret(value); value != "" || h.Variable == "" {
+			r.Header.Set(h.Name, h.Prefix+value)
+		}
+	}
+	p.hide.KeepUser(p.url.User)
+	for _, values := range p.url.Query() {
+		for _, value := range values {
+			secret(value)
+		}
+	}
+	return r, nil
+}
+
+// take takes one event, and reports whether more is wanted.
+func (x *exchange) take(event, data string) (more bool, err error) {
+	c, err := x.format.Read(event, data)
+	if err != nil {
+		return false, err
+	}
+	x.usage.InputTokens = max(x.usage.InputTokens, c.Usage.InputTokens) // later counts replace earlier ones
+	x.usage.OutputTokens = max(x.usage.OutputTokens, c.Usage.OutputTokens)
+	if x.form.schema == "" {
+		c.Text, c.Beside = c.Text+c.Beside, ""
+	}
+	x.out.write(c.Text)
+	x.beside = cut(x.beside, c.Beside)
+	if reason := x.format.Reasons[c.Reason]; reason != "" {
+		x.reason = reason
+	}
+	if c.Refusal != "" {
+		x.reason, x.words = Refused, cut(x.words, c.Refusal)
+	}
+	if x.reason == "" && c.Reason != "" {
+		x.complete = true
+		if x.out.empty() {
+			x.out.write(x.beside)
+		}
+	}
+	if c.Last && x.reason == "" && !x.out.empty() { // some give no reason
+		x.complete = true
+	}
+	return !c.Last && !x.out.tooLong, nil
+}
+
+func (o *outlet) empty() bool { return o.sent+len(o.held) == 0 }
+
+// cut adds a piece to words while there is room.
+func cut(words, piece string) string {
+	return words + strings.ToValidUTF8(piece[:min(len(piece), maxBeside-len(words))], "")
+}
+
+// declined is the refusal of a model.
+func (p *Planner) declined(x *exchange) *request.Refused {
+	words := x.words
+	if words == "" {
+		words = x.beside
+	}
+	if len(words) > maxBeside-utf8.UTFMax { // cut, perhaps in a secret
+		words = words[:len(words)-p.hide.Unfinished(words)]
+	}
+	return &request.Refused{Planner: p.name, Words: p.clean(words)}
+}
+
+// A heard stream sets the alarm anew with each piece that comes.
+type heard struct {
+	io.Reader
+	alarm *time.Timer
+}
+
+func (h *heard) Read(b []byte) (int, error) {
+	n, err := h.Reader.Read(b)
+	if n > 0 {
+		h.alarm.Reset(maxSilence)
+	}
+	return n, err
+}
