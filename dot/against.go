@@ -37,9 +37,9 @@ func FromDiff(p, older *plan.Plan, was func(call string) string, changed map[str
 		n := &v.Nodes[i]
 		for _, name := range n.Calls {
 			if was(name) == "" {
-				n.Marks = addMark(n.Marks, Mark{Kind: Added})
+				n.Mark(Mark{Kind: Added})
 			} else if changed[name] {
-				n.Marks = addMark(n.Marks, Mark{Kind: Changed, Code: otherEffects(old[was(n.Call)], n)})
+				n.Mark(Mark{Kind: Changed, Code: otherEffects(old[was(n.Call)], n)})
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func FromDiff(p, older *plan.Plan, was func(call string) string, changed map[str
 	for _, n := range before.Nodes {
 		for _, name := range n.Calls {
 			if now[name] == "" {
-				n.Marks = addMark(n.Marks, Mark{Kind: Removed})
+				n.Mark(Mark{Kind: Removed})
 			}
 		}
 		if has(n.Marks, Removed) {

@@ -30,55 +30,15 @@ func (d *drawing) drawCalls(l level) {
 }
 
 func (d *drawing) callNode(c *plan.Call) Node {
-	n := Node{Kind: Call, Call: c.Name, Label: diag.Escape(c.Name),
-		Frame: frameOf(c), Count: 1, Calls: []string{c.Name}}
-	fact := d.facts(c)
-	harmless, marks := d.effect(c, fact)
-	latent := c.Latent() && has(marks, Answers)
-	switch n.Marks = marks; {
-	case latent:
+	n := Node{Kind: Call, Call: c.Name, Label: diag.Escape(c.Name), Frame: frameOf(c), Count: 1,
+		Calls: []string{c.Name}, Marks: d.marks(c, d.facts(c)),
+		Repeats: c.Each != nil || inEvery(d.plan) != "" && c.Instance == ""}
+	switch {
+	case c.Latent() && has(n.Marks, Answers):
 		n.Kind = Latent
 	case len(c.Output) == 0:
 		n.Kind = Effect
 	}
-	var detail, tooltip []string
-	if c.ID != "" && c.ID != c.ToolName {
-		detail = append(detail, diag.Escape(c.ToolName))
-	}
-	switch {
-	case latent:
-		detail = append(detail, "leaves to it: "+seen(fact))
-	case c.Produced != nil:
-		detail = append(detail, "nothing runs: its result is given")
-	case fact.Runs.Kind == "expr":
-		detail = append(detail, "computes "+diag.Escape(shorten(fact.Runs.Text, maxTip)))
-	case !c.Latent():
-		detail = append(detail, "runs "+diag.Escape(shorten(fact.Runs.Destination(), maxTip)))
-	}
-	detail = append(detail, harmless...)
-	if c.Each != nil {
-		detail = append(detail, "for each of "+diag.Escape(compiler.Redact(d.plan, shorten(c.Each.Text(), maxTip))))
-	}
-	if c.When != nil && c.When.Node != nil {
-		detail = append(detail, "when "+diag.Escape(compiler.Redact(d.plan, c.When.Node.Text)))
-	}
-	if c.Tool != nil && c.Tool.Description != "" {
-		tooltip = append(tooltip, diag.Escape(c.Tool.Description))
-	}
-	if c.Reason != "" {
-		tooltip = append(tooltip, diag.Escape(compiler.Redact(d.plan, c.Reason)))
-	}
-	words := inEvery(d.plan)
-	if words != "" && c.Instance == "" {
-		detail = append(detail, words)
-	}
-	if d.options.Detail {
-		for _, value := range fact.Values {
-			detail = append(detail, diag.Escape(value.Path+": "+shorten(value.String(), 3*maxDetail)))
-		}
-	}
-	n.Repeats = c.Each != nil || words != "" && c.Instance == ""
-	n.Detail, n.Tooltip = strings.Join(detail, "\n"), strings.Join(tooltip, "\n")
 	return n
 }
 
@@ -118,21 +78,8 @@ func (d *drawing) findEntrances() {
 	}
 }
 
-// seen is what a model is handed that answers a call.
-func seen(fact *facts.Call) string {
-	all := []string{"its parameters"}
-	for _, s := range fact.Context {
-		if s.Path == facts.OtherKinds {
-			s.Path = "all other data"
-		}
-		all = append(all, diag.Escape(s.Path))
-	}
-	return strings.Join(all, ", ")
-}
-
-// effect is what a call may do to the world, and who declares it: as marks, or in words
-// that it changes nothing.
-func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks []Mark) {
+// marks are what a call may do to the world.
+func (d *drawing) marks(c *plan.Call, fact *facts.Call) (marks []Mark) {
 	if c.Latent() && c.Produced == nil && c.Tool != nil {
 		marks = addMark(marks, Mark{Kind: Answers})
 	}
@@ -143,21 +90,17 @@ func (d *drawing) effect(c *plan.Call, fact *facts.Call) (words []string, marks 
 		marks = addMark(marks, m)
 	}
 	if a := d.plan.Activities[c.Activity]; a == nil || kinds.IsPure(a) || c.Delegate != "" {
-		return nil, marks
+		return marks
 	}
-	declared := diag.Escape(fact.Effect.String())
-	kind, harmful := map[string]MarkKind{effects.Destructive: Destructive, effects.Writes: Writes,
+	kind := map[string]MarkKind{effects.Destructive: Destructive, effects.Writes: Writes,
 		effects.Unknown: UnknownEffect}[fact.Effect.Kind]
-	if !harmful {
-		words = append(words, declared)
-	} else {
-		at := strings.IndexAny(declared+";", ",;")
-		marks = addMark(marks, Mark{Kind: kind, Code: declared[at:]})
+	if kind != "" {
+		marks = addMark(marks, Mark{Kind: kind})
 	}
 	if fact.Leaves() {
 		marks = addMark(marks, Mark{Kind: Leaves})
 	}
-	return words, marks
+	return marks
 }
 
 // marksWithin is what the calls of a delegate may do, and those of its own delegates.
@@ -167,8 +110,7 @@ func (d *drawing) marksWithin(p *plan.Plan) []Mark {
 		d.within[p] = nil // of a plan that runs itself
 		inner := &drawing{plan: p, facts: facts.OfCalls(p), within: d.within}
 		for _, c := range p.Calls {
-			_, all := inner.effect(c, inner.facts(c))
-			for _, m := range all {
+			for _, m := range inner.marks(c, inner.facts(c)) {
 				marks = addMark(marks, Mark{Kind: m.Kind})
 			}
 		}

@@ -33,11 +33,11 @@ activities:
 	drawn := map[string]string{"text": v.Text(), "svg": strings.Join(readSVG(t, v.SVG())["call-undo"].lines, " ") + " " + strings.Join(readSVG(t, v.SVG())["call-post"].lines, " ") + " " +
 		strings.Join(readSVG(t, v.SVG())["call-keep"].lines, " ") + " " + strings.Join(readSVG(t, v.SVG())["call-sum"].lines, " ") + " " + strings.Join(readSVG(t, v.SVG())["call-say"].lines, " ")}
 	for _, want := range []string{
-		"runs kubectl rollout undo deployment/{deployment} -n {namespace} --some-more-of-it --and-yet-more-of-it --to-the-very-end",
-		"when †(input.limit > 90 or input.deployment == 'a rather long name of a deployment, which is compared with' or input.limit == 2)",
-		"a person is asked", "computes n * 2",
+		"carried out by: \"undo: kubectl rollout undo deployment/{deployment} -n {namespace} --some-more-of-it --and-yet-more-of-it --to-the-very-end",
+		"if †(input.limit > 90 or input.deployment == 'a rather long name of a deployment, which is compared with' or input.limit == 2)",
+		"a person is asked", "sum: n * 2",
 		"https://hooks.a-rather-long-name.of-a-host.example/services/with/a/path/that/goes/on",
-		"may leave the machine", "a model answers", "leaves to it: its parameters, †input, †state",
+		"may leave the machine", "a model answers", "context: †input, †state",
 	} {
 		for format, text := range drawn {
 			if !strings.Contains(words(text), words(want)) {
@@ -45,7 +45,7 @@ activities:
 			}
 		}
 	}
-	if !strings.Contains(v.Text(), "z: 1") {
+	if !strings.Contains(v.Text(), "value z: 1") {
 		t.Errorf("the parameters aren't there:\n%s", v.Text())
 	}
 	draw(t, "detail", v)

@@ -85,8 +85,7 @@ func (d *drawing) groups(l level) (groups [][]int) {
 			k.layer = k.layer * l.bands / (deepest + 1)
 		}
 		if l.whose != "" {
-			_, marks := d.effect(c, d.facts(c))
-			k.destroys = has(marks, Destructive)
+			k.destroys = has(d.marks(c, d.facts(c)), Destructive)
 		}
 		at, exists := known[k]
 		if l.whose == "" || !exists {
@@ -106,9 +105,8 @@ func (d *drawing) groupNode(calls []int) Node {
 		n.Calls = append(n.Calls, c.Name)
 		tools[diag.Escape(c.ToolName)] = true
 		ids[c.Instance] = true
-		_, marks := d.effect(c, d.facts(c))
-		for _, m := range marks {
-			n.Marks = addMark(n.Marks, Mark{Kind: m.Kind})
+		for _, m := range d.marks(c, d.facts(c)) {
+			n.Mark(Mark{Kind: m.Kind})
 		}
 	}
 	names := slices.Sorted(maps.Keys(tools))

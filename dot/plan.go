@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler"
@@ -16,7 +17,7 @@ import (
 
 // Options say what of a plan is drawn.
 type Options struct {
-	// Detail shows in the boxes and on the edges what is otherwise shown on hover, and the parameters of each call.
+	// Detail shows in the boxes and on the edges what is otherwise shown on hover.
 	Detail bool
 	// Focus draws only the calls of these names or _ids and what is near them, and Depth
 	// is how many steps from the calls the drawing reaches; 0 is one step, and less is none.
@@ -116,6 +117,11 @@ func (d *drawing) draw(l level) (v View, fits bool) {
 		v.Notes = append(v.Notes, note)
 	}
 	v = v.withoutImplied(implied)
+	for i, at := range d.shown {
+		if at >= 0 && v.Nodes[at].Call != "" {
+			v.Nodes[at].Detail = strings.TrimSpace(d.facts(d.plan.Calls[i]).Rows().Text(false))
+		}
+	}
 	return v, len(v.Nodes) <= d.options.MaxNodes && len(v.Edges) <= d.options.MaxEdges && v.passed() <= maxPassed
 }
 
@@ -211,7 +217,7 @@ func (d *drawing) drawUnbound(read, reader int) {
 	case r.Path <= pathtree.Root || r.Ref.Kind == "state" && !r.Start && d.plan.Form != plan.Solution:
 		if _, alone := slices.BinarySearch(d.graph.SelfCycles(), int32(r.Call)); alone {
 			at := &d.b.v.Nodes[reader]
-			at.Marks = addMark(at.Marks, cycleMark) // it reads what it writes itself
+			at.Mark(cycleMark) // it reads what it writes itself
 			return
 		}
 		n = Node{Kind: Missing, Label: name, Detail: "nothing writes it"}
@@ -312,8 +318,7 @@ func (d *drawing) drawFindings() {
 		if i, ok := d.byName[f.Call]; ok {
 			if at := d.shown[i]; at >= 0 {
 				n := &d.b.v.Nodes[at]
-				n.Marks = addMark(n.Marks,
-					Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)})
+				n.Mark(Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)})
 			}
 		}
 	}

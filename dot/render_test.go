@@ -146,7 +146,7 @@ var hostile = []string{
 func labelled(texts ...string) View {
 	b := newBuilder(View{Name: texts[0]})
 	for _, s := range texts {
-		one := b.v.add(Node{Label: s, Detail: s, Kind: Call, Count: 1, Tooltip: s, Frame: s, Marks: []Mark{{Kind: Error, Code: "OB203", Text: s}}})
+		one := b.v.add(Node{Label: s, Detail: s, Kind: Call, Count: 1, Frame: s, Marks: []Mark{{Kind: Error, Code: "OB203", Text: s}}})
 		two := b.v.add(Node{Label: s, Kind: Missing})
 		three := b.v.add(Node{Label: "x" + s, Kind: Output, Frame: s})
 		four := b.v.add(Node{Label: "four", Detail: s, Kind: Effect})
@@ -194,7 +194,7 @@ func TestGraphvizDrawsEveryLabel(t *testing.T) {
 			}
 			if s != "" && len(s) < maxTip {
 				inOne := strings.ReplaceAll(s, "\n", `\n`)
-				if want := squeeze(words(s, maxTip) + " error OB203: " + words(inOne, maxTip)); squeeze(page.tips[first]) != want {
+				if want := squeeze("error OB203: " + words(inOne, maxTip)); squeeze(page.tips[first]) != want {
 					t.Errorf("a tooltip %q is %q, want %q", s, page.tips[first], want)
 				}
 			}

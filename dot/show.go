@@ -132,7 +132,6 @@ func (v *View) tip(n *Node) string {
 	if v.hidesDetail(n) {
 		lines = wrapped(n.Detail, maxTip)
 	}
-	lines = append(lines, rows(n.Tooltip, maxTip)...)
 	for _, m := range n.Marks {
 		line := m.words()
 		if m.Text != "" {

@@ -282,12 +282,15 @@ activities:
 		}
 		got = append(got, strings.Join(words, " | "))
 	}
-	want := []string{
-		`runs wipe {disk} | disk: "/dev/sda" | destroys, declared by plan.yaml | may leave the machine | a person is asked`,
-		`runs POST https://example.com/in | text: †input.text | effect unknown; the plan declares writes | may leave the machine`,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	for i, parts := range [][]string{
+		{"carried out by: \"wipe: wipe {disk}\"", "value disk: \"/dev/sda\"", "effect declared by: ", "destroys", "may leave the machine", "a person is asked"},
+		{"carried out by: \"post: POST https://example.com/in\"", "value text: †input.text", "effect unknown", "effect that only the plan claims: \"writes\"", "may leave the machine"},
+	} {
+		for _, want := range parts {
+			if !strings.Contains(got[i], want) {
+				t.Errorf("no %q in %s", want, got[i])
+			}
+		}
 	}
 
 	// At a glance a box shows signs and the name, and the rest on hover.

@@ -13,15 +13,19 @@ func (v View) Text() string {
 	for _, line := range append(rows(v.Name, maxTitle), v.Notes...) {
 		out.WriteString(inOne(line) + "\n")
 	}
-	layer, order, into := layers(v.waits()), []int{}, make([][]int, len(v.Nodes))
-	for i, n := range v.Nodes {
-		if !slices.Contains([]Kind{Input, Initial, Missing}, n.Kind) { // these only give values
+	gives := func(i int) bool { return slices.Contains([]Kind{Input, Initial, Missing}, v.Nodes[i].Kind) }
+	order, into, waits := []int{}, make([][]int, len(v.Nodes)), View{Nodes: v.Nodes}
+	for i := range v.Nodes {
+		if !gives(i) {
 			order = append(order, i)
 		}
 	}
 	for i, e := range v.Edges {
-		into[e.To] = append(into[e.To], i)
+		if into[e.To] = append(into[e.To], i); !gives(e.From) {
+			waits.Edges = append(waits.Edges, e)
+		}
 	}
+	layer := layers(waits.waits())
 	slices.SortStableFunc(order, func(a, b int) int { return int(layer[a] - layer[b]) })
 	step, before := 0, int32(-1)
 	for _, i := range order {

@@ -31,7 +31,6 @@ type Node struct {
 	State   string // why it ended so, in a run; shown below the name, a line each
 	Kind    Kind
 	Frame   string   // the name of the frame that it is in; "" for none
-	Tooltip string   // a line each; shown where the format can
 	Call    string   // the call's name; "" when it isn't one call
 	Calls   []string // the names of the calls that it represents
 	Count   int      // how many calls it represents; 0 when it isn't calls
@@ -131,17 +130,8 @@ func (v *View) add(n Node) int {
 	return len(v.Nodes) - 1
 }
 
-// Mark puts a mark on the node of a call, by the call's name, and reports whether
-// the view has that call as a node of its own.
-func (v *View) Mark(call string, m Mark) bool {
-	for i := range v.Nodes {
-		if v.Nodes[i].Call == call && call != "" {
-			v.Nodes[i].Marks = addMark(v.Nodes[i].Marks, m)
-			return true
-		}
-	}
-	return false
-}
+// Mark puts a mark on a node.
+func (n *Node) Mark(m Mark) { n.Marks = addMark(n.Marks, m) }
 
 // Card notes what a reviewer needs first ([facts.Facts.Card]) above the drawing of a plan.
 func (v *View) Card(f *facts.Facts) {

@@ -114,8 +114,9 @@ func (e *Execution) Destination() string {
 	return strings.TrimSpace(e.Kind + " " + e.Activity)
 }
 
-// body is all that a call of a plan does: the parts by which calls are compared, and what follows from them.
-func body(c *Call) (all Rows) {
+// Rows are what a call of a plan does: the parts by which calls are compared, who declares its effect, and its
+// conditions.
+func (c *Call) Rows() (all Rows) {
 	one := *c
 	if c.Runs.Plan != "" {
 		one.Effect = Effect{} // is that of the plan's calls
@@ -125,18 +126,26 @@ func body(c *Call) (all Rows) {
 		claimedBy = "the workspace, which isn't trusted"
 	}
 	for _, of := range append(alone.parts(&one),
-		part{"effect declared by", leafOf(one.Effect.By), 0}, part{"effect claimed by", leafOf(claimedBy), 0},
-		part{"folder", leafOf(c.Runs.Folder), 0}, part{"definition", literal(c.Runs.Definition), 0}) {
+		part{"effect declared by", leafOf(one.Effect.By), 0}, part{"effect claimed by", leafOf(claimedBy), 0}) {
 		if of.weight&repeated == 0 {
 			all = append(all, rowsOf(of.name, of.of)...)
 		}
 	}
+	for _, condition := range c.Conditions {
+		all = append(all, Row{Text: condition.text()})
+	}
+	return all
+}
+
+// body is all that a call does.
+func body(c *Call) Rows {
+	all := c.Rows()
+	for _, of := range alone.carrier(&c.Runs) {
+		all = append(all, rowsOf(of.name, of.of)...)
+	}
 	if len(c.Runs.Unseen) > 0 {
 		all = append(all,
 			Row{Text: "runs shell code without \"files\": the digest doesn't cover the files that it uses"})
-	}
-	for _, condition := range c.Conditions {
-		all = append(all, Row{Text: condition.text()})
 	}
 	return all
 }

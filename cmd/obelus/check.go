@@ -65,7 +65,7 @@ func (c *cli) check(o *checking) (err error) {
 	r.text, r.total.Excluded = terminal.TextOptions(c.out), o.reading.Excluded
 	r.text.Fixed = "--fix does it"
 	r.text.Evidence = o.Explain
-	if err := r.judgeFiles(files); err != nil {
+	if err := r.checkFiles(files); err != nil {
 		return err
 	}
 	if r.total.Files == 0 && r.total.Excluded == 0 && (len(files) == 0 || files[0].Found) {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -20,77 +18,54 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// A verdict is what was found in a document.
-type verdict struct {
-	analyzer.Judgement
-	program *project.Program
-	own     *source.File // the document, nil for a kind that others import
-}
-
-// judgeFiles reads files one after the other, judges them side by side, and shows what was
-// found in their order. What was met in a folder and is nothing of ours is passed over.
-func (r *reporter) judgeFiles(files []project.Named) error {
-	ahead, judged := 8*runtime.GOMAXPROCS(0), make([]chan []verdict, 0, len(files))
-	if len(files) > ahead {
-		debug.SetGCPercent(300) // little stays of a file that was judged: collecting less often costs little memory
-	}
-	errs := make([]error, len(files))
-	for i, file := range files {
-		for n := len(judged); n < min(i+ahead, len(files)); n++ {
-			var documents []project.Document
-			found := make(chan []verdict, 1)
-			judged = append(judged, found)
-			if filepath.Base(files[n].Name) != workspace.Settings {
-				errs[n] = r.reading.Read(files[n].Name, func(d project.Document) error {
-					documents = append(documents, d)
-					return nil
-				})
-			}
-			go func() { found <- r.judge(documents, files[n].Found) }()
-		}
-		verdicts := <-judged[i]
+// checkFiles checks files one after the other. What was met in a folder and is nothing of ours is passed over.
+func (r *reporter) checkFiles(files []project.Named) error {
+	for _, file := range files {
+		isOurs := false
 		switch isSettings := filepath.Base(file.Name) == workspace.Settings; {
-		case isSettings && !file.Found:
+		case isSettings && file.Found: // it is checked where it is used
+			continue
+		case isSettings:
 			config, err := r.reading.ConfigurationAt(file.Name)
-			if errs[i] = err; err == nil {
-				r.introduce(config, config.File)
+			if err != nil {
+				return err
 			}
-			r.total.Files++
-		case isSettings: // it is checked where it is used
-		case len(verdicts) > 0:
-			r.total.Files++
+			r.introduce(config, config.File)
+			isOurs = true
 		default:
+			err := r.reading.Read(file.Name, func(d project.Document) error {
+				isOurs = r.checkDocument(d, file.Found) || isOurs
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if isOurs {
+			r.total.Files++
+		} else {
 			r.total.Skipped++
 			r.detail("\"%s\" is skipped: it isn't a plan", &source.File{Name: file.Name})
-		}
-		if errs[i] != nil {
-			return errs[i]
-		}
-		for _, one := range verdicts {
-			r.judged(one.program, one.Judgement, one.own)
 		}
 	}
 	return nil
 }
 
-// judge judges the documents of a file as what they are.
-func (r *reporter) judge(documents []project.Document, met bool) (all []verdict) {
-	for _, d := range documents {
-		p, kind, sure := d.As()
-		if met && !sure || kind == project.Given {
-			continue
-		}
-		one := verdict{program: p, own: d.File}
-		if kind == project.Policy {
-			_, one.Findings = compiler.ReadPolicy(d.File, r.reading.Limits)
-			one.own = nil
-		} else {
-			one.Judgement = p.Judge()
-			p.Confirm(one.Findings)
-		}
-		all = append(all, one)
+// checkDocument judges a document as what it is, and reports whether it is one of ours.
+func (r *reporter) checkDocument(d project.Document, met bool) bool {
+	p, kind, sure := d.As()
+	if met && !sure || kind == project.Given {
+		return false
 	}
-	return all
+	if kind == project.Policy {
+		_, found := compiler.ReadPolicy(d.File, r.reading.Limits)
+		r.judged(p, analyzer.Judgement{Findings: found}, nil)
+		return true
+	}
+	judgement := p.Judge()
+	p.Confirm(judgement.Findings)
+	r.judged(p, judgement, d.File)
+	return true
 }
 
 // A reporter writes findings as they are made, and finally their summary.

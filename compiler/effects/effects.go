@@ -4,10 +4,7 @@ package effects
 
 import (
 	"fmt"
-	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -38,32 +35,6 @@ type Effect struct {
 	Untrusted  bool `json:"untrusted,omitempty"`
 	Idempotent bool `json:"idempotent,omitempty"` // a second time does no more than the first
 	OpenWorld  bool `json:"openWorld,omitempty"`  // it may reach beyond this machine
-}
-
-// String is what an effect is, and which file says so.
-func (e Effect) String() string {
-	words := e.Kind
-	if e.Kind == Unknown {
-		words = "effect unknown"
-	}
-	if e.By != "" {
-		words += ", declared by " + fileOf(e.By)
-	}
-	switch {
-	case e.Untrusted:
-		words += "; untrusted " + fileOf(e.ClaimedBy) + " declares " + e.Claimed
-	case e.Claimed != "":
-		words += "; the plan declares " + e.Claimed
-	}
-	return words
-}
-
-// fileOf is the file in which somebody says something.
-func fileOf(by string) string {
-	if _, name, ok := strings.Cut(by, "\" in "); ok {
-		return path.Base(filepath.ToSlash(name))
-	}
-	return by
 }
 
 // A claim is what one definition says of the activity that carries a call out.

@@ -20,25 +20,26 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// An execution is what happened in a run, for drawings: its events as programs read them, and what became of each
-// call. It is an Observer.
+// An execution is what happened in a run, for drawings: its events as programs read them, and the last command about
+// each call. It is an Observer.
 type execution struct {
 	*session.Events
 	lines  []json.RawMessage
-	plans  map[int]*plan.Plan      // by tick, as received so far
-	faults map[int]string          // by tick that has ended: those of its solution, a line each
-	calls  map[string]*callHistory // by their name in a view
+	plans  map[int]*plan.Plan            // by tick, as received so far
+	faults map[int]string                // by tick that has ended: those of its solution, a line each
+	calls  map[string][]*runtime.Command // by name in a view: the last command about each item and instance
+	last   map[course]*runtime.Command
 }
 
-// A callHistory is what became of a call, of all its items and instances together.
-type callHistory struct {
-	marks   []dot.Mark
-	started bool
-	asked   map[[2]int]bool // by frame and call: there is an open question
+// A course is a call, or an item of one, in one frame of a run.
+type course struct {
+	name        string // in a view
+	frame, call int
 }
 
 func newExecution() *execution {
-	e := &execution{plans: map[int]*plan.Plan{}, faults: map[int]string{}, calls: map[string]*callHistory{}}
+	e := &execution{plans: map[int]*plan.Plan{}, faults: map[int]string{}, calls: map[string][]*runtime.Command{},
+		last: map[course]*runtime.Command{}}
 	e.Events = session.NewEvents(e, "")
 	return e
 }
@@ -103,22 +104,31 @@ func nameInView(c runtime.Command) string {
 	return name
 }
 
-// note stores what a command says of a call.
+// note stores the last command about a call.
 func (e *execution) note(c runtime.Command, name string) {
-	all := e.calls[name]
-	if all == nil {
-		all = &callHistory{asked: map[[2]int]bool{}}
-		e.calls[name] = all
+	key := course{name, c.Frame, c.Call}
+	if e.last[key] == nil {
+		e.last[key] = &runtime.Command{}
+		e.calls[name] = append(e.calls[name], e.last[key])
 	}
-	if key := [2]int{c.Frame, c.Call}; c.Kind == runtime.Ask {
-		all.asked[key] = true
-	} else {
-		delete(all.asked, key)
+	*e.last[key] = c
+}
+
+// waits reports whether there is an open question about a call, or one below it.
+func (e *execution) waits(name string) bool {
+	for of, c := range e.last {
+		if c.Kind == runtime.Ask && (of.name == name || strings.HasPrefix(of.name, name+"/")) {
+			return true
+		}
 	}
-	all.started = all.started || c.Kind == runtime.Start || c.Kind == runtime.Enter
+	return false
+}
+
+// markOf is what became of a call.
+func markOf(c *runtime.Command) dot.Mark {
 	s := c.Settlement
-	if c.Kind != runtime.Settle {
-		return
+	if s == nil {
+		return dot.Mark{Kind: dot.Running}
 	}
 	mark := dot.Mark{Kind: dot.MarkKind(s.Status.String()), Text: s.Reason}
 	if s.Failure != nil {
@@ -131,19 +141,7 @@ func (e *execution) note(c runtime.Command, name string) {
 		mark.Text = strings.TrimPrefix(fmt.Sprintf("%s: %s by %s", mark.Text, d.Verdict, cmp.Or(d.By, "a person")),
 			": ")
 	}
-	if c.Of.Each == nil || len(all.marks) == 0 && !(s.Left && all.started) { // otherwise its items are counted
-		all.marks = append(all.marks, mark)
-	}
-}
-
-// waits reports whether there is an open question about a call, or one below it.
-func (e *execution) waits(name string) bool {
-	for other, all := range e.calls {
-		if len(all.asked) > 0 && (other == name || strings.HasPrefix(other, name+"/")) {
-			return true
-		}
-	}
-	return false
+	return mark
 }
 
 // mostReasons is how many reasons a box shows.
@@ -153,22 +151,25 @@ const mostReasons = 3
 func (e *execution) mark(v *dot.View) {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		all := e.calls[n.Call]
-		if n.Call == "" || all == nil {
-			continue
-		}
-		marks := all.marks
 		var reasons []string
-		if e.waits(n.Call) {
-			reasons = append(reasons, "it waits for an answer")
-		} else if len(marks) == 0 && all.started {
-			marks = []dot.Mark{{Kind: dot.Running}}
-		}
-		for _, m := range marks {
-			v.Mark(n.Call, m)
-			text := diag.Escape(wording.Cut(m.Text, 100))
+		explain := func(text string) {
 			if text != "" && len(reasons) < mostReasons && !slices.Contains(reasons, text) {
 				reasons = append(reasons, text)
+			}
+		}
+		for _, name := range n.Calls {
+			isWaiting := e.waits(name)
+			if isWaiting {
+				explain("it waits for an answer")
+			}
+			all := e.calls[name]
+			hasItems := slices.ContainsFunc(all, func(c *runtime.Command) bool { return c.Of.ItemOf != nil })
+			for _, c := range all {
+				isCounted := c.Of.Each == nil || !hasItems // else its items are
+				if m := markOf(c); isCounted && !(isWaiting && m.Kind == dot.Running) {
+					n.Mark(m)
+					explain(diag.Escape(wording.Cut(m.Text, 100)))
+				}
 			}
 		}
 		n.State = strings.Join(reasons, ", ")
