@@ -8,6 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
@@ -100,7 +101,8 @@ func outOfBounds(p *Pass, call *plan.Call, bounds *analysis.Parameters) {
 		if len(found) == 0 && !isWithin(p, call, f.Value, place.Schema, schema.Fits) {
 			to.Node = f.Value.Node
 			j := analysis.Judgement{Fit: flow.Fit{Relation: schema.Unknown, Several: true}, To: to}
-			if isWithin(p, call, f.Value, place.Schema, schema.Fits, schema.Unknown) {
+			isText := f.Value.Expr != nil && f.Value.Expr.Root().Op == expression.OpText
+			if isText || isWithin(p, call, f.Value, place.Schema, schema.Fits, schema.Unknown) {
 				j.CutShort = "the schemas can't be compared"
 			}
 			reportBounds(p, &j)

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/internal/branch"
@@ -155,12 +156,26 @@ func (f *Facts) part(variants []Variant, t *plan.Template, part *expression.Node
 		}
 		return f.lessImpossible(variants, before)
 	case op == expression.OpText:
-		return append(variants, Variant{Schema: f.text(t, part), Wide: true, Operand: own})
+		return append(variants, Variant{Schema: text(part), Wide: true, Operand: own})
 	default:
 		like := f.counted(f.Likeness(f.TypeOfPart(t, part)), t, part)
 		return append(variants, Variant{Schema: like, Wide: true, Operand: own})
 	}
 	return variants
+}
+
+// text is the schema of a text with expressions: strings with its literal parts in their order.
+func text(part *expression.Node) *schema.Schema {
+	pattern := "^"
+	for _, piece := range part.Args {
+		literal, ok := piece.Value.(string)
+		if !ok {
+			literal = ""
+			pattern += "[^]*"
+		}
+		pattern += regexp.QuoteMeta(literal)
+	}
+	return schema.New(map[string]any{"type": "string", "pattern": pattern + "$"}, schema.Options{})
 }
 
 // An implication is a condition, its outcome, and the path that it restricts.

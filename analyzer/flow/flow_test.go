@@ -90,7 +90,7 @@ func TestAListHasAsManyResultsAsItems(t *testing.T) {
 	}
 }
 
-func TestOneOfFewTextsIsKnown(t *testing.T) {
+func TestATextHasItsLiteralParts(t *testing.T) {
 	f := factsOf(t, shop)
 	_, all := passed(f, 6)
 	if s := all[0].Schema; !s.Accepts("no. true") || s.Accepts(1.0) {
