@@ -1,11 +1,9 @@
 package flow
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -102,34 +100,16 @@ func (f *Facts) results(variants []Variant, r *plan.Read, o compiler.Origin) []V
 	return variants
 }
 
-// composed is what several writes make together: parts written below what is
-// read, values pushed onto a list. Where that isn't modelled the state schema
-// still holds.
+// composed is what several writes make together: parts written below what is read, values merged, or pushed onto a list.
+// What the state schema says of it is known, or else its kind.
 func (f *Facts) composed(r *plan.Read, seen []compiler.Origin, base []Variant) Variant {
-	declared := f.StateAt(r.Path).Schema
-	below := func(o compiler.Origin) bool { return o.Below }
-	inParts := declared != nil && slices.ContainsFunc(seen, below)
-	rest := Variant{Schema: declared, Wide: true, Uncertain: inParts && !f.required(r)}
-	if kinds := collected(seen, base); declared == nil && kinds != 0 {
-		rest.Schema, rest.Parts = schema.OfKinds(kinds), seen
+	v := Variant{Schema: f.StateAt(r.Path).Schema, Wide: true}
+	if v.Schema != nil {
+		v.Uncertain = !f.required(r) && slices.ContainsFunc(seen, func(o compiler.Origin) bool { return o.Below })
+	} else if kind := f.collected(r, seen, base); kind == schema.Array || kind == schema.Object {
+		v.Schema, v.Parts = schema.OfKinds(kind), seen
 	}
-	if len(base) > 0 || len(seen) == 0 || slices.ContainsFunc(seen, func(o compiler.Origin) bool { return o.Failure }) {
-		return rest
-	}
-	var made Variant
-	ok := false
-	switch {
-	case !slices.ContainsFunc(seen, func(o compiler.Origin) bool { return !o.Below || o.Call.Method != plan.Set }):
-		made, ok = f.assembled(r, seen)
-	case !slices.ContainsFunc(seen, func(o compiler.Origin) bool { return o.Below || o.Call.Method != plan.Push }):
-		made, ok = f.pushed(seen)
-	}
-	if !ok {
-		return rest
-	}
-	made.Schema = f.Meet(made.Schema, declared)
-	made.Parts, made.Uncertain = seen, rest.Uncertain
-	return made
+	return v
 }
 
 // BaseKinds are what methods that don't set are applied to.
@@ -137,99 +117,25 @@ var BaseKinds = map[plan.Method]schema.Kinds{
 	plan.Merge: schema.Object, plan.Assign: schema.Object, plan.Push: schema.Array, plan.Concat: schema.Array,
 }
 
-// collected is the certain kind of a value that is merged into objects or appended to lists; 0 if
-// unknown.
-func collected(seen []compiler.Origin, base []Variant) schema.Kinds {
-	both := schema.Object | schema.Array
+// collected is the kind of all that several writes and what is there before may leave at a read.
+func (f *Facts) collected(r *plan.Read, seen []compiler.Origin, base []Variant) (kinds schema.Kinds) {
 	for _, v := range base {
-		if v.Schema == nil {
-			return 0
-		}
-		both &= v.Schema.Kinds() // of several kinds none is sure
-		if v.Schema.Kinds() != both {
-			return 0
-		}
+		kinds |= v.Schema.Kinds()
 	}
 	for _, o := range seen {
-		if o.Below || o.Failure || len(o.Rest) > 0 || o.Call.Tool == nil || o.Call.Tool.Output == nil {
-			return 0
-		}
-		gives, kind := o.Call.Tool.Output.Kinds(), BaseKinds[o.Call.Method]
-		if o.Call.Method == plan.Set {
-			kind = gives
-		}
-		if both &= kind; o.Call.Method != plan.Push && gives != kind || both != schema.Array && both != schema.Object {
-			return 0
-		}
-	}
-	if both == schema.Object|schema.Array {
-		return 0
-	}
-	return both
-}
-
-// assembled is the object that writes below a path make.
-func (f *Facts) assembled(r *plan.Read, seen []compiler.Origin) (Variant, bool) {
-	value := &assembly{}
-	depth := f.Plan.Paths.Depth(r.Path)
-	exact := true
-	for _, o := range seen {
-		at := value
-		for _, s := range f.Plan.Paths.Segments(o.Path.ID)[depth:] {
-			if s.IsIndex || at.schemas != nil {
-				return Variant{}, false
+		switch {
+		case o.Failure || len(o.Rest) > 0:
+			return schema.Anything
+		case o.Below:
+			if f.Plan.Paths.Segments(o.Path.ID)[f.Plan.Paths.Depth(r.Path)].IsIndex {
+				return schema.Anything
 			}
-			if at.parts == nil {
-				at.parts = map[string]*assembly{}
-			}
-			at = Once(at.parts, s.Key, func() *assembly { return &assembly{} })
-		}
-		if at.parts != nil {
-			return Variant{}, false
-		}
-		at.schemas = append(at.schemas, f.Meet(f.Gives(o.Call), f.StateAt(o.Path.ID).Schema))
-		at.sure = at.sure || f.always(o)
-		exact = exact && len(at.schemas) == 1
-	}
-	s, sure := value.schema()
-	return Variant{Schema: s, Wide: !exact || !sure}, true
-}
-
-// An assembly is an object that is written in parts, or a part of it.
-type assembly struct {
-	parts   map[string]*assembly
-	schemas []*schema.Schema // of a part
-	sure    bool             // written in every run
-}
-
-// schema is that of the assembled value, and whether all of its parts are there
-// in every run.
-func (a *assembly) schema() (*schema.Schema, bool) {
-	if a.schemas != nil {
-		return schema.AnyOf(a.schemas...), a.sure
-	}
-	parts := map[string]*schema.Schema{}
-	var required []string
-	for _, key := range slices.Sorted(maps.Keys(a.parts)) {
-		s, sure := a.parts[key].schema()
-		if parts[key] = s; sure {
-			required = append(required, key)
+			kinds |= schema.Object
+		case o.Call.Method == plan.Push:
+			kinds |= schema.Array
+		default:
+			kinds |= f.Gives(o.Call).Kinds() | BaseKinds[o.Call.Method]
 		}
 	}
-	return schema.ObjectOf(parts, required), len(required) == len(parts)
-}
-
-// pushed is the list of what calls push onto nothing.
-func (f *Facts) pushed(seen []compiler.Origin) (Variant, bool) {
-	var items []*schema.Schema
-	var rest []expression.Segment
-	for i, o := range seen {
-		if i > 0 && len(o.Rest) != len(rest) {
-			return Variant{}, false
-		}
-		rest = o.Rest
-		items = append(items, f.Gives(o.Call))
-	}
-	at := f.At(schema.ListOf(schema.AnyOf(items...), 1, len(seen)), rest)
-	return Variant{Schema: at.Schema, Wide: len(seen) > 1}, at.Possible
+	return kinds
 }
