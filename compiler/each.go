@@ -102,10 +102,10 @@ func skipsItems(c *plan.Call) bool {
 		}
 		switch full := t.Expr.Root(); full.Op {
 		case expression.OpFallback:
-			if references, _ := t.Expr.Alternatives(); !full.Args[len(full.Args)-1].Constant &&
-				!(references && !slices.ContainsFunc(t.Expr.References(), func(r expression.Reference) bool {
+			if !full.Args[len(full.Args)-1].Constant &&
+				slices.ContainsFunc(t.Expr.References(), func(r expression.Reference) bool {
 					return r.Kind != itemKind || intoItem(r)
-				})) {
+				}) {
 				return true
 			}
 			continue // which of several parts an item may lack its schema tells

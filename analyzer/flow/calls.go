@@ -100,8 +100,8 @@ func (f *Facts) results(variants []Variant, r *plan.Read, o compiler.Origin) []V
 	return variants
 }
 
-// composed is what several writes make together: parts written below what is read, values merged, or pushed onto a list.
-// What the state schema says of it is known, or else its kind.
+// composed is what several writes make together: parts written below what is read, values merged, or pushed onto a
+// list. What the state schema says of it is known, or else its kind.
 func (f *Facts) composed(r *plan.Read, seen []compiler.Origin, base []Variant) Variant {
 	v := Variant{Schema: f.StateAt(r.Path).Schema, Wide: true}
 	if v.Schema != nil {

@@ -91,7 +91,6 @@ type Listing struct {
 type listed struct {
 	of          *schema.Schema
 	least, most int
-	holes       bool
 }
 
 // maxListings bounds how many lists are looked through for what is in one.
@@ -130,16 +129,10 @@ func (f *Facts) Listing(call *plan.Call) Listing {
 		}
 		made.Uncounted = expr.Root().IsCut() || unbounded && slices.ContainsFunc(call.Each.List.Reads, isUnknown)
 	}
-	if one := call.Each.Tool; one != nil && one.Output != nil && how.of.Item().Schema.Kinds()&schema.Null == 0 {
-		how.holes, made.Uncertain = f.mayLack(call)
-	}
-	if !unbounded || how.holes {
+	made.Uncertain = f.mayLack(call)
+	if !unbounded {
 		made.Output = Once[any](f.made, how, func() *schema.Schema {
-			item := how.of.Item().Schema
-			if how.holes {
-				item = schema.AnyOf(item, schema.OfKinds(schema.Null))
-			}
-			return schema.ListOf(item, how.least, how.most)
+			return schema.ListOf(how.of.Item().Schema, how.least, how.most)
 		})
 	}
 	f.listing--
@@ -208,53 +201,27 @@ func (f *Facts) counted(like *schema.Schema, t *plan.Template, part *expression.
 	return f.Meet(like, f.ofLengths(items.Least, items.Most))
 }
 
-// mayLack reports whether an item of the call's list may lack something without which the item is skipped; uncertain
-// where none is known to, and what the items are that an expression leaves isn't.
-func (f *Facts) mayLack(call *plan.Call) (yes, uncertain bool) {
+// mayLack reports whether an item of the call's list may lack something without which the item is skipped.
+func (f *Facts) mayLack(call *plan.Call) bool {
 	var elements []Variant
-	asked := question{Facts: f}
-	lacks := func(container *schema.Schema) bool {
-		if elements == nil {
-			elements = f.Elements(call.Each.List)
-		}
-		for i := range elements {
-			v := &elements[i]
-			if v.Schema == nil || v.Rare {
-				uncertain = uncertain || !v.Rare
-				continue
-			}
-			if relation, _ := asked.relate(v, container); relation == schema.MayNotFit || relation == schema.Never {
-				return true
-			}
-			uncertain = uncertain || v.Wide && f.Contains(v.Schema, container).Relation != schema.Fits
-		}
-		return false
-	}
 	for t := range call.Params.Expressions() {
 		if !t.PerItem() {
 			continue
 		}
-		if references, literal := t.Expr.Alternatives(); references && !literal {
-			var any []*schema.Schema // what is null gives way to the next
-			for _, read := range t.Reads {
-				if r := &f.Plan.Reads[read]; r.Ref.Kind == "item" {
-					any = append(any, schema.Containing(r.Ref.Path, notNull))
-				}
-			}
-			if lacks(schema.AnyOf(any...)) && len(any) == len(t.Reads) {
-				return true, false
-			}
-			continue
-		}
 		for _, read := range t.Reads {
 			r := &f.Plan.Reads[read]
-			if r.Ref.Kind != "item" || len(r.Ref.Path) == 0 || !r.Ref.Required {
+			if r.Ref.Kind != "item" || len(r.Ref.Path) == 0 {
 				continue
 			}
-			if lacks(f.containingAt(r.Ref.Path)) {
-				return true, false
+			if elements == nil {
+				elements = f.Elements(call.Each.List)
+			}
+			for _, v := range elements {
+				if at := f.At(v.Schema, r.Ref.Path); !at.Required || at.Schema.Kinds()&schema.Null != 0 {
+					return true
+				}
 			}
 		}
 	}
-	return false, uncertain
+	return false
 }

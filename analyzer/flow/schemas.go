@@ -73,11 +73,6 @@ func (t *Schemas) At(s *schema.Schema, path []expression.Segment) schema.Place {
 	return Once(t.places, placeIn(s, path), func() schema.Place { return s.At(path) })
 }
 
-// containingAt is the schema of all values that have something at a path.
-func (t *Schemas) containingAt(path []expression.Segment) *schema.Schema {
-	return Once[any](t.made, placeIn(nil, path), func() *schema.Schema { return schema.Containing(path, nil) })
-}
-
 // A description is a schema, and whether what it describes is external to the plan: then of
 // the properties that it names only those are there for sure which it requires.
 type description struct {
