@@ -19,7 +19,6 @@ type (
 
 // What [Rule.Scope] may be.
 const (
-	View     = analysis.View
 	Idle     = analysis.Idle
 	Document = analysis.Document
 )

@@ -177,14 +177,15 @@ const (
 	maxPattern = 1000 // characters
 )
 
-// alternatives are {a,b} in a quoted pattern.
-var alternatives = regexp.MustCompile(`\\\{([^{}]*)\\\}`)
-
-// pattern matches the paths that a pattern means, nil where it is too long: {a,b} is either of the two, one without a
-// slash means files of that name in any folder, and one that names a folder all files below it.
+// pattern matches the paths that a pattern means, nil where it isn't one: one without a slash means files of that
+// name in any folder, and one that names a folder all files below it.
 func (r *settingsReader) pattern(n *source.Node) *regexp.Regexp {
 	if len(n.Text) > maxPattern {
 		r.Report(diag.Limit, n.Span(), "the path is longer than %d characters", maxPattern).Advise("shorten it")
+		return nil
+	}
+	if strings.Contains(n.Text, "{") {
+		r.Report(diag.WrongType, n.Span(), "a path has no braces").Advise("write an entry for each of the paths")
 		return nil
 	}
 	text := strings.TrimSuffix(strings.TrimPrefix(n.Text, "./"), "/")
@@ -192,9 +193,6 @@ func (r *settingsReader) pattern(n *source.Node) *regexp.Regexp {
 		text = "**/" + text
 	}
 	paths := strings.TrimSuffix(workspace.Pattern(strings.TrimPrefix(text, "/")).String(), "$")
-	paths = alternatives.ReplaceAllStringFunc(paths, func(of string) string {
-		return "(?:" + strings.ReplaceAll(of[2:len(of)-2], ",", "|") + ")"
-	})
 	return regexp.MustCompile(paths + "(?:/.*)?$")
 }
 

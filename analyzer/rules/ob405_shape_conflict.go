@@ -183,10 +183,8 @@ func bothRemain(p *Pass, first, last write, at pathtree.ID) bool {
 
 // isBefore reports whether a call's write may precede another call, as known when the other arrives.
 func isBefore(p *Pass, w int32, call *plan.Call) bool {
-	return int(w) < call.Index || rankOf(p, p.Plan.Calls[w]) < rankOf(p, call)
+	return int(w) < call.Index || p.Plan.Graph.Rank(int(w)) < p.Plan.Graph.Rank(call.Index)
 }
-
-func rankOf(p *Pass, call *plan.Call) int { return int(p.Plan.Graph.Rank(call.Index)) }
 
 // longest is how many items a list has at most when a call writes to it; -1 where that isn't known.
 func longest(p *Pass, list pathtree.ID, w write) int {

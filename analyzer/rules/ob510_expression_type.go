@@ -35,14 +35,9 @@ func expressionTypes(p *Pass) {
 			return
 		}
 		if result := of.Type; when && result != nil && result.Kinds != 0 && result.Kinds&expression.Bool == 0 {
-			f := p.ReportCall(call, t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).
-				Advise("compare it with something: †state.total > 100")
-			passed := func(r int) bool {
-				return r != t.Reads[0] && p.Plan.Paths.Overlap(p.Plan.Reads[r].Path, p.Plan.Reads[t.Reads[0]].Path)
-			}
-			if t.Expr.Plain() && result.Kinds&expression.Number == 0 && slices.ContainsFunc(call.Reads, passed) {
-				f.Advise("remove it: a call that reads %q in its parameters runs only if that has a value", t.Node.Text)
-			}
+			p.ReportCall(call, t.Node.Span(), "\"_when\" must be true or false; this is %s", result.Kinds).
+				Advise("compare it with something: †state.total > 100; or remove it: a call runs only if what its " +
+					"parameters read has a value")
 		}
 	})
 }

@@ -75,7 +75,8 @@ func baseOf(p *Pass, call *plan.Call, path plan.Path) (kinds schema.Kinds) {
 			len(p.Ordered) < 1000 && slices.Contains(p.Ordered, [2]int{other.Index, call.Index})
 		switch {
 		case w.Path == path.ID && w.Method == call.Method, other == call, w.Failure: // it makes no difference
-		case !before && (rankOf(p, other) > rankOf(p, call) || p.Screens && int(w.Call) > call.Index):
+		case !before && (p.Plan.Graph.Rank(other.Index) > p.Plan.Graph.Rank(call.Index) ||
+			p.Screens && int(w.Call) > call.Index):
 			continue // nothing of it stands there yet
 		case w.Path != path.ID, other.Method != plan.Set:
 			return 0

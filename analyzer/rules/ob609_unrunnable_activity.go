@@ -143,8 +143,8 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 		names = known.Schema.Properties()
 	}
 	for _, name := range names {
-		if !kinds.Ignores(a, name) || a.NameNode == nil || known.Unknown(name) ||
-			slices.Contains(known.Ignored, name) ||
+		if !kinds.Ignores(a, name) && !neverRead(p.Plan.Delegates[a.Plan], name) || a.NameNode == nil ||
+			known.Unknown(name) || slices.Contains(known.Ignored, name) ||
 			p.Suggested[analysis.SuggestedParameter{Activity: a, Name: name}] {
 			continue
 		}
@@ -153,7 +153,10 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 			Note(known.Node(name).Span(), "%q is declared here", name).
 			Advise("write {%s} in \"argv\", or let the program read it (\"stdin: json\"); or remove it from the tool",
 				name)
-		if a.HTTP != nil {
+		switch {
+		case a.Plan != "":
+			f.Advise("read it as †input.%s in %s, or remove it from the tool", name, a.Plan)
+		case a.HTTP != nil:
 			f.Advise("send it, as †%s in \"query\" or \"body\", or as {%[1]s} in the url; or remove it from the tool",
 				name)
 		}
@@ -161,6 +164,14 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 			f.Note(by.ToolNode.Span(), "this call passes it")
 		}
 	}
+}
+
+// neverRead reports whether a delegate neither declares an input nor reads it.
+func neverRead(d *plan.Plan, name string) bool {
+	return d != nil && d.InputSchema == nil && !slices.ContainsFunc(d.Reads, func(r plan.Read) bool {
+		path := d.Paths.Segments(r.Path)
+		return len(path) == 0 || path[0].Key == "input" && (len(path) < 2 || path[1].Key == name)
+	})
 }
 
 // otherResult reports a program whose results never have the kind of its tool's result.

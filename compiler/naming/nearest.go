@@ -91,7 +91,7 @@ func IsTypo(name, other string) bool {
 	}
 	a, b := []rune(strings.ToLower(name)), []rune(strings.ToLower(other))
 	slips, ok := slipsBetween(a, b, 1)
-	return ok && (slips == 0 || len(a) >= short ||
+	return ok && (slips == 0 || max(len(a), len(b)) >= short ||
 		slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))))
 }
 
