@@ -90,13 +90,6 @@ func Compile(file *source.File, o Options) (*plan.Plan, []diag.Diagnostic) {
 		read, found := ReadPolicy(one.File, o.Limits)
 		read.Counts = one.Counts
 		all.policies, problems = append(all.policies, read), append(problems, found...)
-		if read.Counts {
-			servers, _ := serversOf(read, o, "")
-			for _, s := range servers {
-				s.Origin, s.TrustedBy = plan.Workspace, read.Title()
-			}
-			all.trusted = append(all.trusted, servers...)
-		}
 	}
 	p, found := compile(file, o, all)
 	problems = append(problems, misnamed(p)...)
@@ -128,8 +121,6 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 				Advise("a rule for another tool has no effect")
 		}
 	}
-	_, problems = serversOf(p, Options{Limits: limits}, ".")
-	found = append(found, problems...)
 	diag.Sort(found)
 	return p, found
 }

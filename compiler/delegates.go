@@ -33,7 +33,6 @@ type delegation struct {
 	secrets   *redact.Set
 
 	policies []*policy.Policy // of the user who runs the outermost
-	trusted  []*plan.Server   // that these policies trust
 }
 
 func newDelegation(path string, secrets *redact.Set) *delegation {
@@ -64,11 +63,10 @@ func (c *compilation) delegatePath(n *source.Node, dir string) string {
 }
 
 // folderOf is the folder of a definition's file as a path from the workspace
-// root. Catalogues, overlays and policies are named as the user names them.
+// root. Catalogues and overlays are named as the user names them.
 func (c *compilation) folderOf(d definition) string {
 	file := d.node.File
-	isPolicy := slices.ContainsFunc(c.options.Policies, func(one PolicyFile) bool { return one.File == file })
-	if !slices.Contains(c.options.Catalogues, file) && !slices.Contains(c.options.Activities, file) && !isPolicy {
+	if !slices.Contains(c.options.Catalogues, file) && !slices.Contains(c.options.Activities, file) {
 		return d.dir
 	}
 	if c.options.Show != nil {

@@ -31,15 +31,15 @@ done
 `
 
 // EXECUTION.md#resuming: a run that is killed while a tool of an MCP server is at work takes the server
-// along. The call is in doubt, and becomes what is said of it, unless a server that a policy
-// trusts has said, as it is recorded, that the call may be done again.
+// along. The call is in doubt, and becomes what is said of it, unless a trusted catalogue says that the call may be
+// done again.
 func TestKilledWhileAServerWorks(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("there is no shell to be a server")
 	}
-	const trusts = "servers: [{command: [sh, server.sh]}]\n"
-	newKilled := func(policy, recorded, hints string) *victim {
+	const calls = "calls: [{_tool: act, _outputPath: a}]\noutput: †state.a\n"
+	newKilled := func(trusted bool, recorded, hints string) *victim {
 		act := catalogue.Tool{}
 		if err := json.Unmarshal([]byte(hints), &act.Hints); err != nil {
 			t.Fatal(err)
@@ -47,25 +47,31 @@ func TestKilledWhileAServerWorks(t *testing.T) {
 		act.SetDigest()
 		v := &victim{folder: hauntedFolder(t)}
 		v.runs = filepath.Join(v.folder, "runs")
-		for file, text := range map[string]string{
-			"obelus.yaml": "", "obelus.policy.yaml": policy, "server.sh": killingServer, "hints": hints,
-			"plan.yaml": "servers: {docs: {command: [sh, server.sh], lock: {tools: {act: {digest: '" + act.Digest + "', annotations: " + recorded + "}}}}}\nactivities: {act: {mcp: {server: docs, tool: act}}}\ncalls: [{_tool: act, _outputPath: a}]\noutput: †state.a\n",
-		} {
+		defines := "servers: {docs: {command: [sh, server.sh], lock: {tools: {act: {digest: '" + act.Digest + "', annotations: " + recorded + "}}}}}\nactivities: {act: {mcp: {server: docs, tool: act}, annotations: " + recorded + "}}\n"
+		files := map[string]string{"obelus.yaml": "tools: [act.tools.yaml]\n", "act.tools.yaml": defines, "plan.yaml": calls, "server.sh": killingServer, "hints": hints}
+		if !trusted {
+			files["act.tools.yaml"], files["plan.yaml"] = "", defines+calls
+		}
+		for file, text := range files {
 			if err := os.WriteFile(filepath.Join(v.folder, file), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return v
 	}
-	for _, c := range []struct{ name, policy, hints, doubt, status string }{
-		{"run again", trusts, `{"destructiveHint": false}`, "retry", "done"},
-		{"failed", trusts, `{}`, "fail", "failed"},
-		{"nobody trusts its word", "strict: false\n", `{"readOnlyHint": true}`, "retry", "done"},
-		{"it only reads", trusts, `{"readOnlyHint": true}`, "", "done"},
-		{"it may be done twice", trusts, `{"idempotentHint": true}`, "", "done"},
+	for _, c := range []struct {
+		name                 string
+		trusted              bool
+		hints, doubt, status string
+	}{
+		{"run again", true, `{"destructiveHint": false}`, "retry", "done"},
+		{"failed", true, `{}`, "fail", "failed"},
+		{"nobody trusts its word", false, `{"readOnlyHint": true}`, "retry", "done"},
+		{"it only reads", true, `{"readOnlyHint": true}`, "", "done"},
+		{"it may be done twice", true, `{"idempotentHint": true}`, "", "done"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := newKilled(c.policy, c.hints, c.hints)
+			v := newKilled(c.trusted, c.hints, c.hints)
 			if out, killed, status := v.begin(t, 0); !killed || v.effects(t)["called"] != 1 {
 				t.Fatalf("the run wasn't killed at its call: status %d, %s", status, out)
 			}
@@ -84,9 +90,9 @@ func TestKilledWhileAServerWorks(t *testing.T) {
 			}
 		})
 	}
-	v := newKilled(trusts, `{"readOnlyHint": true}`, `{}`)
+	v := newKilled(true, `{"readOnlyHint": true}`, `{}`)
 	said, err := v.command(t, 0, "run", "plan.yaml", "--runs", v.runs).CombinedOutput()
-	if err == nil || !strings.Contains(string(said), `OB610: plan.yaml:1:`) || !strings.Contains(string(said), "its description, hints or schemas have changed") || len(v.effects(t)) > 0 {
+	if err == nil || !strings.Contains(string(said), `OB610: act.tools.yaml:1:`) || !strings.Contains(string(said), "its description, hints or schemas have changed") || len(v.effects(t)) > 0 {
 		t.Errorf("a record that says more than the server: %v, %s", err, said)
 	}
 }

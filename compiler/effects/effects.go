@@ -141,7 +141,7 @@ func hintsOfPolicy(e policy.Effects) plan.Hints {
 }
 
 // says is what a server declares of one of its tools' effects, as it is recorded, which each start of the server is
-// held to (OB610). Where no policy trusts the server, it only makes them worse.
+// held to (OB610). It only makes them worse.
 func says(s *plan.Server, tool string) (said claim, any bool) {
 	recorded := s.Lock.Tool(tool)
 	if recorded == nil {
@@ -153,14 +153,10 @@ func says(s *plan.Server, tool string) (said claim, any bool) {
 			*hint = &is
 		}
 	}
-	by := fmt.Sprintf("the MCP server %q", s.Name)
-	if s.TrustedBy != "" {
-		return claim{hints, by + ", which " + s.TrustedBy + " trusts", plan.Workspace}, true
-	}
 	if yes(hints.ReadOnly) {
 		hints.Destructive = nil // MCP: it means nothing beside readOnlyHint
 	}
-	return claim{worse(hints), by, plan.Document}, true
+	return claim{worse(hints), fmt.Sprintf("the MCP server %q", s.Name), plan.Document}, true
 }
 
 // judge puts claims together: the worst counts, and for something to be harmless there must be one of that origin or a

@@ -26,7 +26,7 @@ const (
 	// Untrusted is a catalogue that the workspace's configuration names, where the user
 	// hasn't said that its content is trusted: it may have come from anywhere.
 	Untrusted
-	// Workspace is a catalogue of a configuration that the user trusts, or a policy that counts.
+	// Workspace is a catalogue of a configuration that the user trusts.
 	Workspace
 	// CommandLine is a file of activities that the user who runs the plan names.
 	CommandLine
@@ -100,25 +100,6 @@ type Server struct {
 	URL     string // "" of a program
 	Headers []EnvSetting
 	Lock    *catalogue.Record // what its tools were when they were imported; nil if that isn't recorded
-	// TrustedBy is the policy, in words, that has what is recorded of its tools' effects count; "" where none does.
-	TrustedBy string
-}
-
-// Is reports whether two definitions are of one server: the same program with the same
-// arguments and environment, started in the same folder, or the same address, to the letter,
-// with the same headers, which may hold secrets. What they are called is nothing to it.
-func (s *Server) Is(other *Server, wholly func(*Server) string) bool {
-	same := func(a, b []EnvSetting) bool {
-		differs := func(one EnvSetting) bool { return !slices.Contains(b, one) }
-		return len(a) == len(b) && !slices.ContainsFunc(a, differs)
-	}
-	if s.URL != "" || other.URL != "" {
-		return s.URL == other.URL && same(s.Headers, other.Headers)
-	}
-	sameText := func(a, b Argument) bool { return a.Option == b.Option && slices.Equal(a.Texts, b.Texts) }
-	return len(s.Argv) > 0 && slices.EqualFunc(s.Argv, other.Argv, sameText) && same(s.Env, other.Env) &&
-		wholly(s) == wholly(other) &&
-		slices.Equal(slices.Sorted(slices.Values(s.Inherit)), slices.Sorted(slices.Values(other.Inherit)))
 }
 
 // Host is where the requests to a server at an address go: its scheme, host and port.
@@ -141,9 +122,9 @@ func (p *Plan) Tool(name string) *Tool {
 }
 
 // SourceOf is where what carries a call out was defined: of a tool of an MCP server, the server
-// as well, unless a policy trusts that by what it is. The least of it counts.
+// as well. The least of it counts.
 func SourceOf(a *Activity) Origin {
-	if s := a.Server; s != nil && s.TrustedBy == "" {
+	if s := a.Server; s != nil {
 		return min(a.Origin, s.Origin)
 	}
 	return a.Origin

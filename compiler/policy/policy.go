@@ -33,9 +33,6 @@ type Policy struct {
 	Hosts  *hosts.List
 	Tools  []Tool
 	Values []Value
-	// Servers are the MCP servers whose effect annotations are trusted, as server definitions without a
-	// name.
-	Servers []*source.Node
 
 	// The rules by their kinds, in the order of the text.
 	Requires []Requires

@@ -108,11 +108,6 @@ func (r *reader) root(root *source.Node) {
 	if list := root.Get("hosts"); list != nil {
 		r.hosts(list)
 	}
-	for i, n := range at("servers").Items {
-		if r.fits(n, "server", fmt.Sprintf("server %d", i+1)) {
-			p.Servers = append(p.Servers, n)
-		}
-	}
 	rules := at("rules").Items
 	for i, n := range rules[:min(len(rules), maxRules)] {
 		r.rule(n, i)

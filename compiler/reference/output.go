@@ -3,6 +3,7 @@ package reference
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -92,30 +93,18 @@ func (o *outputReader) path() (ref Reference, err *Error) {
 
 // noPath is the error of something in the place of a path.
 func (o *outputReader) noPath() *Error {
-	text, end := o.text, o.at+1
-	if text[o.at] == '(' {
-		return Fault(o.at, end, "a path that is written has no parentheses",
-			"leave them out; (a || b) && c is a && c || b && c")
-	}
-	isOperator := strings.IndexByte("&|", text[o.at]) >= 0
-	for end < len(text) && (text[end] == text[o.at] || !isOperator && strings.IndexByte(" \t\n&|()", text[end]) < 0) {
-		end++
-	}
-	return Fault(o.at, end, wording.Quote(text[o.at:end])+" isn't a path", "a path is written †state.key, or key")
+	r, size := utf8.DecodeRuneInString(o.text[o.at:])
+	return Fault(o.at, o.at+size, "no path can begin with "+QuoteRune(r),
+		"a path is written †state.key, or key; alternatives a && b || c have no parentheses")
 }
 
 // unexpected is the error of the text behind a path.
 func (o *outputReader) unexpected() *Error {
 	rest := o.text[o.at:]
 	word, _, _ := strings.Cut(strings.NewReplacer("\t", " ", "\n", " ").Replace(rest), " ")
-	help := "paths are joined by && (to all of them) or || (to one of them)"
-	switch {
-	case rest[0] == '[':
+	if rest[0] == '[' {
 		return Fault(o.at, o.at+1, "a path that is written has no computed index", "write [0] or [\"key\"]")
-	case strings.EqualFold(word, "or"), word == "|":
-		help = "did you mean \"||\"?"
-	case strings.EqualFold(word, "and"), word == ",", word == "&":
-		help = "did you mean \"&&\"?"
 	}
-	return Fault(o.at, o.at+len(word), "unexpected "+wording.Quote(word)+" after the path", help)
+	return Fault(o.at, o.at+len(word), "unexpected "+wording.Quote(word)+" after the path",
+		"paths are joined by && (to all of them) or || (to one of them)")
 }

@@ -158,11 +158,9 @@ func noKind(text string, at int) *Error {
 	switch {
 	case rest == "" || unicode.IsSpace(r):
 		return Fault(at, end, "\"†\" alone refers to nothing: a kind must follow † directly", escape)
-	case r == '(' && at > 0:
-		return Fault(at, end, "within an expression parentheses need no †", "leave out the † before the parenthesis")
-	case strings.ContainsRune("\"'`[{!-+#", r):
+	case strings.ContainsRune("(\"'`[{!-+#", r):
 		return Fault(at, end, "an expression that doesn't begin with a reference stands in parentheses",
-			"write †( … )")
+			"write †( … ); nothing else within it but a reference begins with †")
 	}
 	return Fault(at, end+size, "a reference begins with its kind, and no kind can begin with "+QuoteRune(r), escape)
 }
@@ -215,29 +213,15 @@ func readDotted(text string, at int) (Segment, int, *Error) {
 		}
 		return Segment{Key: key}, end, nil
 	}
-	rest := text[from:]
-	switch {
-	case rest == "" || strings.IndexByte(" \t\r\n),]}", rest[0]) >= 0:
+	r, size := utf8.DecodeRuneInString(text[from:])
+	if size == 0 || strings.ContainsRune(" \t\r\n),]}", r) {
 		return noSegment(at, from, "a reference can't end with a dot", "name the key, or leave out the dot")
-	case rest[0] == '.':
-		return noSegment(at, from+1, isEmpty, "leave out one dot; a range wants a space before its \"..\"")
-	case rest[0] == '*':
-		return noSegment(at, from+1, isWildcard, insteadOfWildcard)
-	case rest[0] == '"' || rest[0] == '\'':
-		return noSegment(at, from+1, "a quoted key stands in brackets", "write [\"key\"] without the dot")
-	case rest[0] == '[':
-		return noSegment(at, from, isEmpty, "leave out the dot before \"[\"")
 	}
-	r, size := utf8.DecodeRuneInString(rest)
-	return noSegment(from, from+size, "no key can begin with "+QuoteRune(r),
-		"a key of other characters than letters, digits and _ is quoted: [\"key\"]")
+	return noSegment(from, from+size, "no key can begin with "+QuoteRune(r), howSegments)
 }
 
-const (
-	isEmpty           = "a segment of the path is empty"
-	isWildcard        = "a reference can't have a wildcard"
-	insteadOfWildcard = "a list's items are had by †( … | map(.key))"
-)
+const howSegments = "write .key, [0] or [\"any key\"]; a range wants a space before its \"..\", and every item of a " +
+	"list is had by †( … | map(.key))"
 
 func noSegment(start, end int, message, help string) (Segment, int, *Error) {
 	return Segment{}, 0, Fault(start, end, message, help)
@@ -251,10 +235,8 @@ func readBracket(text string, at int) (Segment, int, *Error) {
 		return noSegment(at, at+1, "\"[\" is never closed", "write [0] or [\"key\"]")
 	}
 	switch c := text[from]; {
-	case c == ']':
-		return noSegment(at, from+1, isEmpty, "write [0] or [\"key\"]")
-	case c == '*':
-		return noSegment(at, from+1, isWildcard, insteadOfWildcard)
+	case c == ']' || c == '*':
+		return noSegment(at, from+1, "the brackets hold no index and no key", howSegments)
 	case c >= '0' && c <= '9':
 		end := digits(text, from)
 		if closing := SkipBlanks(text, end); closing < len(text) && text[closing] == ']' {
@@ -273,8 +255,7 @@ func readBracket(text string, at int) (Segment, int, *Error) {
 func indexSegment(text string, from, end int) (Segment, int, *Error) {
 	key := text[from:end]
 	if len(key) > 1 && key[0] == '0' {
-		return noSegment(from, end, "an index has no leading zero",
-			"write "+strings.TrimLeft(key[:len(key)-1], "0")+key[len(key)-1:]+", or [\""+key+"\"] for a key")
+		return noSegment(from, end, "an index has no leading zero", "leave it out, or write [\""+key+"\"] for a key")
 	}
 	if len(key) > 9 {
 		return Segment{Key: key, Index: maxIndex + 1, IsIndex: true}, end, nil

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -29,8 +28,7 @@ import (
 type Vouching struct {
 	File string // its absolute path
 	// Holds are the digests of what is trusted, by path from the file's folder: the file,
-	// the catalogues that it names, and the files that their programs are started with. Of a
-	// program that is looked for in PATH they say where it is found.
+	// the catalogues that it names, and the files that their programs are started with.
 	Holds map[string]string
 	Plan  *plan.Plan // what the catalogues define; nil of a policy
 	// Policy is what a policy says; nil of an obelus.yaml.
@@ -147,28 +145,13 @@ func vouchingOf(file *source.File) (*Vouching, error) {
 		Before: trusted(absolute)}, nil
 }
 
-// vouchingOfPolicy is a policy with the files of its folder that the servers are started with
-// which it trusts, and where their programs are found.
+// vouchingOfPolicy is a policy.
 func (r *Reader) vouchingOfPolicy(file *source.File) (*Vouching, error) {
 	v, err := vouchingOf(file)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		v.Policy, _ = policy.Parse(file, r.limits()) // what is wrong with it is reported for plans
 	}
-	v.Policy, _ = policy.Parse(file, r.limits()) // what is wrong with it is reported for plans
-	here := workspace.Folder{Dir: filepath.Dir(v.File)}
-	programs, sought, err := compiler.PolicyPrograms(v.Policy, compiler.Options{Limits: r.limits(), Files: here})
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(v.Holds, programs)
-	for _, name := range sought {
-		where, _ := exec.LookPath(name) // "" is nowhere
-		v.Holds[name+" in PATH"] = where
-		if sum, err := here.Sum("", where); where != "" && err == nil && sum != "" {
-			v.Holds[where] = sum
-		}
-	}
-	return v, nil
+	return v, err
 }
 
 // vouching is the configuration with its catalogues and their programs.

@@ -17,11 +17,11 @@ import (
 )
 
 // unasked reports whether a server may be started or reached before a person has approved a call to
-// it: nobody is asked, the plan is approved, the definition isn't the plan's own, or a policy trusts
-// it. Starting it may do anything, and its environment and headers may hold secrets.
+// it: nobody is asked, the plan is approved, or the definition isn't the plan's own. Starting it may do anything, and
+// its environment and headers may hold secrets.
 func (s *Session) unasked(of *plan.Server) bool {
-	return s.confirm().Policy == runtime.Never || s.manifest.Approval != nil || effects.Vouches(of.Origin) ||
-		of.TrustedBy != ""
+	return s.confirm().Policy == runtime.Never || s.manifest.Approval != nil ||
+		effects.Vouches(of.Origin)
 }
 
 // confirm is whom the run asks from now on.

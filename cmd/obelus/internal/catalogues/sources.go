@@ -58,11 +58,11 @@ func askServers(ctx context.Context, file string, reading *project.Reader, named
 		if !named && (server.Lock == nil || server.Node.File != p.Plan.File) {
 			continue
 		}
-		if !named && !reading.Trust && server.TrustedBy == "" { // a workspace's trust doesn't cover all of its files
+		if !named && !reading.Trust { // a workspace's trust doesn't cover all of its files
 			return nil, diag.NewError(nil,
 				"the MCP server %q of %q isn't asked: that starts a program or sends a request, "+
 					"and nobody trusts it", name, file).
-				Advise("look at its definition, then say --trust, or have a policy trust it (servers)")
+				Advise("look at its definition, then say --trust")
 		}
 		if !filepath.IsAbs(server.Dir) {
 			server.Dir = filepath.Join(p.Root, filepath.FromSlash(server.Dir))
