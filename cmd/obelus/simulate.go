@@ -43,8 +43,8 @@ func (o *simulating) run(ctx context.Context, c *cli, args []string) error {
 		return err
 	}
 	s.Options = simulate.Options{
-		Options: runtime.Options{Input: input, State: state, Parallel: o.Concurrency},
-		Seed:    o.Seed, Schedule: o.Schedule, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan),
+		Options: runtime.Options{Input: input, State: state, Parallel: o.Concurrency}, Generated: s.Made.Input,
+		Seed: o.Seed, Schedule: o.Schedule, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan),
 		Watch: func(int) bool { return ctx.Err() == nil },
 	}
 	if o.Unbounded {

@@ -20,12 +20,12 @@ func TestAlternativesTogether(t *testing.T) {
 		if r == nil {
 			continue
 		}
-		whole := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 500)
+		whole := simulate.Explore(r, simulate.Options{Seed: 1}, 500)
 		if !whole.Complete || whole.Played < 6 {
 			continue
 		}
 		plans++
-		of := simulate.Begin(r, simulate.Options{Seed: 1}, simulate.MadeUp{})
+		of := simulate.Begin(r, simulate.Options{Seed: 1})
 		var all []*simulate.Alternative
 		if left := of.Alternatives(2_000, func(a *simulate.Alternative) bool { all = append(all, a); return true }); left > 0 || len(all) != whole.Played {
 			t.Fatalf("plan %d: %d combinations and %d left of %d\n%s", n, len(all), left, whole.Played, text)

@@ -17,7 +17,6 @@ type Exploration struct {
 	Played   int       // combinations of options, each once
 	Most     float64   // combinations there are, those that can't be reached among them
 	Stuck    int       // combinations in which calls never settled
-	Untold   int       // causes for which there was no room among Problems
 	Problems []Problem // the shortest path first
 	Idle     []string  // calls of the plan that ran in no combination, in the order of the text
 }
@@ -32,7 +31,7 @@ type Problem struct {
 	Scenario *Scenario
 
 	code string
-	path []pick
+	path []pick // of it
 }
 
 // ProblemKind is what goes wrong.
@@ -46,19 +45,23 @@ const (
 	Unhandled ProblemKind = "failure"
 )
 
-// is reports whether two problems have one cause. Of plans that end without output the paths tell causes apart.
-func (p Problem) is(other Problem) bool {
+// is reports whether two problems have one cause.
+func (p *Problem) is(other *Problem) bool {
 	return p.Kind == other.Kind && p.Call == other.Call && p.code == other.code
 }
 
+// covers reports whether another problem has the same cause and no shorter path. Of plans that end without output the
+// paths tell causes apart.
+func (p *Problem) covers(other *Problem) bool {
+	return p.is(other) && len(p.path) <= len(other.path) && (p.Kind != NoOutput ||
+		!slices.ContainsFunc(p.path, func(one pick) bool { return !slices.Contains(other.path, one) }))
+}
+
 // Explore simulates the branches of a plan: all combinations of how calls end, and of values with which its conditions
-// hold or don't, that a run can reach. Of more than most it plays those that differ least from the usual one. made are
-// the generated keys of input and state, which may vary.
+// hold or don't, that a run can reach. Of more than most it plays those that differ least from the usual one.
 // Options.Steps bounds each simulation, and all of them together.
-func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Exploration {
-	e, started := &Exploration{Explorer: Begin(r, o, made), Most: 1}, map[string]bool{}
-	room := mostKept
-	var untold []Problem
+func Explore(r *analyzer.Simulation, o Options, most int) *Exploration {
+	e, started := &Exploration{Explorer: Begin(r, o), Most: 1}, map[string]bool{}
 	e.Alternatives(most, func(a *Alternative) bool {
 		e.Played++
 		for i := range a.Scenario.Calls {
@@ -73,32 +76,7 @@ func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Explorat
 				e.Stuck++
 			}
 			p.Seen, p.Path, p.Scenario, p.path = 1, a.Path, a.Scenario, otherwise
-			isKnown := false
-			for i := range e.Problems {
-				known := &e.Problems[i]
-				if !known.is(p) || p.Kind == NoOutput && !within(known.path, a.Picks) {
-					continue
-				}
-				isKnown = true
-				if known.Seen++; len(p.path) < len(known.path) {
-					p.Seen, *known = known.Seen, p
-				}
-			}
-			if isKnown {
-				continue
-			}
-			e.Problems = slices.DeleteFunc(e.Problems, func(known Problem) bool {
-				isLonger := p.Kind == NoOutput && known.is(p) && within(p.path, known.path)
-				if isLonger {
-					p.Seen += known.Seen
-				}
-				return isLonger
-			})
-			if room -= len(a.Scenario.Calls); room >= 0 || o.Steps == 0 || len(e.Problems) == 0 {
-				e.Problems = append(e.Problems, p)
-			} else if !slices.ContainsFunc(untold, p.is) {
-				untold = append(untold, p)
-			}
+			e.note(&p)
 		}
 		return true
 	})
@@ -115,16 +93,29 @@ func Explore(r *analyzer.Simulation, o Options, made MadeUp, most int) *Explorat
 	for _, options := range e.Choices {
 		e.Most = min(e.Most*float64(len(options)), math.MaxFloat64)
 	}
-	e.Untold = len(untold)
 	return e
 }
 
-// mostKept bounds the calls of the scenarios of problems.
-const mostKept = 50_000
-
-// within reports whether all of some picks are among others.
-func within(few, many []pick) bool {
-	return !slices.ContainsFunc(few, func(p pick) bool { return !slices.Contains(many, p) })
+// note takes up a problem, in the place of those that it covers.
+func (e *Exploration) note(p *Problem) {
+	isKnown := false
+	for i := range e.Problems {
+		if known := &e.Problems[i]; known.covers(p) {
+			isKnown = true
+			known.Seen++
+		}
+	}
+	if isKnown {
+		return
+	}
+	e.Problems = slices.DeleteFunc(e.Problems, func(known Problem) bool {
+		isCovered := p.covers(&known)
+		if isCovered {
+			p.Seen += known.Seen
+		}
+		return isCovered
+	})
+	e.Problems = append(e.Problems, *p)
 }
 
 // An Explorer plays combinations of what may come in a plan.
@@ -138,9 +129,7 @@ type Explorer struct {
 	simulation *analyzer.Simulation
 	plan       *plan.Plan
 	o          Options
-	invented   MadeUp
 	input      *ending
-	state      *ending
 	forks      map[string]*fork // by the path of the call
 	turned     map[*plan.Plan][]analyzer.Turn
 	known      map[string]int // choices by key
@@ -154,8 +143,8 @@ type Explorer struct {
 }
 
 // Begin is an exploration in which nothing was played yet.
-func Begin(r *analyzer.Simulation, o Options, made MadeUp) *Explorer {
-	x := &Explorer{simulation: r, plan: r.Plan(), o: o, invented: made, known: map[string]int{},
+func Begin(r *analyzer.Simulation, o Options) *Explorer {
+	x := &Explorer{simulation: r, plan: r.Plan(), o: o, known: map[string]int{},
 		forks: map[string]*fork{}, turned: map[*plan.Plan][]analyzer.Turn{}}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt
@@ -167,7 +156,7 @@ func Begin(r *analyzer.Simulation, o Options, made MadeUp) *Explorer {
 			x.looks += 2
 		}
 	}
-	x.input, x.state = x.begins("input", o.Input, made.Input), x.begins("state", o.State, made.State)
+	x.input = x.given()
 	return x
 }
 
@@ -186,11 +175,6 @@ func (x *Explorer) play(forced []pick) *course {
 	o.course = c
 	if input, ok := c.comesTo(x.input).(map[string]any); ok {
 		o.Input = input
-	}
-	if len(x.invented.State) > 0 {
-		if state, ok := c.comesTo(x.state).(map[string]any); ok {
-			o.State = state
-		}
 	}
 	c.scenario = Run(x.simulation, o)
 	if x.Usual == nil {
@@ -281,7 +265,7 @@ func judge(s *Scenario) (all []Problem) {
 		if e.Code == "no-output" {
 			p.Kind = NoOutput
 		}
-		if !slices.ContainsFunc(all, p.is) {
+		if !slices.ContainsFunc(all, func(known Problem) bool { return known.is(&p) }) {
 			all = append(all, p)
 		}
 	}

@@ -297,7 +297,7 @@ func TestComputedConditions(t *testing.T) {
 		}
 		plans++
 		can, came := g.ways(), map[string]bool{}
-		simulate.Begin(r, simulate.Options{Seed: 1}, simulate.MadeUp{}).Alternatives(3_000, func(a *simulate.Alternative) bool {
+		simulate.Begin(r, simulate.Options{Seed: 1}).Alternatives(3_000, func(a *simulate.Alternative) bool {
 			came[rowOf(a.Scenario)] = true
 			return true
 		})

@@ -15,7 +15,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
-	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
 // A course is one way through a plan: which of its options was taken of every choice that
@@ -62,7 +61,7 @@ type ending struct {
 	computed bool   // by an expression
 	route    int    // -1 leaves it to LANGUAGE.md#output-paths-and-state
 	value    any
-	places   []part
+	parts    []*part // of it that vary, the deepest first
 
 	under   string         // the calls above the first call that ended so
 	prefix  string         // of the keys of its parts
@@ -109,14 +108,14 @@ func named(options []analyzer.BranchChoice, under string) []analyzer.BranchChoic
 func (c *course) comesTo(how *ending) any {
 	value := how.value
 	var changed []*part // that are others, the deepest last
-	for i := range slices.Backward(how.places) {
-		p := &how.places[i]
+	for _, p := range slices.Backward(how.parts) {
 		if slices.ContainsFunc(changed, func(above *part) bool {
 			return len(above.steps) < len(p.steps) && slices.Equal(above.steps, p.steps[:len(above.steps)])
 		}) {
 			continue
 		}
-		if option := c.choose(runtime.Path(how.under, p.key), named(p.options, how.under)); option > 0 {
+		key := runtime.Path(how.under, how.prefix+p.call+p.name())
+		if option := c.choose(key, named(p.options, how.under)); option > 0 {
 			value = pathtree.With(value, p.steps, p.values[option])
 			changed = append(changed, p)
 		}
@@ -151,26 +150,24 @@ func (x *Explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 		last-- // results don't go there
 	}
 	offered := compiler.Offered(p, call)
-	unmade := "it fails in this simulation"
-	if mustFail {
-		unmade = asRequested
-	}
 	switch {
 	case mustFail:
 	case expr:
 		add(ending{computed: true, route: -1}, analyzer.BranchChoice{})
-	case len(call.Output) < 2:
-		if e, ok := x.made(w, p, call, len(call.Output)-1); ok {
-			add(e, analyzer.BranchChoice{})
-		} else {
-			unmade = unmakeable
-		}
 	default:
-		for i := range last {
-			if e, ok := x.made(w, p, call, i); ok {
-				add(e, analyzer.BranchChoice{Takes: offered[i]})
+		for route := min(0, last-1); route < last; route++ {
+			if e, ok := x.made(w, p, call, route); ok && len(call.Output) < 2 {
+				add(e, analyzer.BranchChoice{})
+			} else if ok {
+				add(e, analyzer.BranchChoice{Takes: offered[route]})
 			}
 		}
+	}
+	unmade := "it fails in this simulation"
+	if mustFail {
+		unmade = asRequested
+	} else if len(f.endings) == 0 {
+		unmade = unmakeable
 	}
 	if mayFail || len(f.endings) == 0 {
 		add(ending{fails: unmade}, analyzer.BranchChoice{Fails: true})
@@ -212,7 +209,7 @@ func (x *Explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (
 	}
 	e.prefix = call.Name + "\x00" + strconv.Itoa(route)
 	if ok && route >= 0 {
-		e.places = x.places(plan, call, route, &e)
+		x.places(plan, call, route, &e)
 	}
 	return e, ok
 }
@@ -238,64 +235,49 @@ func schemas(p *plan.Plan, call *plan.Call, route int) (known []*schema.Schema) 
 	return known
 }
 
-// places are the parts of a call's result that conditions are about, the deepest first. Of a call that gives items all
-// go alike.
-func (x *Explorer) places(compiled *plan.Plan, call *plan.Call, route int, e *ending) []part {
+// places finds the parts of a call's result that conditions are about. Of a call that gives items all go alike.
+func (x *Explorer) places(compiled *plan.Plan, call *plan.Call, route int, e *ending) {
 	paths := compiled.Paths
-	return x.vary(compiled, e, func(read *plan.Read) (place, bool) {
+	x.vary(compiled, e, func(read *plan.Read) (part, bool) {
 		from, below, ok := firstOf(compiled, read)
 		if !ok {
-			return place{}, false
+			return part{}, false
 		}
 		_, sees := slices.BinarySearch(from.Writers, int32(call.Index))
 		at := slices.IndexFunc(call.Output[route], func(p plan.Path) bool { return paths.IsAbove(p.ID, from.Path) })
 		if !sees || at < 0 {
-			return place{}, false
+			return part{}, false
 		}
 		to := call.Output[route][at].ID
 		steps := slices.Concat(paths.Segments(from.Path)[paths.Depth(to):], below)
 		switch {
 		case call.Each == nil && call.Method != plan.Push:
-			return place{"", paths.String(to), steps}, true
+			return part{root: paths.String(to), steps: steps}, true
 		case len(steps) == 0 || !steps[0].IsIndex: // it gives items
-			return place{}, false
+			return part{}, false
 		case from.Path == to && below != nil:
-			return place{compiled.Calls[read.Call].Name, "†item", steps[1:]}, true
+			return part{call: compiled.Calls[read.Call].Name, root: "†item", steps: steps[1:]}, true
 		}
-		return place{"", paths.String(to) + "[0]", steps[1:]}, true
+		return part{root: paths.String(to) + "[0]", steps: steps[1:]}, true
 	})
 }
 
-// begins is the input or the state of a run, with the keys that were generated.
-func (x *Explorer) begins(kind string, given map[string]any, made []string) *ending {
-	e := &ending{value: any(given), prefix: "\x00", made: made}
-	own, against := x.plan.Input, x.plan.InputSchema
-	if kind == "state" {
-		e.prefix, own, against = "†state\x00", x.plan.State, x.plan.StateSchema
-	}
-	e.schema = against
-	e.accepts = func(v any) bool {
-		switch {
-		case against == nil:
-			return true
-		case kind == "input":
-			return against.Accepts(bind.Overlay(own, v))
-		}
-		object, ok := v.(map[string]any)
-		return ok && resolve.UnfitKeys(against, object) == nil &&
-			!slices.ContainsFunc(made, func(key string) bool { _, there := object[key]; return !there })
-	}
+// given is the input of a run, whose generated keys vary.
+func (x *Explorer) given() *ending {
+	against, made := x.plan.InputSchema, x.o.Generated
+	e := &ending{value: any(x.o.Input), prefix: "\x00", schema: against, made: made}
 	if len(made) == 0 {
 		return e
 	}
-	e.places = x.vary(x.plan, e, func(read *plan.Read) (place, bool) {
+	e.accepts = func(v any) bool { return against == nil || against.Accepts(bind.Overlay(x.plan.Input, v)) }
+	x.vary(x.plan, e, func(read *plan.Read) (part, bool) {
 		from, below, ok := firstOf(x.plan, read)
 		if !ok {
-			return place{}, false
+			return part{}, false
 		}
 		steps := slices.Concat(x.plan.Paths.Segments(from.Path), below)
-		sees := len(steps) > 1 && steps[0].Key == kind && slices.Contains(made, steps[1].Key)
-		return place{"", "†" + kind, steps[min(1, len(steps)):]}, sees
+		sees := len(steps) > 1 && steps[0].Key == "input" && slices.Contains(made, steps[1].Key)
+		return part{root: "†input", steps: steps[min(1, len(steps)):]}, sees
 	})
 	return e
 }

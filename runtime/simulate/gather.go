@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -15,97 +14,76 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// MadeUp are the keys of what a run is given that were made up, and may be others.
-type MadeUp struct{ Input, State []string }
-
 // A part of a value may be another than it usually is.
 type part struct {
-	key string // of the choice
-	place
+	call    string // that runs for the items whose part it is; "" for a part of the value itself
+	root    string // the name of what it is a part of
+	steps   []expression.Segment
 	values  []any // the first is the usual one
 	options []analyzer.BranchChoice
 }
 
-// A place is where a part of a value is.
-type place struct {
-	call  string // that runs for the items whose part it is; "" for a part of the value itself
-	root  string // the name of what it is a part of
-	steps []expression.Segment
-}
-
-func (p *place) name() string { return reference.Below(p.root, p.steps) }
+func (p *part) name() string { return reference.Below(p.root, p.steps) }
 
 // missing is the usual value of what is usually missing.
 var missing = new(any)
 
-// add takes up a value, once.
-func (p *part) add(v any) {
-	if slices.ContainsFunc(p.values, func(known any) bool { return reflect.DeepEqual(known, v) }) {
-		return
-	}
+// add takes up a value, once, and reports whether it has it now: not where it reads like another.
+func (p *part) add(v any) bool {
 	as := analyzer.BranchChoice{Call: p.call, Reference: p.name(), Value: &v}
 	if v == missing {
 		as.Value, as.Absent = nil, true
 	}
 	text := analyzer.InWords(as)
-	if slices.ContainsFunc(p.options,
-		func(known analyzer.BranchChoice) bool { return analyzer.InWords(known) == text }) {
-		as.Apart = fmt.Sprintf(" (value %d)", len(p.values)+1) // long values may begin alike
+	alike := func(known analyzer.BranchChoice) bool { return analyzer.InWords(known) == text }
+	if at := slices.IndexFunc(p.options, alike); at >= 0 {
+		return reflect.DeepEqual(p.values[at], v)
 	}
 	p.values, p.options = append(p.values, v), append(p.options, as)
+	return true
 }
 
 // mostValues bounds how many values are tried of one part of a result.
 const mostValues = 6
 
-// A gathering collects what is tried of the parts of a value.
-type gathering struct {
-	*Explorer
-	of  *ending
-	all []*part
-}
-
-func (g *gathering) part(at place) *part {
-	p := &part{place: at, key: g.of.prefix + at.call + at.name()}
-	if known := slices.IndexFunc(g.all, func(known *part) bool { return known.key == p.key }); known >= 0 {
-		return g.all[known]
+// part is the part of an ending's value at a place, with its usual value.
+func (e *ending) part(at part) *part {
+	name := at.name()
+	for _, known := range e.parts {
+		if known.call == at.call && known.name() == name {
+			return known
+		}
 	}
-	now, ok := pathtree.Walk(g.of.value, at.steps)
+	now, ok := pathtree.Walk(e.value, at.steps)
 	if !ok {
 		now = missing
 	}
-	p.add(now)
-	g.all = append(g.all, p)
-	return p
+	at.add(now)
+	e.parts = append(e.parts, &at)
+	return &at
 }
 
-// vary gives the parts of an ending's value with more than one value, the deepest first: the values for which
+// vary finds the parts of an ending's value with more than one value, the deepest first: the values for which
 // conditions of a plan evaluate differently than usual. at is the place of what a read sees, if it sees any.
-func (x *Explorer) vary(p *plan.Plan, of *ending, at func(*plan.Read) (place, bool)) (all []part) {
+func (x *Explorer) vary(p *plan.Plan, e *ending, at func(*plan.Read) (part, bool)) {
 	if x.turned[p] == nil {
 		x.turned[p] = analyzer.Turns(p)
 	}
-	g := &gathering{Explorer: x, of: of}
 	for i := range x.turned[p] {
 		t := &x.turned[p][i]
 		to, sees := at(t.Read)
 		if !sees {
 			continue
 		}
-		one := g.part(to)
+		one := e.part(to)
 		for _, v := range t.Values {
 			if !t.Alike(v, one.values[0]) && (len(one.values) < mostValues || t.Alike(v, v)) {
-				g.admit(one, v)
+				x.admit(e, one, v)
 			}
 		}
 	}
-	for _, one := range g.all {
-		if len(one.values) > 1 {
-			all = append(all, *one)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b part) int { return len(b.steps) - len(a.steps) })
-	return all
+	e.parts = slices.DeleteFunc(e.parts, func(p *part) bool { return len(p.values) < 2 })
+	slices.SortStableFunc(e.parts, func(a, b *part) int { return len(b.steps) - len(a.steps) })
 }
 
 // firstOf is what a read sees: it or, of an item, the list and the steps into its first item.
@@ -123,19 +101,18 @@ func firstOf(p *plan.Plan, read *plan.Read) (from *plan.Read, below []expression
 
 // admit takes up a value that is tried of a part. Where that doesn't fit what is around it,
 // as the name of a variant doesn't fit another, what is around it is another, too.
-func (g *gathering) admit(p *part, v any) {
-	depth, now, ok := g.with(g.of, p.steps, v)
+func (x *Explorer) admit(e *ending, p *part, v any) {
+	depth, now, ok := x.with(e, p.steps, v)
 	if !ok {
 		return
 	}
 	if depth < len(p.steps) {
-		p = g.part(place{p.call, p.root, p.steps[:depth]})
+		p = e.part(part{call: p.call, root: p.root, steps: p.steps[:depth]})
 	}
-	if g.varying -= stepsOfCall; len(p.values) >= mostValues || g.varying <= 0 {
-		g.ValuesLeft = true
-		return
+	x.varying -= stepsOfCall
+	if len(p.values) >= mostValues || x.varying <= 0 || !p.add(now) {
+		x.ValuesLeft = true
 	}
-	p.add(now)
 }
 
 // with is a part of a value with which all of it fits and has v at some steps: what is so many steps in has to be that

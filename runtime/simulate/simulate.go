@@ -27,6 +27,8 @@ type Options struct {
 	Seed uint64
 	// Schedule, above 0, draws durations anew and leaves results alone: another interleaving of the same work.
 	Schedule int
+	// Generated are the keys of the input that were made up: on branches they may be others.
+	Generated []string
 	// Fail names what fails every time: tools, calls, items of calls ("fetch#1[2]"), and calls
 	// of delegates by their name or path.
 	Fail []string

@@ -25,7 +25,7 @@ func TestCoursesAreToldApart(t *testing.T) {
 		return strings.Join(words, ", ")
 	}
 	apart := func(text string, r *analyzer.Simulation) (all []string) {
-		x := simulate.Explore(r, simulate.Options{Seed: 1}, simulate.MadeUp{}, 300)
+		x := simulate.Explore(r, simulate.Options{Seed: 1}, 300)
 		seen := map[string]bool{}
 		once := func(kind, words string) {
 			if seen[kind+words] {
@@ -43,7 +43,7 @@ func TestCoursesAreToldApart(t *testing.T) {
 				once(fmt.Sprint("the options of choice ", n), analyzer.InWords(option))
 			}
 		}
-		simulate.Begin(r, simulate.Options{Seed: 1}, simulate.MadeUp{}).Alternatives(60, func(a *simulate.Alternative) bool {
+		simulate.Begin(r, simulate.Options{Seed: 1}).Alternatives(60, func(a *simulate.Alternative) bool {
 			once("the courses", words(a.Path))
 			return true
 		})

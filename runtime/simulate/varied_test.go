@@ -23,24 +23,21 @@ func TestBranchesVaryWhatIsMadeUp(t *testing.T) {
 	for _, c := range []struct {
 		name, plan string
 		input      map[string]any // made up
-		state      map[string]any
-		fails      string // the way to the failure that is found
-		open       bool   // a call never ran
+		fails      string         // the way to the failure that is found
+		open       bool           // a call never ran
 	}{
 		{"two nulls that a condition asks for together", "inputSchema: {type: object, properties: {a: {type: [integer, \"null\"]}, b: {type: [integer, \"null\"]}}, required: [a, b]}\ncalls:\n- {_tool: t, v: 1, _when: '†(not (†input.a == null or †input.b == null))', _outputPath: r}\noutput: {r: '†state.r || \"-\"'}",
-			map[string]any{"a": 1.0, "b": nil}, nil, "", false},
+			map[string]any{"a": 1.0, "b": nil}, "", false},
 		{"each variant, by a condition", "calls:\n- {_tool: event, _outputPath: e}\n- {_tool: t, v: †state.e.to, _when: †state.e.kind == \"mail\", _outputPath: r}\n- {_tool: t, v: †state.e.tel, _when: †state.e.kind == \"call\", _outputPath: r}\noutput: †state.r",
-			nil, nil, "", false},
+			nil, "", false},
 		{"of each variant what conditions compare", "calls:\n- {_tool: event, _outputPath: e}\n- {_tool: t, v: 1, _when: '†(†state.e.kind == \"mail\" and len(†state.e.to) > 40)', _outputPath: r}\n- {_tool: t, v: 2, _when: '†(†state.e.kind == \"call\" and †state.e.tel == 42)', _outputPath: r}\noutput: {r: '†state.r || \"-\"'}",
-			nil, nil, "", false},
+			nil, "", false},
 		{"an item that a condition asks for", "calls:\n- {_tool: found, _outputPath: f}\n- {_tool: t, _each: †state.f.list, _when: '†item == \"a\"', v: 1, _outputPath: r}\noutput: {r: '†state.r || \"-\"'}",
-			nil, nil, "", false},
+			nil, "", false},
 		{"what never has a value", "calls:\n- {_tool: found, _outputPath: f}\n- {_tool: t, v: '†state.f.list[1]', _when: '†(len(†state.f.list) == 1)', _outputPath: r}\noutput: {r: '†state.r || \"-\"'}",
-			nil, nil, "", true},
+			nil, "", true},
 		{"the calls of each instance", "instances: {a: {state: {x: 1}}, b: {state: {x: 2}}}\ncalls:\n- {_tool: t, _instance: a, v: †state.x, _outputPath: r}\n- {_tool: t, _instance: b, v: 5, _outputPath: r}\noutput: {r: †state.r}",
-			nil, nil, "", false},
-		{"a state", "activities: {t: {expr: toJSON(v)}}\nstateSchema: {type: object, properties: {q: {type: [integer, \"null\"]}, r: {type: string}, s: {type: string}}, required: [q]}\ncalls:\n- {_tool: t, v: 1, _when: '†((†state.q || 1) == 42)', _outputPath: r}\n- {_tool: t, v: †state.q, _outputPath: s}\noutput: †state.r || †state.s",
-			nil, map[string]any{"q": 5.0}, "", false},
+			nil, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -50,14 +47,11 @@ func TestBranchesVaryWhatIsMadeUp(t *testing.T) {
 					plan += "  " + name + ": " + tools[name] + "\n"
 				}
 			}
-			var made simulate.MadeUp
+			var made []string
 			for key := range c.input {
-				made.Input = append(made.Input, key)
+				made = append(made, key)
 			}
-			for key := range c.state {
-				made.State = append(made.State, key)
-			}
-			x := simulate.Explore(verified(t, plan+c.plan), simulate.Options{Options: runtime.Options{Input: c.input, State: c.state}, Seed: 1, Steps: 500_000}, made, 500)
+			x := simulate.Explore(verified(t, plan+c.plan), simulate.Options{Options: runtime.Options{Input: c.input}, Seed: 1, Steps: 500_000, Generated: made}, 500)
 			if !x.Complete || len(x.Idle) > 0 != c.open {
 				t.Errorf("complete is %v; %v never ran", x.Complete, x.Idle)
 			}

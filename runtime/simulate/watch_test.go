@@ -16,12 +16,12 @@ func TestWatched(t *testing.T) {
 	if s.Outcome.Status != runtime.RunStopped || s.Outcome.Reason != simulate.Unwatched || seen != 2 {
 		t.Errorf("%+v after %d events", s.Outcome, seen)
 	}
-	if found := simulate.Explore(r, simulate.Options{Watch: func(int) bool { return false }}, simulate.MadeUp{}, 100); found.Usual == nil || found.Played > 1 || found.Complete {
+	if found := simulate.Explore(r, simulate.Options{Watch: func(int) bool { return false }}, 100); found.Usual == nil || found.Played > 1 || found.Complete {
 		t.Errorf("played %d", found.Played)
 	}
-	whole := simulate.Explore(r, simulate.Options{}, simulate.MadeUp{}, 100)
+	whole := simulate.Explore(r, simulate.Options{}, 100)
 	left := 4
-	if found := simulate.Explore(r, simulate.Options{Watch: func(int) bool { left--; return left > 0 }}, simulate.MadeUp{}, 100); found.Played >= whole.Played || found.Complete {
+	if found := simulate.Explore(r, simulate.Options{Watch: func(int) bool { left--; return left > 0 }}, 100); found.Played >= whole.Played || found.Complete {
 		t.Errorf("played %d of %d", found.Played, whole.Played)
 	}
 }

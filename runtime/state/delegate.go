@@ -2,10 +2,9 @@ package state
 
 import (
 	"maps"
-	"slices"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -18,36 +17,10 @@ func ScopeValues(call *plan.Call, read func(index int) (any, expression.Presence
 	given := map[string]any{}
 	for _, scope := range call.Scopes {
 		if value, presence := read(scope.Read); presence == expression.There {
-			given[scope.Kind] = insert(given[scope.Kind], scope.Ref.Path, value)
+			given[scope.Kind] = pathtree.With(given[scope.Kind], scope.Ref.Path, value)
 		}
 	}
 	return given
-}
-
-// insert puts a value where it stood, with nothing around it.
-func insert(under any, path []expression.Segment, value any) any {
-	if len(path) == 0 {
-		if base, ok := under.(map[string]any); ok { // parts of it were named as well
-			return compiler.Merged(base, value)
-		}
-		return value
-	}
-	first := path[0]
-	if first.IsIndex {
-		list, _ := under.([]any)
-		list = slices.Clone(list)
-		for len(list) <= first.Index {
-			list = append(list, nil)
-		}
-		list[first.Index] = insert(list[first.Index], path[1:], value)
-		return list
-	}
-	base, _ := under.(map[string]any)
-	if base = maps.Clone(base); base == nil {
-		base = map[string]any{}
-	}
-	base[first.Key] = insert(base[first.Key], path[1:], value)
-	return base
 }
 
 // Delegated is what a plan begins with that is run as a call: its own

@@ -79,7 +79,7 @@ func InWords(d BranchChoice) string {
 		if d.Absent {
 			return who + " has no value"
 		}
-		return who + " is " + Brief(*d.Value) + d.Apart
+		return who + " is " + Brief(*d.Value)
 	}
 	return Quote(d.Call) + " ends well"
 }

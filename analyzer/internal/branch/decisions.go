@@ -18,7 +18,6 @@ type Choice struct {
 	Reference string `json:"reference,omitempty"`
 	Value     *any   `json:"value,omitempty"`
 	Absent    bool   `json:"absent,omitempty"` // the reference has no value
-	Apart     string `json:"-"`                // in words, what tells the value from another that begins alike
 	Condition string `json:"condition,omitempty"`
 	Holds     *bool  `json:"holds,omitempty"`
 }

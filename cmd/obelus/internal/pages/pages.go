@@ -88,16 +88,16 @@ func OfPlan(p *project.Program, view dot.View) (*page.Page, error) {
 	}
 	input, state, made := simulation.Generated(p.Plan, nil, nil, 1)
 	o := simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1,
-		Steps: simulate.DefaultSteps(p.Plan)}
+		Steps: simulate.DefaultSteps(p.Plan), Generated: made.Input}
 	if session.Fits(p.Plan, o.Input, nil) != nil {
 		return one, nil // nobody can say what it would be given
 	}
-	return one, simulated(one, r, o, made)
+	return one, simulated(one, r, o)
 }
 
 // simulated adds the simulated runs of an exploration to a page: the usual one, with its results, and those in which a
 // call fails or a condition changes.
-func simulated(one *page.Page, r *analyzer.Simulation, o simulate.Options, made simulate.MadeUp) (err error) {
+func simulated(one *page.Page, r *analyzer.Simulation, o simulate.Options) (err error) {
 	happened, isOver := newExecution(), false
 	o.Observe = func(at time.Duration, c runtime.Command) {
 		if isOver {
@@ -111,7 +111,7 @@ func simulated(one *page.Page, r *analyzer.Simulation, o simulate.Options, made 
 			happened.Observe(at, c)
 		}
 	}
-	found := simulate.Begin(r, o, made)
+	found := simulate.Begin(r, o)
 	events, crowded := 0, 0
 	left := found.Alternatives(pageSimulations, func(a *simulate.Alternative) bool {
 		s, n := a.Scenario, len(a.Path)

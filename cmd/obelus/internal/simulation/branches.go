@@ -22,7 +22,7 @@ func (s *Simulation) explore() (isFine bool, err error) {
 	if s.Unbounded {
 		most = 1 << 40
 	}
-	found := simulate.Explore(s.Simulated, s.Options, s.Made, most)
+	found := simulate.Explore(s.Simulated, s.Options, most)
 	if err := s.hasFailing(found.Usual); err != nil {
 		return false, err
 	}
@@ -45,7 +45,7 @@ func (s *Simulation) writeBranches(found *simulate.Exploration) {
 	}
 	branches := diag.Ordered{"choices", len(found.Choices), "played", found.Played, "most", found.Most, "complete",
 		found.Complete, "problems", problems}.
-		If("leftOut", found.Untold).If("idle", found.Idle).If("vague", found.ValuesLeft)
+		If("idle", found.Idle).If("vague", found.ValuesLeft)
 	all := &comparison{first: found.Usual, played: 1 + len(found.Problems)}
 	s.JSON(summaryEvent(all, found.Stuck, branches, nil))
 }
@@ -79,7 +79,7 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 		s.Print("; never ran: %s", diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200)))
 	}
 	s.Print("\n")
-	if found.Cut || found.Untold > 0 {
+	if found.Cut {
 		s.Print("there was no room for all combinations and causes; --unbounded runs all\n")
 	}
 	if found.ValuesLeft {

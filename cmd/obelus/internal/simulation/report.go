@@ -164,7 +164,7 @@ func (s *Simulation) conclude(all *comparison) {
 
 // scenarioEvent is the JSON of a simulation (EXECUTION.md#simulation), of a branch with what goes wrong there. Times
 // are in milliseconds of the virtual clock.
-func scenarioEvent(s *simulate.Scenario, generated simulate.MadeUp, p *simulate.Problem) diag.Ordered {
+func scenarioEvent(s *simulate.Scenario, generated MadeUp, p *simulate.Problem) diag.Ordered {
 	ms := session.InMilliseconds
 	calls := make([]diag.Ordered, len(s.Calls))
 	for i, call := range s.Calls {

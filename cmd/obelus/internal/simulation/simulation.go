@@ -28,7 +28,7 @@ type Simulation struct {
 	Plan      *plan.Plan
 	Simulated *analyzer.Simulation
 	Options   simulate.Options
-	Made      simulate.MadeUp
+	Made      MadeUp
 }
 
 // Run simulates and reports. It isn't fine if a run isn't done, or if two orders end differently.

@@ -15,9 +15,12 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
+// MadeUp are the keys of input and state that were generated.
+type MadeUp struct{ Input, State []string }
+
 // Generated completes input and initial state with samples for what their schemas require and neither the
 // plan nor the user gives, nor a call writes.
-func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ map[string]any, made simulate.MadeUp) {
+func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ map[string]any, made MadeUp) {
 	count := uint64(0)
 	add := func(
 		to map[string]any, of *schema.Schema, key string, keys *[]string, own func(plan.Instance) any,
