@@ -88,13 +88,13 @@ var suiteDifferences = map[string]string{
 	"tabs-in-various-contexts/000":               "a line of tabs alone is an empty line",
 	"trailing-line-of-spaces/01":                 "a last line without line break ends without one",
 	"trailing-whitespace-in-streams/02":          "a last line without line break ends without one",
-	"mapping-key-and-flow-sequence-item-anchors": "a key that is a list",
 }
 
 // Messages of what LANGUAGE.md#yaml-and-json forbids and YAML allows.
 var forbidden = []string{
-	"second document", "directive", "a key that is", "before the colon", "a key is text", "core schema",
-	"merge key", "a NUL character", "expected a key",
+	"second document", "directive", "a key that is", "before the colon", "a key is text", "a tag; values",
+	"merge key", "a NUL character", "expected a key", "a question mark", "an item of a list",
+	"an anchor in the place of a key", "an anchor can't stand", "a second anchor",
 }
 
 // A suiteCase is a folder of the YAML test suite.
@@ -180,7 +180,7 @@ func TestSuite(t *testing.T) {
 			t.Errorf("%s: %s\n%s", c.Name, fault, c.InYAML)
 		}
 	}
-	if read < 200 {
+	if read < 190 {
 		t.Errorf("only %d documents of the suite were read", read)
 	}
 }

@@ -7,33 +7,33 @@ import (
 
 // flowCollection reads [a, b] or {a: b}. Lines inside it may be indented by any
 // number of spaces: many people put the closing bracket below the key.
-func (y *yamlReader) flowCollection(p properties) *Node {
-	a := y.open(p)
+func (y *yamlReader) flowCollection() *Node {
 	start := y.i
 	y.enter(start)
 	var n *Node
 	if y.text[start] == '[' {
-		n = y.newNode(Array, Plain, start, 0)
+		n = y.node(Array, Plain, start, 0)
 		mark := len(y.itemStack)
 		for y.flowEntry(n, ']') {
-			item := y.flowItem()
+			item := y.flowNode(true)
+			if y.skip(); y.flowColon(item) {
+				y.stop(y.i, y.i+1, "put the pair in { }, close the bracket, or put the text in quotes",
+					"a colon behind an item of a list")
+			}
 			y.itemStack = append(y.itemStack, item)
 		}
 		n.Items = y.takeItems(mark)
 	} else {
-		n = y.newNode(Object, Plain, start, 0)
+		n = y.node(Object, Plain, start, 0)
 		mark := len(y.fieldStack)
 		for y.flowEntry(n, '}') {
-			y.explicitMark()
-			d, p := y.flowDraft()
-			key, value := y.flowPair(d, p)
-			y.field(key, value)
+			y.flowPair()
 		}
 		n.Fields = y.takeFields(mark)
 	}
 	n.End = y.i
 	y.depth--
-	return y.close(a, p, n)
+	return n
 }
 
 // flowEntry goes to the next entry of a flow collection, over the bracket or
@@ -103,68 +103,31 @@ func (y *yamlReader) flowSkip(open *Node, closer byte) {
 	y.refuseTab(y.flowParent)
 }
 
-// flowItem reads an item of a flow list. There "a: b" is a mapping of one key.
-func (y *yamlReader) flowItem() *Node {
-	start, line := y.i, y.line
-	explicit := y.explicitMark()
-	d, p := y.flowDraft()
+// flowPair reads a key and the value that belongs to it, if there is one.
+func (y *yamlReader) flowPair() {
+	read := y.flowNode(false)
 	y.skip()
-	colon := y.flowColon(d)
-	if !explicit && !colon {
-		return y.asValue(d, p)
+	key := y.asKey(read)
+	if y.flowColon(read) {
+		y.i++
+		y.field(key, y.flowNode(true))
+		return
 	}
-	if !explicit {
-		if y.line != line {
-			y.stop(y.i, y.i+1, "close the bracket, or put the text or the pair in quotes or { }",
-				"a colon behind text of several lines")
-		}
-		start = d.node.Start
+	if read.isScalar() && read.Style == Plain && strings.Contains(key.Text, ":") {
+		y.report(codeAmbiguous, key.Start, key.End, "put a space behind the colon, or the text in quotes",
+			"%s is a key without a value here", quote(key.Text))
 	}
-	pair := y.newNode(Object, Plain, start, 0)
-	y.enter(start)
-	mark := len(y.fieldStack)
-	key, value := y.flowPair(d, p)
-	y.field(key, value)
-	pair.Fields = y.takeFields(mark)
-	pair.End = max(key.End, value.End)
-	y.depth--
-	return pair
-}
-
-// explicitMark reads the ? of an explicit key.
-func (y *yamlReader) explicitMark() bool {
-	if !y.at('?') {
-		return false
-	}
-	y.i++
-	y.skip()
-	return true
-}
-
-// flowPair reads the value that belongs to a key, if there is one.
-func (y *yamlReader) flowPair(d draft, p properties) (key, value *Node) {
-	y.skip()
-	key = y.asKey(d, p)
-	if !y.flowColon(d) {
-		if !d.full && d.node.Style == Plain && strings.Contains(key.Text, ":") {
-			y.report(codeAmbiguous, key.Start, key.End, "put a space behind the colon, or the text in quotes",
-				"%s is a key without a value here", quote(key.Text))
-		}
-		return key, y.newNode(Null, Plain, key.End, key.End)
-	}
-	y.i++
-	v, vp := y.flowDraft()
-	return key, y.asValue(v, vp)
+	y.field(key, y.node(Null, Plain, key.End, key.End))
 }
 
 // flowColon reports whether the colon of a key stands next. Behind quotes and
 // brackets it needs no space.
-func (y *yamlReader) flowColon(key draft) bool {
+func (y *yamlReader) flowColon(key *Node) bool {
 	if y.i == len(y.text) || y.text[y.i] != ':' {
 		return false
 	}
-	tight := key.node.Kind >= Array || key.node.Style == SingleQuoted || key.node.Style == DoubleQuoted
-	return tight && !key.node.Alias || y.flowSeparated(y.i+1)
+	tight := key.Kind >= Array || key.Style == SingleQuoted || key.Style == DoubleQuoted
+	return tight && !key.Alias || y.flowSeparated(y.i+1)
 }
 
 func (y *yamlScanner) flowSeparated(i int) bool {
@@ -175,27 +138,32 @@ func flowIndicator(c byte) bool {
 	return c == ',' || c == '[' || c == ']' || c == '{' || c == '}'
 }
 
-// flowDraft reads a node inside a flow collection, which may be empty.
-func (y *yamlReader) flowDraft() (draft, properties) {
-	var p properties
+// flowNode reads a node inside a flow collection, which may be empty: a value, or what is a key or one.
+func (y *yamlReader) flowNode(value bool) *Node {
 	behind := y.i
 	y.skip()
-	for y.property(&p, true) {
-		behind = y.i
-		y.skip()
+	var m mark
+	if value {
+		if m = y.anchor(); m.name != "" {
+			behind = m.end
+		}
 	}
-	if y.i == len(y.text) || y.atMarker() {
-		return draft{node: y.empty(behind, p), full: true}, properties{}
+	n := y.node(Null, Plain, behind, behind)
+	if y.i < len(y.text) && !y.atMarker() {
+		switch c := y.text[y.i]; {
+		case c == ',' || c == ']' || c == '}', c == ':' && y.flowSeparated(y.i+1):
+		case c == '[' || c == '{':
+			n = y.flowCollection()
+		case c == '-' && y.flowSeparated(y.i+1):
+			y.stop(y.i, y.i+1, "separate items by commas", "a list of dashes can't stand inside brackets")
+		case c == '|' || c == '>':
+			y.stop(y.i, y.i+1, "put it in quotes", "text inside brackets can't begin with %q", string(c))
+		default:
+			n = y.atom(-1, false, true)
+		}
 	}
-	switch c := y.text[y.i]; {
-	case c == ',' || c == ']' || c == '}', c == ':' && y.flowSeparated(y.i+1):
-		return draft{node: y.empty(behind, p), full: true}, properties{}
-	case c == '[' || c == '{':
-		return draft{node: y.flowCollection(p), full: true}, properties{}
-	case c == '-' && y.flowSeparated(y.i+1):
-		y.stop(y.i, y.i+1, "separate items by commas", "a list of dashes can't stand inside brackets")
-	case c == '|' || c == '>':
-		y.stop(y.i, y.i+1, "put it in quotes", "text inside brackets can't begin with %q", string(c))
+	if value {
+		y.asValue(n)
 	}
-	return y.atom(-1, false, true), p
+	return y.anchored(m, n)
 }

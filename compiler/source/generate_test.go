@@ -274,17 +274,13 @@ func (g *generator) key(i int) {
 
 // scalar writes a plain or quoted scalar.
 func (g *generator) scalar(n int, flow bool) {
-	tagged := !flow && !g.plainer && g.one(8)
 	anchored := !flow && g.one(8)
-	if tagged { // which says nothing new of a string
-		g.put("!!str ")
-	}
 	if anchored {
 		g.put(fmt.Sprintf("&n%d ", len(g.anchors)))
 	}
 	at := g.begin()
 	switch {
-	case g.one(4) && !tagged:
+	case g.one(4):
 		text := g.pick("12", "-0.5e-3", "true", "null", "0x1F", "~")
 		g.put(text)
 		kind := Number

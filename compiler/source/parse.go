@@ -97,7 +97,7 @@ func Parse(f *File, l Limits) (root *Node, problems []Problem) {
 		if f.Format >= JSON {
 			return (&jsonReader{builder: b}).document()
 		}
-		y := &yamlReader{yamlScanner: yamlScanner{builder: b, tab: -1, head: -1}, anchors: map[string]*anchor{}}
+		y := &yamlReader{yamlScanner: yamlScanner{builder: b, tab: -1, head: -1}, anchors: map[string]*Node{}}
 		defer f.commenting.Do(func() { f.comments = y.comments })
 		return y.document()
 	})

@@ -79,42 +79,13 @@ func ambiguous(text string, kind Kind) (as, help string) {
 	case "no", "No", "NO", "off", "Off", "OFF":
 		return "false", "write false, or put it in quotes"
 	}
-	unsigned := unsigned(text)
-	if unsigned == "" || !('0' <= unsigned[0] && unsigned[0] <= '9') && unsigned[0] != '.' {
-		return "", ""
-	}
-	if kind == Number {
-		return ambiguousNumber(unsigned)
-	}
-	const quoteOrPlain = "put it in quotes, or write the number without it"
-	switch rest := strings.ReplaceAll(unsigned, "_", ""); {
-	case strings.HasPrefix(unsigned, "0b") && only(unsigned[2:], "01_"):
-		return "a binary number", "put it in quotes, or write it in decimal or as 0x…"
-	case strings.HasPrefix(unsigned, "0x") && only(rest[2:], hexDigits):
-		return "a number", quoteOrPlain
-	case sexagesimal.MatchString(rest):
+	switch number := unsigned(text); {
+	case kind == Number && len(number) > 1 && number[0] == '0' && only(number, decimals):
+		return "an octal number, or text", "remove the leading zeros, or put it in quotes"
+	case kind == String && sexagesimal.MatchString(number):
 		return "a number to base 60", "put it in quotes"
-	case strings.Contains(unsigned, "_") && unsigned[0] != '_' && isFloat(rest):
-		return "the number " + rest, quoteOrPlain
-	}
-	return "", ""
-}
-
-func ambiguousNumber(unsigned string) (as, help string) {
-	switch {
-	case strings.HasPrefix(unsigned, "0o"):
-		return "text", "write it in decimal, or put it in quotes"
-	case len(unsigned) > 1 && unsigned[0] == '0' && only(unsigned, "01234567"):
-		return "an octal number", "remove the leading zeros, or put it in quotes"
-	case len(unsigned) > 1 && unsigned[0] == '0' && only(unsigned, decimals):
-		return "text", "remove the leading zeros, or put it in quotes"
-	}
-	if strings.HasPrefix(unsigned, "0x") {
-		return "", ""
-	}
-	if e := strings.IndexAny(unsigned, "eE"); e >= 0 &&
-		(!strings.Contains(unsigned[:e], ".") || unsigned[e+1] != '-' && unsigned[e+1] != '+') {
-		return "text", "write it with a point and a sign (1.0e+3), or put it in quotes"
+	case kind == String && number != "" && number[0] != '_' && isFloat(strings.ReplaceAll(number, "_", "")):
+		return "a number", "put it in quotes, or write the number without _"
 	}
 	return "", ""
 }

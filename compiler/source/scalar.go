@@ -2,24 +2,20 @@ package source
 
 import "strings"
 
-// A draft is a node that may turn out to be a key or a
-// value. A whole one is what it is; of another, a scalar, only the text is
-// read.
-type draft struct {
-	node *Node
-	full bool
-}
-
-// atom reads a scalar or an alias below a parent at column n. A single one ends with its line.
-func (y *yamlReader) atom(n int, single, flow bool) draft {
+// atom reads a scalar or an alias below a parent at column n. A single one ends with its line. Of a scalar only the text
+// is read: whether it is a key or a value decides what that means.
+func (y *yamlReader) atom(n int, single, flow bool) *Node {
 	switch y.text[y.i] {
 	case '*':
-		return draft{y.alias(), true}
+		return y.alias()
 	case '"', '\'':
-		return draft{y.quoted(n), false}
+		return y.quoted(n)
 	}
-	return draft{y.plain(n, single, flow), false}
+	return y.plain(n, single, flow)
 }
+
+// isScalar reports whether only the text of a node is read.
+func (n *Node) isScalar() bool { return n.Kind == String && !n.Alias }
 
 // plain reads a scalar without quotes. Its further lines stand further in than
 // column n.
@@ -39,7 +35,7 @@ func (y *yamlScanner) plain(n int, single, flow bool) *Node {
 	}
 	y.i = end
 	y.checkScalar(start, end)
-	node := y.newNode(String, Plain, start, end)
+	node := y.node(String, Plain, start, end)
 	node.Text = y.decoded(start, run, end)
 	return node
 }
@@ -53,8 +49,17 @@ func (y *yamlScanner) refusePlainStart(flow bool) {
 			y.stop(y.i, y.i+len(fence), fenceHelp, "%s begins a block of Markdown, not YAML", quote(fence))
 		}
 		y.stop(y.i, y.i+1, "put it in quotes", "text without quotes can't begin with %q", string(c))
+	case c == '!':
+		y.stop(y.i, y.nameEnd(y.i), "remove it; text that begins with ! goes in quotes",
+			"a tag; values are of the kinds that JSON has")
+	case c == '&':
+		y.stop(y.i, y.nameEnd(y.i), "put it behind the colon; text that begins with & goes in quotes",
+			"an anchor in the place of a key")
 	case flowIndicator(c):
 		y.stop(y.i, y.i+1, "put it in quotes if it is text", "unexpected %q", string(c))
+	case y.at('?'):
+		y.stop(y.i, y.i+1, "write the key before a colon; text that begins with ? goes in quotes",
+			"a key behind a question mark")
 	case c == '#':
 		y.stop(y.i, y.i+1, "a comment needs a space before its #; text that begins with # goes in quotes",
 			"unexpected \"#\"")
@@ -164,7 +169,7 @@ func (y *yamlScanner) quoted(n int) *Node {
 		case c == quotes:
 			y.i = next
 			y.checkScalar(start, next)
-			node := y.newNode(String, style, start, next)
+			node := y.node(String, style, start, next)
 			node.Text = y.decoded(start+1, run, i)
 			return node
 		}
@@ -191,7 +196,7 @@ func (y *yamlScanner) quotedBreak(start, i, n int) (next, breaks int) {
 }
 
 // blockScalar reads | or > below a parent at column n.
-func (y *yamlScanner) blockScalar(n int) draft {
+func (y *yamlScanner) blockScalar(n int) *Node {
 	start := y.i
 	style := Literal
 	if y.text[start] == '>' {
@@ -209,96 +214,67 @@ func (y *yamlScanner) blockScalar(n int) draft {
 		y.line = line
 	}
 	y.i = end
-	node := y.newNode(String, style, start, end)
+	node := y.node(String, style, start, end)
 	node.Text = string(y.out)
 	node.parent = int32(n)
-	return draft{node, false}
+	return node
 }
 
-// asKey makes a draft a key.
-func (y *yamlReader) asKey(d draft, p properties) *Node {
-	n := d.node
-	if d.full {
-		y.refuseOnAlias(p)
-		if n.Kind != String {
-			y.report(codeSyntax, n.Start, n.End, keyIsText, "a key that is %s", n.Kind)
-			key := *n
-			key.Kind, key.Items, key.Fields = String, nil, nil
-			return &key
-		}
-		return n
+// asKey makes a node a key.
+func (y *yamlReader) asKey(n *Node) *Node {
+	if !n.isScalar() {
+		y.report(codeSyntax, n.Start, n.End, keyIsText, "a key that is %s", keyKind(n))
+		return &Node{File: n.File, Kind: String, Start: n.Start, End: n.End, Text: n.Text}
 	}
-	if p.tag == "" && n.Style == Plain && n.Text != "" {
-		if kind, _, _, _ := resolve(n.Text); kind != String && y.file.Format != YAMLData {
+	if n.Style == Plain && n.Text != "" && y.file.Format != YAMLData {
+		if kind, _, _, _ := resolve(n.Text); kind != String {
 			y.report(codeSyntax, n.Start, n.End, "put it in quotes", "the key %s is %s; a key is text", n.Text,
 				kind).Quote = true
 		}
-	} else if p.tag != "" && p.tag != "str" && p.tag != "!" {
-		y.report(codeSyntax, p.tagStart, p.tagEnd, keyIsText, "a key with the tag %s", quote(p.tag))
 	}
-	y.register(p, n)
 	return n
+}
+
+// keyKind is what a key is that is no text.
+func keyKind(n *Node) string {
+	if n.Alias {
+		return "an alias"
+	}
+	return n.Kind.String()
 }
 
 const keyIsText = "a key is text; text that begins with { or [ goes in quotes, and a reference begins with †"
 
-// asValue makes a draft a value: what its text means is settled here.
-func (y *yamlReader) asValue(d draft, p properties) *Node {
-	n := d.node
-	if d.full {
-		y.refuseOnAlias(p)
-		return n
-	}
-	switch {
-	case p.tag == "str" || p.tag == "!":
-	case p.tag != "":
-		y.resolveTagged(n, p)
-	case n.Style == Plain:
-		if ok, _ := y.resolvePlain(n); ok && (n.Kind == String || n.Kind == Number) {
-			if as, help := ambiguous(n.Text, n.Kind); as != "" {
-				y.report(codeAmbiguous, n.Start, n.End, help, "%s is %s, but YAML 1.1 readers take it for %s",
-					quote(n.Text), n.Kind, as)
-			}
+// asValue makes a node a value: what its text means is settled here.
+func (y *yamlReader) asValue(n *Node) *Node {
+	if n.isScalar() && n.Style == Plain && y.resolvePlain(n) && (n.Kind == String || n.Kind == Number) {
+		if as, help := ambiguous(n.Text, n.Kind); as != "" {
+			y.report(codeAmbiguous, n.Start, n.End, help, "%s is %s, but YAML 1.1 readers take it for %s",
+				quote(n.Text), n.Kind, as)
 		}
 	}
-	y.register(p, n)
 	return n
 }
 
 // resolvePlain gives a scalar the kind that its text has. A number that can't
 // be held is reported and becomes null.
-func (y *yamlScanner) resolvePlain(n *Node) (ok, integer bool) {
+func (y *yamlScanner) resolvePlain(n *Node) bool {
 	kind, digits, integer, special := resolve(n.Text)
 	n.Kind = kind
 	switch {
 	case special:
 		y.report(codeSyntax, n.Start, n.End, "write null, or put it in quotes", "%s is no number that JSON has", n.Text)
 		n.Kind, n.Text = Null, ""
-		return false, false
+		return false
 	case kind == Number && !y.checkNumber(n, digits, integer):
 		n.Kind, n.Text = Null, ""
-		return false, false
+		return false
 	case kind == Bool:
 		n.Text = strings.ToLower(n.Text)
 	case kind == Null:
 		n.Text = ""
 	}
-	return true, integer
-}
-
-// resolveTagged gives a scalar the kind that its tag says.
-func (y *yamlReader) resolveTagged(n *Node, p properties) {
-	text := n.Text
-	ok, integer := y.resolvePlain(n)
-	switch {
-	case !ok:
-	case p.tag == "null" && n.Kind == Null:
-	case p.tag == "bool" && n.Kind == Bool:
-	case p.tag == "int" && n.Kind == Number && integer:
-	case p.tag == "float" && n.Kind == Number:
-	default:
-		y.report(codeSyntax, p.tagStart, p.tagEnd, "", "%s doesn't fit the tag \"!!%s\"", quote(text), p.tag)
-	}
+	return true
 }
 
 // A class is a set of bytes.

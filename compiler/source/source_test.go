@@ -20,16 +20,11 @@ func itoa(n int) string {
 func TestAmbiguous(t *testing.T) {
 	for text, want := range map[string]any{
 		"yes": "yes", "No": "No", "on": "on", "OFF": "OFF",
-		"0777": 777.0, "-0777": -777.0, "0888": 888.0, "00": 0.0, "0o17": 15.0,
-		"0b101": "0b101", "1_000": "1_000", "-1_0.5": "-1_0.5", "0x_ff": "0x_ff", "-0x1F": "-0x1F",
+		"0777": 777.0, "-0777": -777.0, "0888": 888.0, "00": 0.0, "1_000": "1_000", "-1_0.5": "-1_0.5",
 		"1:20": "1:20", "190:20:30": "190:20:30", "1:20.5": "1:20.5",
-		"1e3": 1000.0, "1.5e3": 1500.0,
 	} {
-		for _, layout := range []string{"k: ?\n", "- ?\n", "[a, ?]\n", "? k\n: ?\n"} {
+		for _, layout := range []string{"k: ?\n", "- ?\n", "[a, ?]\n"} {
 			n, problems := parse(YAML, strings.Replace(layout, "?", text, -1))
-			if layout == "? k\n: ?\n" {
-				n, problems = parse(YAML, "? k\n: "+text+"\n")
-			}
 			if len(problems) != 1 || problems[0].Code != "OB107" || !problems[0].Warning || problems[0].Span.Text() != text {
 				t.Errorf("%s: %v", text, problems)
 			}
@@ -42,7 +37,7 @@ func TestAmbiguous(t *testing.T) {
 		"y": "y", "n": "n", "nope": "nope", "2024-01-31": "2024-01-31", "2024-01-31T10:00:00Z": "2024-01-31T10:00:00Z",
 		"0": 0.0, "-0x": "-0x", "12": 12.0, "+12": 12.0, "0x1F": 31.0, "0.5": 0.5, ".5": 0.5, "5.": 5.0, "00.5": 0.5, "1.0e+3": 1000.0,
 		"1.2.3": "1.2.3", "a_b": "a_b", "_1": "_1", "1_": "1_", "10:61": "10:61", "http://x": "http://x", "a:20": "a:20", "-": nil,
-		"'yes'": "yes", `"0777"`: "0777", "!!str 0777": "0777", "!!str yes": "yes", "TRUE": true, "~": nil, "Null": nil, "nULL": "nULL",
+		"'yes'": "yes", `"0777"`: "0777", "TRUE": true, "~": nil, "Null": nil, "nULL": "nULL",
 	} {
 		if text == "-" || text == "1_" {
 			continue // no scalar; and what 1.1 takes for 1
@@ -56,7 +51,7 @@ func TestAmbiguous(t *testing.T) {
 			t.Errorf("%s is %#v, expected %#v", text, got, want)
 		}
 	}
-	for _, keys := range []string{"yes: 1\non: 2\n", "{no: 1}", "? off\n: 1\n", "[yes: 1]", "1:20: x\n"} {
+	for _, keys := range []string{"yes: 1\non: 2\n", "{no: 1}", "1:20: x\n"} {
 		if _, problems := parse(YAML, keys); len(problems) > 0 {
 			t.Errorf("keys of %q: %v", keys, problems)
 		}
@@ -114,8 +109,8 @@ func FuzzResolve(f *testing.F) {
 // TestSurvivors shows what is left of the tree behind a problem that isn't the
 // end of the reading, and that all such problems are reported, in order.
 func TestSurvivors(t *testing.T) {
-	root, problems := parse(YAML, "a: 1\na: 2\nb: *none\nc: .nan\n<<: {d: 1}\n7: x\ne: !t y\nf: yes\n")
-	want := map[string]any{"a": 1.0, "b": nil, "c": nil, "7": "x", "e": "y", "f": "yes"}
+	root, problems := parse(YAML, "a: 1\na: 2\nb: *none\nc: .nan\n<<: {d: 1}\n7: x\nf: yes\n")
+	want := map[string]any{"a": 1.0, "b": nil, "c": nil, "7": "x", "f": "yes"}
 	if !reflect.DeepEqual(root.Value(), want) {
 		t.Errorf("left is %v", root.Value())
 	}
@@ -123,7 +118,7 @@ func TestSurvivors(t *testing.T) {
 	for _, p := range problems {
 		codes = append(codes, p.Code+"@"+itoa(p.Span.From().Line))
 	}
-	if got := strings.Join(codes, " "); got != "OB103@2 OB101@3 OB101@4 OB101@5 OB101@6 OB101@7 OB107@8" {
+	if got := strings.Join(codes, " "); got != "OB103@2 OB101@3 OB101@4 OB101@5 OB101@6 OB107@7" {
 		t.Error(got)
 	}
 	if related := problems[0].Related; len(related) != 1 || lineColumn(related[0].Span.From()) != "1:1" {

@@ -1,19 +1,15 @@
 package source
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // A yamlReader reads one YAML 1.2 document straight from its bytes into the
 // tree, so that no place has to be worked out afterwards. It never goes back,
 // so its time is linear in the text, whatever the text is.
 type yamlReader struct {
 	yamlScanner
-	depth   int
-	anchors map[string]*anchor
-	deepest int // the greatest depth since the innermost open anchor
-	aliases budget
+	depth                  int
+	anchors                map[string]*Node // nil while the value is being read
+	aliasNodes, aliasBytes int              // that aliases represent
 }
 
 // A yamlScanner is at a place of the text: it reads blanks, comments and scalars there.
@@ -26,7 +22,6 @@ type yamlScanner struct {
 
 	comments   []Comment
 	flowParent int // the column of what a flow collection belongs to
-	made       int // nodes so far
 }
 
 func (y *yamlReader) document() *Node {
@@ -181,17 +176,11 @@ func (y *yamlScanner) unexpected() {
 	y.stop(y.i, y.lineEnd(y.i), help, "there is text behind the end of the value")
 }
 
-func (y *yamlScanner) newNode(kind Kind, style Style, start, end int) *Node {
-	y.made++
-	return y.node(kind, style, start, end)
-}
-
 func (y *yamlReader) enter(start int) {
 	y.depth++
 	if y.depth > y.limits.Depth {
 		y.fail(codeLimit, start, min(start+1, len(y.text)), "", "nested more than %d deep", y.limits.Depth)
 	}
-	y.deepest = max(y.deepest, y.depth)
 }
 
 // ends reports whether the node that belongs to a parent at column n is empty,
@@ -217,67 +206,66 @@ func (y *yamlReader) blockNode(n int, compact, dash bool) *Node {
 	gap := y.i
 	y.skip()
 	if y.ends(n, dash) {
-		return y.empty(gap, properties{})
+		return y.node(Null, Plain, gap, gap)
 	}
 	y.flowParent = n
-	// An anchor or a tag on a line of its own belongs to the whole node; on the
-	// line of a mapping's first key it belongs to that key.
-	var above, here properties
 	if y.fresh() {
 		gap = y.line
 	}
-	block := place{y.i, y.column(), gap, compact || y.fresh()}
-	for y.property(&here, false) {
-		behind := y.i
-		y.skip()
-		if y.ends(n, dash) {
-			return y.empty(behind, y.join(above, here))
-		}
-		if y.fresh() {
-			above, here = y.join(above, here), properties{}
-			block = place{y.i, y.column(), y.line, true}
-		}
+	block := place{y.i, y.column(), gap, compact || y.fresh(), mark{}}
+	m := y.anchor()
+	switch {
+	case m.name == "":
+	case y.ends(n, dash):
+		return y.anchored(m, y.node(Null, Plain, m.end, m.end))
+	case y.fresh():
+		block = place{y.i, y.column(), y.line, true, mark{}}
+	default:
+		block.anchor = m
 	}
+	return y.anchored(m, y.blockValue(n, block))
+}
+
+// blockValue reads a node in a parent at column n, behind its anchor.
+func (y *yamlReader) blockValue(n int, block place) *Node {
 	switch c := y.text[y.i]; {
-	case y.at('-'), y.at('?'):
-		y.refuseBlock(block, here)
-		if c == '-' {
-			return y.blockList(n, block.column, above)
-		}
-		return y.blockMapping(block.column, nil, above)
+	case y.at('-'):
+		y.refuseBlock(block)
+		return y.blockList(n, block.column)
 	case y.at(':'):
 		y.stop(y.i, y.i+1, "", "expected a key before the colon")
 	case c == '|' || c == '>':
-		return y.asValue(y.blockScalar(n), y.join(above, here))
+		return y.asValue(y.blockScalar(n))
 	case c == '[' || c == '{':
-		node := y.flowCollection(y.join(above, here))
+		node := y.flowCollection()
 		if y.colon() {
 			y.stop(node.Start, node.End, keyIsText, "a key that is %s", node.Kind)
 		}
 		return node
 	}
 	line := y.line
-	d := y.atom(n, false, false)
+	node := y.atom(n, false, false)
 	if !y.colon() {
-		return y.asValue(d, y.join(above, here))
+		return y.asValue(node)
 	}
 	if y.line != line {
 		y.stop(y.i, y.i+1, "check the indentation, or put text that holds \": \" in quotes",
 			"a colon behind text of several lines")
 	}
-	y.refuseBlock(block, properties{})
-	return y.blockMapping(block.column, y.asKey(d, here), above)
+	y.refuseBlock(block)
+	return y.blockMapping(block.column, y.asKey(node))
 }
 
 // A place is where a list or mapping could begin: the byte, its column, where
-// the blanks before it begin, and whether one may begin there.
+// the blanks before it begin, whether one may begin there, and the anchor on its line.
 type place struct {
 	start, column, gap int
 	allowed            bool
+	anchor             mark
 }
 
 // refuseBlock refuses a list or mapping where none may begin.
-func (y *yamlReader) refuseBlock(p place, here properties) {
+func (y *yamlReader) refuseBlock(p place) {
 	switch {
 	case !p.allowed && y.text[y.i] == ':':
 		y.stop(y.i, y.i+1, "put text that holds \": \" in quotes, or the inner mapping on lines of its own, further in",
@@ -285,9 +273,9 @@ func (y *yamlReader) refuseBlock(p place, here properties) {
 	case !p.allowed:
 		y.stop(y.i, y.i+1, "put it in quotes if it is text, or on the next line, further in",
 			"a list or mapping can't begin on this line")
-	case here.some():
-		y.stop(here.start, here.end, "put it on the line above",
-			"an anchor or tag can't stand on the first line of a list")
+	case p.anchor.name != "":
+		y.stop(p.anchor.start, p.anchor.end, "put it on the line above",
+			"an anchor can't stand on the first line of a list or mapping")
 	}
 	if k := strings.IndexByte(y.text[p.gap:p.start], '\t'); k >= 0 {
 		y.tabAt(p.gap + k)
@@ -309,9 +297,8 @@ func (y *yamlReader) colon() bool {
 }
 
 // blockList reads a list whose dashes stand at a column, in a parent at column n.
-func (y *yamlReader) blockList(n, column int, p properties) *Node {
-	a := y.open(p)
-	list := y.newNode(Array, Plain, y.i, 0)
+func (y *yamlReader) blockList(n, column int) *Node {
+	list := y.node(Array, Plain, y.i, 0)
 	y.enter(y.i)
 	mark := len(y.itemStack)
 	for more := true; more; more = y.another(column) && y.atItem(n, column) {
@@ -322,7 +309,7 @@ func (y *yamlReader) blockList(n, column int, p properties) *Node {
 	}
 	list.Items = y.takeItems(mark)
 	y.depth--
-	return y.close(a, p, list)
+	return list
 }
 
 // atItem reports whether another item of a list follows. Only a list that stands
@@ -359,90 +346,59 @@ func (y *yamlReader) another(column int) bool {
 	return y.column() == column
 }
 
-// blockMapping reads a mapping whose keys stand at a column. Its first key, if
-// it has been read, stands before the next byte, a colon.
-func (y *yamlReader) blockMapping(column int, first *Node, p properties) *Node {
-	a := y.open(p)
-	start := y.i
-	if first != nil {
-		start = first.Start
-	}
-	m := y.newNode(Object, Plain, start, 0)
-	y.enter(start)
+// blockMapping reads a mapping whose keys stand at a column. Its first key has been read, and stands before the next
+// byte, a colon.
+func (y *yamlReader) blockMapping(column int, key *Node) *Node {
+	m := y.node(Object, Plain, key.Start, 0)
+	y.enter(key.Start)
 	mark := len(y.fieldStack)
-	for more := true; more; more = y.another(column) {
-		var key, value *Node
-		if first == nil && y.at('?') {
-			key, value = y.explicitEntry(column)
-		} else {
-			if key, first = first, nil; key == nil {
-				key = y.blockKey()
-			}
-			y.i++
-			value = y.blockNode(column, false, true)
-		}
+	for {
+		y.i++
+		value := y.blockNode(column, false, true)
 		y.field(key, value)
 		m.End = max(key.End, value.End)
+		if !y.another(column) {
+			break
+		}
+		key = y.blockKey()
 	}
 	m.Fields = y.takeFields(mark)
 	y.depth--
-	return y.close(a, p, m)
-}
-
-// explicitEntry reads "? key" and, if it follows, ": value".
-func (y *yamlReader) explicitEntry(column int) (key, value *Node) {
-	y.i++
-	key = y.blockNode(column, true, false)
-	y.problems = slices.DeleteFunc(y.problems, func(p Problem) bool {
-		return p.Warning && p.Span == key.Span() // a warning about values
-	})
-	key = y.asKey(draft{node: key, full: true}, properties{})
-	if y.another(column) && y.at(':') {
-		y.i++
-		return key, y.blockNode(column, true, true)
-	}
-	return key, y.newNode(Null, Plain, key.End, key.End)
+	return m
 }
 
 // blockKey reads a key and goes to its colon.
 func (y *yamlReader) blockKey() *Node {
-	start, line := y.i, y.line
-	var p properties
-	for y.property(&p, false) {
-		y.skip()
-	}
-	if y.i == len(y.text) || y.line != line {
-		y.stop(start, y.lineEnd(start), "", "expected a key behind the anchor or tag")
-	}
+	line := y.line
 	switch c := y.text[y.i]; {
 	case y.at('-'):
 		y.stop(y.i, y.lineEnd(y.i), "check the indentation", "an item of a list among the keys of a mapping")
 	case y.at(':'):
 		y.stop(y.i, y.i+1, "", "expected a key before the colon")
 	case c == '[' || c == '{':
-		node := y.flowCollection(p)
+		node := y.flowCollection()
 		y.stop(node.Start, node.End, keyIsText, "expected a key, found %s", node.Kind)
 	}
-	d := y.atom(0, true, false)
+	key := y.atom(0, true, false)
 	if y.line != line {
-		y.stop(d.node.Start, d.node.End, "", "a key of several lines")
+		y.stop(key.Start, key.End, "", "a key of several lines")
 	}
 	if !y.colon() {
-		end := y.lineEnd(d.node.End)
+		end := y.lineEnd(key.End)
 		help := "text of several lines is indented further than its key"
-		if rest := y.text[d.node.End:end]; strings.HasPrefix(rest, ":") || strings.Contains(d.node.Text, ":") {
+		if rest := y.text[key.End:end]; strings.HasPrefix(rest, ":") || strings.Contains(key.Text, ":") {
 			help = "a colon needs a space behind it"
-		} else if strings.Contains(rest+d.node.Text, "=") {
+		} else if strings.Contains(rest+key.Text, "=") {
 			help = "a colon and a space stand between a key and its value, and no \"=\""
 		}
-		y.stop(d.node.Start, end, help, "expected a key and a colon, found %s", quote(y.text[d.node.Start:end]))
+		y.stop(key.Start, end, help, "expected a key and a colon, found %s", quote(y.text[key.Start:end]))
 	}
-	return y.asKey(d, p)
+	return y.asKey(key)
 }
 
 // field adds an entry to the mapping that is being read.
 func (y *yamlReader) field(key, value *Node) {
-	if key.Text == "<<" && key.Style == Plain && !key.Alias {
+	if key.Text == "<<" && key.Style == Plain {
 		y.report(codeSyntax, key.Start, key.End, "write out what it would bring",
 			"a merge key; a reader can't see what it brings")
 		return
