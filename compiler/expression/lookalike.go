@@ -16,34 +16,9 @@ const (
 	maxPath      = 1000 // bytes of a mistaken reference, or of an expression in †( … )
 )
 
-// A notation is a way in which other systems, and slips, write a reference inside a text. Without a closing mark it
-// ends where its path does.
-type notation struct {
-	open, closing string
-	sure          bool // a built-in kind inside is enough to believe it
-	bare          bool // the kind may be left out before what the state holds
-}
-
-// notations are those that are known, the longer before those that begin like them.
-var notations = []notation{
-	{open: mark, sure: true}, {"{" + mark, "}", true, false}, {"‡{", "}", true, false},
-	{"‡", "", true, false},
-	{"{{{", "}}}", true, true}, {"${{", "}}", true, true}, {"{{", "}}", true, true}, {"${", "}", true, true},
-	{open: "#{", closing: "}"}, {open: "{", closing: "}"}, {open: "$", sure: true},
-}
-
-// canBegin reports whether the notation can begin at s[at:].
-func (n notation) canBegin(s string, at int) bool {
-	if !strings.HasPrefix(s[at:], n.open) || n.open == mark && strings.HasPrefix(s, mark+mark) {
-		return false // the † of a text that begins with †† are its own
-	}
-	if n.closing != "" || at == 0 {
-		return true
-	}
-	// Behind these it is a footnote, an address, or a mark as itself.
-	before, _ := utf8.DecodeLastRuneInString(s[:at])
-	return !unicode.IsLetter(before) && !unicode.IsDigit(before) && before != Mark && (before != '$' || n.open == mark)
-}
+// opening is what other systems, and slips, write before a reference inside a text. One without braces ends where its
+// path does.
+var opening = regexp.MustCompile(`^(?:[$#‡]?(\{{1,3})\s*(?:†|\$?\.)?|[$‡†])`)
 
 // A Misspelt reference is in the literal part of a string.
 type Misspelt struct {
@@ -64,7 +39,7 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 		return m, false
 	}
 	quoted := strings.ReplaceAll(s, "'", "\"") // ['key'] is read as ["key"]
-	if ref, end, ok := reference.Unmarked(quoted, behindPrefix(quoted, 0)); ok &&
+	if ref, end, ok := reference.Unmarked(quoted, len(quoted)-len(bare(quoted))); ok &&
 		strings.TrimSpace(s[end:]) == "" && len(ref.Path) > 0 && there(ref) {
 		return Misspelt{0, end, ref.String(), false}, true
 	}
@@ -90,9 +65,9 @@ func Lookalike(s string, there func(Reference) bool) (m Misspelt, ok bool) {
 		}
 		inside, end := parenthesized(s, at)
 		alone = mark + "(" + inside + ")"
-		for i := 0; end == at && i < len(notations); i++ {
+		if end == at {
 			var ref Reference
-			ref, end = notations[i].read(s, quoted, at, there)
+			ref, end = foreign(s, quoted, at, there)
 			inside, alone = ref.String(), ref.String()
 			if slices.Contains(reference.Kinds, ref.Kind) {
 				inside = strings.TrimPrefix(inside, mark)
@@ -161,65 +136,51 @@ func parenthesized(s string, at int) (inside string, end int) {
 	return s[from:end], end + 1
 }
 
-// read reads a reference in the notation at s[at:], and where it ends: at, if there is none. Quoted is the text with
-// quoted keys in double quotes.
-func (n notation) read(s, quoted string, at int, there func(Reference) bool) (ref Reference, end int) {
-	if !n.canBegin(s, at) {
-		return ref, at
+// bare is a text without what others write before the kind of a reference.
+func bare(s string) string { return strings.TrimPrefix(strings.TrimPrefix(s, "$."), ".") }
+
+// foreign reads a reference as other systems write it at s[at:], and where it ends: at, if there is none. Quoted is the
+// text with quoted keys in double quotes.
+func foreign(s, quoted string, at int, there func(Reference) bool) (ref Reference, end int) {
+	open := opening.FindStringSubmatch(s[at:])
+	if open == nil || strings.HasPrefix(s, mark+mark) && strings.HasPrefix(open[0], mark) {
+		return ref, at // the † of a text that begins with †† are its own
 	}
-	text, from := s[:min(len(s), at+maxPath)], at+len(n.open)
-	if n.closing == "" {
-		text = trimDot(s, at)
-	} else {
-		from = behindPrefix(s, reference.SkipBlanks(s, from))
+	text, isMark := quoted[:min(len(s), at+maxPath)], strings.HasPrefix(open[0], mark)
+	if open[1] == "" {
+		// Behind these it is a footnote, an address, or a mark as itself.
+		before, _ := utf8.DecodeLastRuneInString(s[:at])
+		if at > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == Mark ||
+			before == '$' && !isMark) {
+			return ref, at
+		}
+		if blank := strings.IndexFunc(text[at:], unicode.IsSpace); blank >= 0 {
+			text = text[:at+blank]
+		}
+		text = strings.TrimRight(text, ".,;:!?)'\"»”") // a full stop is no path's dot
 	}
-	ref, end, ok := reference.Unmarked(quoted[:len(text)], from)
-	if n.closing != "" {
+	ref, end, ok := reference.Unmarked(text, at+len(open[0]))
+	if open[1] != "" {
 		end = reference.SkipBlanks(s, end)
 	}
-	if ref, named := n.intended(ref, there); ok && named && strings.HasPrefix(s[end:], n.closing) {
-		return ref, end + len(n.closing)
+	if !ok || !strings.HasPrefix(s[end:], strings.Repeat("}", len(open[1]))) {
+		return ref, at
 	}
-	return ref, at
-}
-
-// intended is the reference that a path in the notation is taken for, if it is taken for one.
-func (n notation) intended(ref Reference, there func(Reference) bool) (Reference, bool) {
-	if ref.Kind == "inputs" && (n.open == "${{" || there(Reference{Kind: "input", Path: ref.Path})) {
-		ref.Kind = "input" // which workflows of other systems call inputs
+	end += len(open[1])
+	// One brace alone means a reference only in programs that know what they replace.
+	another := len(open[1]) > 1 || strings.HasPrefix(open[0], "${")
+	certain := another || open[1] == "" || strings.Contains(open[0], mark) || strings.HasPrefix(open[0], "‡")
+	if input := (Reference{Kind: "input", Path: ref.Path}); ref.Kind == "inputs" &&
+		(strings.HasPrefix(open[0], "${{") || there(input)) {
+		ref = input // which workflows of other systems call inputs
 	}
-	known := slices.Contains(reference.Kinds, ref.Kind) || n.open == mark
+	known := slices.Contains(reference.Kinds, ref.Kind) || isMark
 	inState := Reference{Kind: "state", Path: append([]Segment{{Key: ref.Kind}}, ref.Path...)}
 	switch {
-	case len(ref.Path) > 0 && known && n.sure, (len(ref.Path) > 0 || n.sure || n.bare) && there(ref):
-		return ref, true
-	case n.bare && !known && there(inState):
-		return inState, true
+	case len(ref.Path) > 0 && known && certain, (len(ref.Path) > 0 || certain) && there(ref):
+		return ref, end
+	case another && !known && there(inState):
+		return inState, end
 	}
-	return ref, false
-}
-
-// behindPrefix is where a path begins behind what others write before its kind.
-func behindPrefix(s string, at int) int {
-	for _, prefix := range []string{"$.", ".", mark} {
-		if strings.HasPrefix(s[at:], prefix) {
-			return at + len(prefix)
-		}
-	}
-	return at
-}
-
-// trimDot cuts a string behind at where a reference that ends a sentence ends,
-// so that the full stop isn't taken for a path's dot. What is longer than a
-// sentence's word is cut.
-func trimDot(s string, at int) string {
-	end := at
-	for end < len(s) && end < at+maxPath {
-		r, size := utf8.DecodeRuneInString(s[end:])
-		if unicode.IsSpace(r) {
-			break
-		}
-		end += size
-	}
-	return strings.TrimRight(s[:end], ".,;:!?)'\"»”")
+	return ref, at
 }

@@ -83,11 +83,11 @@ func TestAgreesWithYAMLv4(t *testing.T) {
 
 // Where the reader and the YAML test suite part, and why.
 var suiteDifferences = map[string]string{
-	"flow-collections-over-many-lines/00":        "lines inside brackets may be indented anyhow",
-	"wrong-indented-flow-sequence":               "lines inside brackets may be indented anyhow",
-	"tabs-in-various-contexts/000":               "a line of tabs alone is an empty line",
-	"trailing-line-of-spaces/01":                 "a last line without line break ends without one",
-	"trailing-whitespace-in-streams/02":          "a last line without line break ends without one",
+	"flow-collections-over-many-lines/00": "lines inside brackets may be indented anyhow",
+	"wrong-indented-flow-sequence":        "lines inside brackets may be indented anyhow",
+	"tabs-in-various-contexts/000":        "a line of tabs alone is an empty line",
+	"trailing-line-of-spaces/01":          "a last line without line break ends without one",
+	"trailing-whitespace-in-streams/02":   "a last line without line break ends without one",
 }
 
 // Messages of what LANGUAGE.md#yaml-and-json forbids and YAML allows.

@@ -2,8 +2,8 @@ package source
 
 import "strings"
 
-// atom reads a scalar or an alias below a parent at column n. A single one ends with its line. Of a scalar only the text
-// is read: whether it is a key or a value decides what that means.
+// atom reads a scalar or an alias below a parent at column n. A single one ends with its line. Of a scalar only the
+// text is read: whether it is a key or a value decides what that means.
 func (y *yamlReader) atom(n int, single, flow bool) *Node {
 	switch y.text[y.i] {
 	case '*':
