@@ -12,6 +12,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,14 +191,18 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 		case !known:
 			return nil, fmt.Errorf("activity %q is of kind %s, which this version cannot run yet", name, def.Kind)
 		}
+		var lacks error
 		if s.mayUse(name) {
-			if missing := s.env.missing(def); missing != nil {
-				return nil, missing
-			}
-			if refusal := refusedHost(def, o.Hosts); refusal != nil {
-				return nil, fmt.Errorf("the activity %q may not reach its host: %s; %s", name, refusal.Why,
-					refusal.Help)
-			}
+			lacking(def, o.Hosts, s.env, func(what, help string, at source.Span) {
+				where := ""
+				if at.Known() {
+					where = at.Where() + ": "
+				}
+				lacks = cmp.Or(lacks, fmt.Errorf("%sthe activity %q can't be run: %s; %s", where, name, what, help))
+			})
+		}
+		if lacks != nil {
+			return nil, lacks
 		}
 		a, err := kind.open(s, name, def)
 		if err != nil {

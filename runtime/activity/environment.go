@@ -1,7 +1,6 @@
 package activity
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -52,23 +51,6 @@ func (e environment) program(def *plan.Activity, hide *redact.Set) []string {
 	}
 	slices.Sort(environ)
 	return environ
-}
-
-// missing reports the first variable of a definition that the environment lacks, and where.
-func (e environment) missing(def *plan.Activity) error {
-	for _, v := range def.Variables {
-		if _, there := e[v.Name]; there {
-			continue
-		}
-		at := ""
-		if span := v.Node.Span(); span.Known() {
-			at = span.Where() + ": "
-		}
-		return fmt.Errorf(
-			"%sthe activity %q needs the environment variable %s, which isn't set; set it, or define the "+
-				"activity without it", at, def.Name, v.Name)
-	}
-	return nil
 }
 
 // InUse reports of an activity, by the name under which it is opened ([Of]), whether a run of the plan may call it: one

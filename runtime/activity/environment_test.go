@@ -84,7 +84,7 @@ func TestUnsetVariable(t *testing.T) {
 	def := execDef("tool", "{$OBELUS_TEST_UNSET}")
 	def.Variables = []plan.Variable{{Name: "OBELUS_TEST_UNSET"}}
 	defs := map[string]*plan.Activity{"act": def}
-	if _, err := Open(defs, nil, Options{Environ: []string{"PATH=/bin"}}); err == nil || !strings.Contains(err.Error(), `"act" needs the environment variable OBELUS_TEST_UNSET, which isn't set`) {
+	if _, err := Open(defs, nil, Options{Environ: []string{"PATH=/bin"}}); err == nil || !strings.Contains(err.Error(), `"act" can't be run: the environment variable OBELUS_TEST_UNSET`) {
 		t.Errorf("got %v", err)
 	}
 	for _, o := range []Options{

@@ -423,7 +423,7 @@ func TestRefusedHosts(t *testing.T) {
 	s := serveRaw(t, ok("{}"))
 	text := "activities: {act: {http: {url: \"http://" + s.address + "/\"}}, key: {http: {url: \"https://h.test/{$NO_SUCH}\"}}}\n"
 	p, _ := compiler.Compile(source.NewFile("p.yaml", []byte("calls: []\n"+text)), compiler.Options{Name: "p.yaml"})
-	for name, says := range map[string]string{"act": "an address of this machine", "key": "needs the environment variable NO_SUCH"} {
+	for name, says := range map[string]string{"act": "an address of this machine", "key": "the environment variable NO_SUCH isn't set"} {
 		_, err := Open(map[string]*plan.Activity{name: p.Activities[name]}, nil, Options{Environ: []string{}})
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", name, err)

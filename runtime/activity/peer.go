@@ -13,10 +13,9 @@ import (
 )
 
 // A peer serves all calls of one activity or several: a worker, or an MCP server. It is started or reached for the
-// first call, and anew for the next one after it has ended or was lost. Calls reach it in the order of their starts.
+// first call, and anew for the next one after it has ended or was lost.
 type peer struct {
 	program
-	turns turns // of calls until they are on their way
 
 	mu  sync.Mutex
 	now *contact
@@ -36,14 +35,15 @@ type contact struct {
 	queue   queue        // of a worker
 	session *mcp.Session // with a server
 	remote  *remote      // the way to one at an address
-	listed  *listing     // its tools; for the call whose turn it is
+	listing sync.Mutex   // guards listed
+	listed  *listing     // its tools
 }
 
 // An errOver is why a process takes no more calls: it has ended (CodeError), broke its protocol (CodeBadOutput), took
 // too long (CodeTimeout), or isn't needed any more (CodeCancelled).
 type errOver struct {
 	code, why string
-	culprit   *request // the call that took too long
+	culprit   *request // the call whose turn it was; only its failure has the code
 }
 
 func (e *errOver) Error() string { return e.why }
@@ -99,30 +99,6 @@ func (s *peer) wait(ctx context.Context, c *contact) error {
 	}
 }
 
-// inTurn puts a call once there is a contact and the calls before it are on their way, and says so when this one is.
-func (s *peer) inTurn(ctx context.Context, c *contact, ended func(Result, error),
-	put func(sent func()) (Result, error)) {
-	before, mine := s.turns.next()
-	sent := sync.OnceFunc(func() { close(mine) })
-	go func() {
-		result, err := none, s.wait(ctx, c)
-		select {
-		case <-before:
-			if err == nil {
-				result, err = put(sent)
-			}
-			sent()
-		case <-ctx.Done():
-			err = interrupted(ctx, s.name)
-			go func() { // those behind wait for those before, whatever becomes of this one
-				<-before
-				sent()
-			}()
-		}
-		ended(result, err)
-	}()
-}
-
 // launch starts the process of a contact, and has take read its lines. Its error ends the process.
 func (s *peer) launch(c *contact, take func(line []byte) error) error {
 	argv, _ := kinds.Arguments(s.def, nil, s.env.get) // it takes no parameters
@@ -155,14 +131,20 @@ func (s *peer) read(c *contact, stdout io.Reader, take func(line []byte) error) 
 	lines.Buffer(nil, maxOutput+envelope)
 	for c.over.Err() == nil && lines.Scan() {
 		if err := take(lines.Bytes()); err != nil {
-			c.end(&errOver{code: CodeBadOutput, why: err.Error() + excerpt(s.hide, lines.Bytes())})
+			s.broken(c, err.Error()+excerpt(s.hide, lines.Bytes()))
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		why := fmt.Sprintf("it has written a line of more than %d MiB", maxOutput>>20)
-		c.end(&errOver{code: CodeBadOutput, why: why})
+		s.broken(c, fmt.Sprintf("it has written a line of more than %d MiB", maxOutput>>20))
 	}
 	c.end(&errOver{code: CodeError})
+}
+
+// broken ends a process that broke its protocol.
+func (s *peer) broken(c *contact, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.end(&errOver{CodeBadOutput, why + "; it was killed", c.queue.first()})
 }
 
 func (c *contact) cause() *errOver {
@@ -181,9 +163,7 @@ func (s *peer) lost(c *contact, what string, r *request) error {
 	}
 	code, why := c.cause().code, c.cause().why
 	switch {
-	case code == CodeBadOutput:
-		why += "; it was killed"
-	case code == CodeTimeout && c.cause().culprit != r:
+	case (code == CodeTimeout || code == CodeBadOutput) && c.cause().culprit != r:
 		code, why = CodeError, "it was ended because of another call: "+why
 	case code == CodeCancelled:
 		code = CodeError

@@ -73,10 +73,13 @@ func (t *tool) String() string {
 
 func (t *tool) start(ctx context.Context, r Request, ended func(Result, error)) {
 	c := t.contact()
-	t.inTurn(ctx, c, ended, func(sent func()) (Result, error) { return t.put(ctx, c, r, sent) })
+	go func() { ended(t.put(ctx, c, r)) }()
 }
 
-func (t *tool) put(ctx context.Context, c *contact, r Request, sent func()) (Result, error) {
+func (t *tool) put(ctx context.Context, c *contact, r Request) (Result, error) {
+	if err := t.wait(ctx, c); err != nil {
+		return none, err
+	}
 	params, err := encode(r.input())
 	if err != nil {
 		return fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", t.activity, err)
@@ -89,7 +92,7 @@ func (t *tool) put(ctx context.Context, c *contact, r Request, sent func()) (Res
 	if err := t.held(ctx, c); err != nil {
 		return none, err
 	}
-	answer, err := c.session.Call(ctx, t.def.Remote, params, sent)
+	answer, err := c.session.Call(ctx, t.def.Remote, params)
 	var refused *mcp.Refusal
 	switch {
 	case err == nil:
@@ -165,11 +168,8 @@ func (s *server) begin(c *contact) error {
 		c.session = mcp.New(c.over, c.remote.send, decode)
 		c.remote.session = c.session
 	} else {
-		c.session = mcp.New(c.over, func(_ context.Context, text []byte, sent func()) error {
+		c.session = mcp.New(c.over, func(_ context.Context, text []byte, _ bool) error {
 			c.out.put(func() []byte { return text })
-			if sent != nil {
-				sent()
-			}
 			return nil
 		}, decode)
 		if err := s.launch(c, func(line []byte) error { return receive(c.session, line) }); err != nil {
@@ -215,6 +215,8 @@ func (t *tool) held(ctx context.Context, c *contact) (err error) {
 	if recorded == nil {
 		return nil
 	}
+	c.listing.Lock()
+	defer c.listing.Unlock()
 	if c.session.Changed() || c.listed == nil {
 		if c.listed, err = t.list(ctx, c); err != nil {
 			return err

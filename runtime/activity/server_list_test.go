@@ -16,7 +16,7 @@ import (
 var oddLists = map[string]string{
 	"": `{"nextCursor":"more","tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"twin","annotations":{"readOnlyHint":true}},` +
 		`{"name":"hint","annotations":{"readOnlyHint":"yes"}},{"name":"hints","annotations":[]},{"name":"schema","inputSchema":"none"},7,{"title":"x"},{"name":5}]}`,
-	"more": `{"tools":[{"name":"twin","inputSchema":"none"},{"name":"result","outputSchema":[]},{"name":"says","description":{}},` +
+	"more": `{"tools":[{"name":"twin","inputSchema":"none"},{"name":"result","outputSchema":[]},{"name":"says","description":{}},{"name":"task","execution":{"taskSupport":"required"}},` +
 		`{"name":"digits","inputSchema":{"maximum":18446744073709551615}},{"name":"z","icons":7,"description":null,"annotations":{"title":"Z","readOnlyHint":null,"idempotentHint":true}}]}`,
 }
 
@@ -44,7 +44,7 @@ func TestOddListsOfTools(t *testing.T) {
 		{Tool: "digits", Why: "it can't be read: the integer 18446744073709551615"},
 		{Tool: "hint", Why: `its "readOnlyHint" is neither true nor false`}, {Tool: "hints", Why: `its "annotations" is no mapping`},
 		{Tool: "result", Why: `its "outputSchema" is no mapping`}, {Tool: "says", Why: `its "description" is no text`},
-		{Tool: "schema", Why: `its "inputSchema" is no mapping`}, {Tool: "twin", Why: "2 tools of this name are listed, and none is believed"},
+		{Tool: "schema", Why: `its "inputSchema" is no mapping`}, {Tool: "task", Why: "it can only be called as a task"}, {Tool: "twin", Why: "2 tools of this name are listed, and none is believed"},
 	} {
 		if i >= len(refused) || refused[i].Tool != want.Tool || !strings.HasPrefix(refused[i].Why, want.Why) {
 			t.Fatalf("%d: %+v, not %+v", i, refused, want)

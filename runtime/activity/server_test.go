@@ -305,35 +305,6 @@ func TestServerIsShared(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#time-and-resources: calls reach a server in the order in which they are started.
-func TestServerIsAskedInOrder(t *testing.T) {
-	s := openTools(t, Options{}, func(tool string) *plan.Activity { return remoteDef(tool, helper("mcp-raw", "note")) }, "note")
-	const calls = 50
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	var longest, want []any
-	for n := range calls {
-		all.Add(1)
-		want = append(want, fmt.Sprintf(`{"n":%d}`, n))
-		s.Start(t.Context(), "note", Request{Params: map[string]any{"n": float64(n)}}, func(r Result, err error) {
-			defer all.Done()
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if list := r.Value.([]any); len(list) > len(longest) {
-				longest = list
-			}
-		})
-	}
-	all.Wait()
-	if !reflect.DeepEqual(longest, want) {
-		t.Errorf("the server was asked in the order %v", longest)
-	}
-}
-
 // A call that is given up is told to the server, and holds up no other.
 func TestServerIsToldOfCancellation(t *testing.T) {
 	s := openTools(t, Options{}, soundTool, "wait", "begun", "cancelled")

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"mime"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync"
@@ -49,15 +48,8 @@ func (s *server) address() *remote {
 	return w
 }
 
-// request sends a request; sent is called once it is on its way, as the answer may take long.
-func (w *remote) request(ctx context.Context, method string, body []byte, last string,
-	sent func()) (*http.Response, error) {
-	trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { sent() }}
-	if sent == nil {
-		trace = &httptrace.ClientTrace{}
-	}
-	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), method, w.env.endpoint(w.of),
-		bytes.NewReader(body))
+func (w *remote) request(ctx context.Context, method string, body []byte, last string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, w.env.endpoint(w.of), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +84,10 @@ func (w *remote) request(ctx context.Context, method string, body []byte, last s
 
 // send sends a message, and has the session receive what comes for it. A stream whose events have ids is continued
 // where it broke off.
-func (w *remote) send(ctx context.Context, text []byte, sent func()) error {
-	answer, err := w.request(ctx, http.MethodPost, text, "", sent)
+func (w *remote) send(ctx context.Context, text []byte, isAnswered bool) error {
+	answer, err := w.request(ctx, http.MethodPost, text, "")
 	for last := ""; err == nil; {
-		if sent == nil { // nothing comes
+		if !isAnswered { // nothing comes
 			answer.Body.Close()
 			return io.EOF
 		}
@@ -107,7 +99,7 @@ func (w *remote) send(ctx context.Context, text []byte, sent func()) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if answer, err = w.request(ctx, http.MethodGet, nil, last, nil); err != nil {
+		if answer, err = w.request(ctx, http.MethodGet, nil, last); err != nil {
 			err = fmt.Errorf("its answer broke off, and isn't continued: %v", err)
 		}
 	}
@@ -156,7 +148,7 @@ func (w *remote) leave() {
 	if id == "" {
 		return
 	}
-	if answer, err := w.request(ctx, http.MethodDelete, nil, "", nil); err == nil {
+	if answer, err := w.request(ctx, http.MethodDelete, nil, ""); err == nil {
 		answer.Body.Close()
 	}
 }

@@ -66,6 +66,11 @@ func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func
 	if kind.missing != nil {
 		kind.missing(a, at, files, tell)
 	}
+	lacking(a, rules, readEnvironment(os.Environ()), tell)
+}
+
+// lacking tells which host an activity may not reach, and which variables it takes that the environment doesn't have.
+func lacking(a *plan.Activity, rules hosts.Rules, env environment, tell telling) {
 	if refusal := refusedHost(a, rules); refusal != nil {
 		definition := a.Node.Get(a.Kind)
 		if a.Server != nil {
@@ -73,7 +78,6 @@ func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func
 		}
 		tell(refusal.Why, refusal.Help, definition.Get("url").Span())
 	}
-	env := readEnvironment(os.Environ())
 	for _, v := range a.Variables {
 		if _, there := env[v.Name]; !there {
 			tell(fmt.Sprintf("the environment variable %s isn't set", v.Name),

@@ -27,6 +27,14 @@ type queue struct {
 	watched *request    // whom turn is for
 }
 
+// first is the request whose turn it is: the first that the process may have seen; nil for none.
+func (q *queue) first() *request {
+	if len(q.waiting) == 0 || !q.waiting[0].sent {
+		return nil
+	}
+	return q.waiting[0]
+}
+
 // A request is one call put to a worker.
 type request struct {
 	Request
@@ -42,38 +50,49 @@ func (w *worker) start(ctx context.Context, r Request, ended func(Result, error)
 	c := w.reach(func(c *contact) error {
 		return w.launch(c, func(line []byte) error { return w.take(c, line) })
 	})
-	w.inTurn(ctx, c, ended, func(sent func()) (Result, error) { return w.put(ctx, c, r, sent) })
-}
-
-// put asks the process and waits for its answer. A request that is given up has ended when it is answered all the
-// same, or the process is gone: until then it is at work.
-func (w *worker) put(ctx context.Context, c *contact, r Request, sent func()) (Result, error) {
 	w.mu.Lock()
 	w.last++
 	req := &request{Request: r, id: w.last, answered: make(chan struct{})}
+	c.queue.waiting = append(c.queue.waiting, req)
+	w.mu.Unlock()
+	c.out.put(func() []byte { return w.line(c, req) })
+	go func() { ended(w.await(ctx, c, req)) }()
+}
+
+// line is a request's line when its time has come; none when it was taken back.
+func (w *worker) line(c *contact, req *request) []byte {
 	line, err := encode(struct {
 		ID      int            `json:"id"`
 		Tool    string         `json:"tool"`
 		Params  map[string]any `json:"params"`
 		Context map[string]any `json:"context,omitzero"`
-	}{w.last, r.Tool, r.Params, r.Context})
-	if err == nil {
-		c.queue.waiting = append(c.queue.waiting, req)
-		c.out.put(func() []byte {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			if req.sent = slices.Contains(c.queue.waiting, req); req.sent {
-				return line
-			}
-			return nil
-		})
-		w.watch(c)
+	}{req.id, req.Tool, req.Params, req.Context})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.Contains(c.queue.waiting, req) {
+		return nil
 	}
-	w.mu.Unlock()
 	if err != nil {
-		return fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", w.name, err)
+		_, err = fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", w.name, err)
+		w.end(c, req, none, err)
+		return nil
 	}
-	sent()
+	req.sent = true
+	w.watch(c)
+	return line
+}
+
+// end takes a request off the queue with what came of it. The caller holds the worker's mutex.
+func (w *worker) end(c *contact, req *request, result Result, err error) {
+	c.queue.waiting = slices.DeleteFunc(c.queue.waiting, func(one *request) bool { return one == req })
+	w.watch(c)
+	req.result, req.err = result, err
+	close(req.answered)
+}
+
+// await waits for what comes of a request. One that is given up has ended when it is answered all the
+// same, or the process is gone: until then it is at work.
+func (w *worker) await(ctx context.Context, c *contact, req *request) (Result, error) {
 	select {
 	case <-req.answered:
 	case <-c.over.Done():
@@ -82,7 +101,9 @@ func (w *worker) put(ctx context.Context, c *contact, r Request, sent func()) (R
 		select {
 		case <-req.answered:
 		case <-c.over.Done():
-			<-c.gone
+			if <-c.ready; c.p != nil {
+				<-c.gone
+			}
 		}
 		return none, interrupted(ctx, w.name)
 	}
@@ -90,8 +111,11 @@ func (w *worker) put(ctx context.Context, c *contact, r Request, sent func()) (R
 	case <-req.answered:
 		return req.result, req.err
 	default:
-		return none, w.lost(c, fmt.Sprintf("the worker of activity %q hasn't answered", w.name), req)
 	}
+	if <-c.ready; c.err != nil {
+		return none, c.err
+	}
+	return none, w.lost(c, fmt.Sprintf("the worker of activity %q hasn't answered", w.name), req)
 }
 
 // take hands a line to whom it belongs. After a line that belongs to nobody none can be trusted.
@@ -112,11 +136,8 @@ func (w *worker) take(c *contact, line []byte) error {
 	case at < 0:
 		return fmt.Errorf(`it has answered with the "id" %v, which is that of no request that waits`, id)
 	}
-	req := waiting[at]
-	c.queue.waiting = slices.Delete(waiting, at, at+1)
-	w.watch(c)
-	req.result, req.err = w.reply(req, object)
-	close(req.answered)
+	result, err := w.reply(waiting[at], object)
+	w.end(c, waiting[at], result, err)
 	return nil
 }
 
@@ -153,23 +174,18 @@ func (w *worker) reply(req *request, object map[string]any) (Result, error) {
 func (w *worker) abandon(c *contact, req *request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	at := slices.Index(c.queue.waiting, req)
-	if at >= 0 && !req.sent {
-		c.queue.waiting = slices.Delete(c.queue.waiting, at, at+1)
-		close(req.answered)
+	if !req.sent && slices.Contains(c.queue.waiting, req) {
+		w.end(c, req, none, nil)
 	} else {
 		req.abandoned, c.queue.watched = true, nil
+		w.watch(c)
 	}
-	w.watch(c)
 }
 
 // watch sets the clock for the request whose turn it is. The caller holds the worker's mutex.
 func (w *worker) watch(c *contact) {
 	q := &c.queue
-	var first *request
-	if len(q.waiting) > 0 {
-		first = q.waiting[0]
-	}
+	first := q.first()
 	if first == q.watched {
 		return
 	}

@@ -238,6 +238,16 @@ func TestWorkerBreaksTheProtocol(t *testing.T) {
 			t.Error("the old process still serves")
 		}
 	})
+	t.Run("another call waits", func(t *testing.T) {
+		s := openOne(t, workerDef(), Options{})
+		whoami(t, s)
+		ended := make(chan error, 1)
+		s.Start(background, "act", Request{Tool: "slow", Params: map[string]any{"ms": 200.0}}, func(Result, error) {})
+		s.Start(background, "act", Request{Tool: "raw", Params: map[string]any{"line": "[1]"}}, func(_ Result, err error) { ended <- err })
+		_, err := ask(s, "echo", nil)
+		failure(t, err, CodeError, "it was ended because of another call: it has answered without the \"id\"")
+		failure(t, <-ended, CodeBadOutput)
+	})
 	t.Run("100 levels will do", func(t *testing.T) {
 		s := openOne(t, workerDef(), Options{})
 		if _, err := ask(s, "raw", map[string]any{"line": `{"id":ID,"result":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}"}); err != nil {

@@ -9,16 +9,11 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 )
 
-// telemetry makes spans and measures of runs.
-type telemetry struct {
-	tracer      trace.Tracer
-	calls, runs metric.Float64Histogram
-	tokens      metric.Int64Counter
-}
+// telemetry makes spans of runs.
+type telemetry struct{ tracer trace.Tracer }
 
 // A run makes the spans of one run.
 type run struct {
@@ -33,7 +28,6 @@ type calls map[runtime.Try]*call
 
 type call struct {
 	ctx     context.Context
-	began   time.Time
 	part    trace.Span // that continues: an attempt, the question about it, or the pause before the next attempt
 	waits   bool       // it is no attempt
 	settled bool
@@ -145,7 +139,7 @@ func (t *run) call(now time.Time, c runtime.Command, failure *runtime.Failure) *
 	} else if tick := t.ticks[c.Tick]; tick != nil {
 		above = tick
 	}
-	one := &call{began: now}
+	one := &call{}
 	one.ctx, _ = t.tracer.Start(above, "call "+c.Of.ToolName, trace.WithTimestamp(now), trace.WithLinks(own.read(c)...))
 	add(one.ctx, "obelus.call", runtime.Path(c.Under, c.Of.Name), "obelus.tool", c.Of.ToolName,
 		"obelus.instance", c.Instance)
@@ -200,8 +194,6 @@ func (t *run) settle(now time.Time, c runtime.Command) {
 	fail(trace.SpanFromContext(one.ctx), s.Failure)
 	end(one.ctx, now)
 	one.settled = true
-	t.calls.Record(one.ctx, now.Sub(one.began).Seconds(), metric.WithAttributes(
-		attribute.String("obelus.tool", c.Of.ToolName), attribute.String("obelus.status", status)))
 }
 
 func (t *run) endTick(now time.Time, c runtime.Command) {
@@ -240,8 +232,7 @@ func (t *run) close(now time.Time) {
 }
 
 func (t *run) finish(now time.Time, o *runtime.Outcome) {
-	status := string(o.Status)
-	add(t.ctx, "obelus.status", status, "obelus.done", o.Counts.Done, "obelus.failed", o.Counts.Failed,
+	add(t.ctx, "obelus.status", string(o.Status), "obelus.done", o.Counts.Done, "obelus.failed", o.Counts.Failed,
 		"obelus.skipped", o.Counts.Skipped, "obelus.reason", string(o.Reason))
 	if o.Usage.InputTokens+o.Usage.OutputTokens > 0 {
 		add(t.ctx, "gen_ai.usage.input_tokens", o.Usage.InputTokens, "gen_ai.usage.output_tokens", o.Usage.OutputTokens)
@@ -250,11 +241,4 @@ func (t *run) finish(now time.Time, o *runtime.Outcome) {
 		trace.SpanFromContext(t.ctx).SetStatus(codes.Error, string(o.Reason))
 	}
 	t.close(now)
-	t.runs.Record(t.ctx, now.Sub(t.At).Seconds(), metric.WithAttributes(attribute.String("obelus.status", status)))
-	for kind, n := range map[string]int{"input": o.Usage.InputTokens - t.Used.InputTokens,
-		"output": o.Usage.OutputTokens - t.Used.OutputTokens} {
-		if n > 0 {
-			t.tokens.Add(t.ctx, int64(n), metric.WithAttributes(attribute.String("gen_ai.token.type", kind)))
-		}
-	}
 }

@@ -16,8 +16,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/otel"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	tracing "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
@@ -31,7 +29,7 @@ type recording struct {
 
 func record() *recording {
 	r := tracetest.NewSpanRecorder()
-	return &recording{r, otel.New(tracing.NewTracerProvider(tracing.WithSpanProcessor(r)), nil)}
+	return &recording{r, otel.New(tracing.NewTracerProvider(tracing.WithSpanProcessor(r)))}
 }
 
 func attribute(s tracing.ReadOnlySpan, key string) string {
@@ -191,31 +189,5 @@ func TestBrokenRunsHaveEnded(t *testing.T) {
 		if one.EndTime().Before(time.Unix(200, 0)) {
 			t.Errorf("%s is open", one.Name())
 		}
-	}
-}
-
-// What models used before a run was resumed isn't counted a second time.
-func TestTokensAreCountedOnce(t *testing.T) {
-	reader, before := metric.NewManualReader(), runtime.Usage{}
-	telemetry := otel.New(nil, metric.NewMeterProvider(metric.WithReader(reader)))
-	for _, now := range []runtime.Usage{{InputTokens: 5, OutputTokens: 3}, {InputTokens: 9, OutputTokens: 3}} {
-		run := telemetry.Begin(t.Context(), session.Started{At: time.Unix(0, 0), Used: before})
-		run.Observe(time.Second, runtime.Command{Kind: runtime.Finish, Outcome: &runtime.Outcome{Status: runtime.RunStopped, Usage: now}})
-		before = now
-	}
-	var all metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
-	tokens := int64(0)
-	for _, m := range all.ScopeMetrics[0].Metrics {
-		if sum, ok := m.Data.(metricdata.Sum[int64]); ok {
-			for _, point := range sum.DataPoints {
-				tokens += point.Value
-			}
-		}
-	}
-	if tokens != 12 {
-		t.Errorf("%d tokens are counted, want 12", tokens)
 	}
 }

@@ -96,9 +96,8 @@ type Trace interface {
 // Started is a run that has been started or resumed.
 type Started struct {
 	ID, Plan string
-	At       time.Time     // when it began; pauses between a kill and its resumption are left out of all times
-	Resumed  bool          // what happened before isn't reported again
-	Used     runtime.Usage // what models had used before
+	At       time.Time // when it began; pauses between a kill and its resumption are left out of all times
+	Resumed  bool      // what happened before isn't reported again
 }
 
 type untraced struct{}
@@ -112,7 +111,7 @@ func (s *Session) startTrace(ctx context.Context) {
 	}
 	r := Started{ID: s.ID(), Plan: s.manifest.Title, At: time.Now()}
 	if s.Replay != nil {
-		r.At, r.Resumed, r.Used = r.At.Add(-s.Replay.At), true, s.Replay.Machine.Stands().Usage
+		r.At, r.Resumed = r.At.Add(-s.Replay.At), true
 	}
 	s.trace = s.Options.Telemetry.Begin(ctx, r)
 }

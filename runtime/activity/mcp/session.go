@@ -30,9 +30,9 @@ const (
 // versions are those of the protocol that obelus speaks; a session begins with the last. Later ones begin otherwise.
 var versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 
-// A Way sends a message to a server, and calls sent, unless it is nil, once that is on its way. Of a way that gives
-// the answer to [Session.Receive] itself, before it returns, the error is [io.EOF] when all of it was received.
-type Way func(ctx context.Context, text []byte, sent func()) error
+// A Way sends a message to a server, which may be answered or not. Of a way that gives the answer to [Session.Receive]
+// itself, before it returns, the error is [io.EOF] when all of it was received.
+type Way func(ctx context.Context, text []byte, isAnswered bool) error
 
 // Decode reads one JSON value strictly.
 type Decode func(text []byte) (any, error)
@@ -71,13 +71,13 @@ type problem struct {
 	Message string `json:"message"`
 }
 
-func (s *Session) send(ctx context.Context, m message, sent func()) error {
+func (s *Session) send(ctx context.Context, m message, isAnswered bool) error {
 	m.Protocol = "2.0"
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	return s.way(ctx, text, sent)
+	return s.way(ctx, text, isAnswered)
 }
 
 // later sends a message that nobody waits for.
@@ -85,14 +85,14 @@ func (s *Session) later(m message) {
 	go func() {
 		ctx, cancel := context.WithTimeout(s.over, 10*time.Second)
 		defer cancel()
-		_ = s.send(ctx, m, nil)
+		_ = s.send(ctx, m, false)
 	}()
 }
 
 // Begin begins the session.
 func (s *Session) Begin(ctx context.Context) error {
 	came, err := s.ask(ctx, "initialize", object{"protocolVersion": versions[len(versions)-1], "capabilities": object{},
-		"clientInfo": object{"name": "obelus", "version": "1"}}, func() {})
+		"clientInfo": object{"name": "obelus", "version": "1"}})
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Session) Begin(ctx context.Context) error {
 	s.mu.Lock()
 	s.version = result.Version
 	s.mu.Unlock()
-	if err = s.send(ctx, message{Method: "notifications/initialized"}, nil); err == io.EOF {
+	if err = s.send(ctx, message{Method: "notifications/initialized"}, false); err == io.EOF {
 		err = nil
 	}
 	return err
@@ -131,7 +131,7 @@ func (r *Refusal) Error() string { return r.Message }
 
 // ask sends a request and gives its result as it came. When ctx is done the server is notified, and nobody waits for
 // what it does then.
-func (s *Session) ask(ctx context.Context, method string, params any, sent func()) (jsontext.Value, error) {
+func (s *Session) ask(ctx context.Context, method string, params any) (jsontext.Value, error) {
 	text, err := json.Marshal(params)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (s *Session) ask(ctx context.Context, method string, params any, sent func(
 		delete(s.waiting, id)
 		s.mu.Unlock()
 	}()
-	err = s.send(ctx, message{ID: jsontext.Value(id), Method: method, Params: text}, sent)
+	err = s.send(ctx, message{ID: jsontext.Value(id), Method: method, Params: text}, true)
 	if err == nil {
 		select {
 		case m := <-answered:

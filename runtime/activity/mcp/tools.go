@@ -65,7 +65,7 @@ func (s *Session) page(ctx context.Context, cursor string) (list []json.RawMessa
 	if cursor != "" {
 		params["cursor"] = cursor
 	}
-	came, err := s.ask(ctx, "tools/list", params, func() {})
+	came, err := s.ask(ctx, "tools/list", params)
 	if err != nil {
 		return nil, "", err
 	}
@@ -107,6 +107,9 @@ func (s *Session) toolOf(entry json.RawMessage) (t catalogue.Tool, why string) {
 		return t, "its \"description\" is no text"
 	}
 	t.Description = description
+	if execution, _ := said["execution"].(map[string]any); execution["taskSupport"] == "required" {
+		return t, "it can only be called as a task (\"taskSupport\": \"required\")"
+	}
 	hints, _ := said["annotations"].(map[string]any)
 	for _, name := range catalogue.Hints {
 		is, ok := hints[name].(bool)
@@ -132,10 +135,9 @@ type Answer struct {
 	Content    []any  // all of its content, if that isn't all text
 }
 
-// Call calls a tool; sent is called once the call is on its way. The error is a [*Refusal] if the server has answered
-// with one.
-func (s *Session) Call(ctx context.Context, tool string, params []byte, sent func()) (*Answer, error) {
-	came, err := s.ask(ctx, "tools/call", object{"name": tool, "arguments": jsontext.Value(params)}, sent)
+// Call calls a tool. The error is a [*Refusal] if the server has answered with one.
+func (s *Session) Call(ctx context.Context, tool string, params []byte) (*Answer, error) {
+	came, err := s.ask(ctx, "tools/call", object{"name": tool, "arguments": jsontext.Value(params)})
 	if err != nil {
 		return nil, err
 	}
