@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,50 +23,75 @@ type approvers struct {
 }
 
 // judge reads whose approval counts now for a plan, given its file and those of its delegates, and which file demands
-// one, "" for none.
-// A configuration in the plan's folder only makes this stricter.
+// one, "" for none. The configurations around them make this stricter, whoever wrote them.
 func (o *approvers) judge(files []string, reading *project.Reader) (j approval.Judge, by string, err error) {
-	plan, signers, needed := files[0], approval.List{Name: o.Signers}, o.Approvals
+	var above, all []*project.Configuration
+	for _, file := range files {
+		around, err := reading.Around(file)
+		if err != nil {
+			return j, file, err // it is unknown whether it needs one
+		}
+		if all = append(all, around...); above == nil {
+			above = around
+		}
+	}
+	if reading.Config != "" {
+		named, err := reading.ConfigurationAt(reading.Config)
+		if err != nil {
+			return j, files[0], err
+		}
+		all, above = append(all, named), []*project.Configuration{named}
+	}
 	var revoked []approval.List
+	needed := o.Approvals
 	if o.Revoked != "" {
 		revoked = append(revoked, approval.List{Name: o.Revoked})
 	}
-	by, asked, err := reading.Demanded(files...)
-	if err != nil {
-		return j, plan, err
-	}
-	needed = max(needed, asked)
-	above, own, err := reading.Above(plan)
-	if err != nil {
-		return j, plan, err // it is unknown whether it needs one
-	}
-	for _, config := range []*project.Configuration{above, own} {
-		if config == nil || config.Analysis.Settings == nil {
+	for i, config := range all {
+		said := config.Analysis.Settings
+		switch {
+		case slices.Contains(all[:i], config):
 			continue
-		}
-		if diag.HasErrors(config.Found) { // nobody can tell what it asks for
+		case diag.HasErrors(config.Found): // nobody can tell what it asks for
 			return j, config.File.Name, usageErr("%q, which may say who approves the plan, has errors",
 				config.File.Name).Advise("obelus check %s shows them", wording.ShellWord(config.File.Name))
+		case said.RequireApproval:
+			by = config.File.Name
 		}
-		said := config.Analysis.Settings
+		needed = max(needed, said.Approvals)
 		if said.Revoked != nil {
 			revoked = append(revoked, config.Revoked)
 		}
-		if said.Signers != nil && signers.Name == "" {
-			signers = config.Signers
-			if err = approval.Outside(plan, config.File.Name); err == nil && !config.Trusted {
-				err = diag.NewError(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is",
-					config.File.Name).
-					Advise("obelus trust %s trusts it; or name the list with --signers",
-						wording.ShellWord(filepath.Dir(config.File.Name)))
-			}
-		}
+	}
+	signers := approval.List{Name: o.Signers}
+	if o.Signers == "" {
+		signers, err = listed(files[0], above)
 	}
 	if err == nil {
-		j, err = approval.Judging(plan, signers, revoked)
+		j, err = approval.Judging(files[0], signers, revoked)
 	}
 	j.Approvals, j.Now = needed, time.Now()
 	return j, by, err
+}
+
+// listed is the list of signers that a configuration names: the nearest that the plan's author can't have written.
+func listed(plan string, above []*project.Configuration) (list approval.List, err error) {
+	for _, config := range above {
+		if config.Analysis.Settings.Signers == nil {
+			continue
+		}
+		if err = approval.Outside(plan, config.File.Name); err != nil {
+			continue
+		}
+		if !config.Trusted {
+			err = diag.NewError(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is",
+				config.File.Name).
+				Advise("obelus trust %s trusts it; or name the list with --signers",
+					wording.ShellWord(filepath.Dir(config.File.Name)))
+		}
+		return config.Signers, err
+	}
+	return list, err
 }
 
 // required is the approval that a run needs, nil where none is asked for; file is where it

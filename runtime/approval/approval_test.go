@@ -194,7 +194,7 @@ func TestAttacks(t *testing.T) {
 		{name: "unsigned", of: approval(t), kind: ErrUnsigned, message: "no signature"},
 		{name: "key twice", of: forged(signed(alice), alice, approval(t).Payload(), Namespace), judge: Judge{Approvals: 2}, kind: ErrTwice, message: "its key has signed already"},
 		{name: "person twice", of: signed(alice, bob), lines: []string{known[0], bob.Line("alice@example.com")}, judge: Judge{Approvals: 2}, kind: ErrTwice, message: "each counts once"},
-		{name: "person by pattern twice", of: signed(alice, bob), lines: []string{known[0], bob.Line("*@example.com")}, judge: Judge{Approvals: 2}, kind: ErrTwice, message: "each counts once"},
+		{name: "person by another name twice", of: signed(alice, bob), lines: []string{known[0], bob.Line("robert,alice@example.com")}, judge: Judge{Approvals: 2}, kind: ErrTwice, message: "each counts once"},
 		{name: "one of two", of: signed(alice), judge: Judge{Approvals: 2}, kind: ErrTooFew, message: "1 of 2 approve (alice@example.com)"},
 		{name: "swapped subjects", of: signed(alice), now: swapped, kind: ErrChanged, message: `the tool "pay" is another and the tool "read" is another`},
 		{name: "a part more", of: signed(alice), now: append(parts(), part("tool", "rm")), kind: ErrChanged, message: `tool "rm" is new`},
@@ -298,8 +298,10 @@ func TestSignersAreReadStrictly(t *testing.T) {
 		{"# nobody\n\n", "lists nobody"},
 		{"alice@example.com", "signers:1: there is no key that"},
 		{line + "\nbob", "signers:2: there is no key"},
-		{"alice,,bob " + line, "signers:1: a principal is empty"},
-		{`"alice ssh-ed25519 AAAA`, "isn't closed"},
+		{"alice,,bob " + line, `signers:1: "" isn't the name of a person`},
+		{`"alice" ` + line, "isn't the name of a person"},
+		{"*@example.com " + line, "patterns aren't supported"},
+		{"alice,!bob " + line, "patterns aren't supported"},
 		{strings.Replace(line, "ssh-ed25519", "ssh-rsa", 1), "no key that is understood"},
 		{strings.Replace(line, "AAAA", "!", 1), "no key that is understood"},
 		{strings.Replace(line, "AAAA", "AAAB", 1), "no key that is understood"},
@@ -382,23 +384,6 @@ func FuzzAllowedSigners(f *testing.F) {
 			t.Fatal("a holder without a name")
 		}
 	})
-}
-
-// Patterns are those of OpenSSH.
-func TestPatterns(t *testing.T) {
-	for _, c := range []struct {
-		patterns, name string
-		fits           bool
-	}{
-		{"alice", "alice", true}, {"alice", "Alice", false}, {"*", "", true}, {"a?c", "abc", true}, {"a?c", "ac", false},
-		{"*@example.com", "a@example.com", true}, {"*@example.com", "a@example.com.evil", false}, {"*@example.com,!eve@*", "eve@example.com", false},
-		{"!eve@*,*@example.com", "eve@example.com", false}, {"!eve@*", "a@example.com", false}, {"a*b*c", "aXbYc", true}, {"a*b*c", "aXcYb", false},
-		{strings.Repeat("*a", 50), strings.Repeat("a", 5000) + "b", false},
-	} {
-		if listed(strings.Split(c.patterns, ","), c.name) != c.fits {
-			t.Errorf("%.40s, %.40s: expected %v", c.patterns, c.name, c.fits)
-		}
-	}
 }
 
 // EXECUTION.md#signers: whoever writes a plan doesn't say who may approve it: a list in the plan's folder

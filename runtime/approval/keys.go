@@ -3,7 +3,6 @@ package approval
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"golang.org/x/crypto/ssh"
@@ -36,15 +35,14 @@ func (k *Key) Line(person string) string {
 	return fmt.Sprintf("%s namespaces=%q %s", person, Namespace, bytes.TrimSpace(ssh.MarshalAuthorizedKey(k.public)))
 }
 
-// Signer is the name under which signers know the holder of a key, "" where they don't, or
-// only by a pattern.
+// Signer is the name under which signers know the holder of a key, "" where they don't.
 func (s *Signers) Signer(k *Key) string {
 	if s == nil {
 		return ""
 	}
 	for _, line := range s.lines {
-		if same(line.key, k.public) && !strings.ContainsAny(line.principals[0], "*?!") {
-			return line.principals[0]
+		if same(line.key, k.public) {
+			return line.names[0]
 		}
 	}
 	return ""

@@ -20,14 +20,14 @@ const Namespace = "obelus-plan"
 // mostList is how large a list of signers or of revoked keys may be.
 const mostList = 4 << 20
 
-// Signers are the people whose signatures count: the lines of an allowed_signers file,
-// in the format that ssh-keygen(1) describes under ALLOWED SIGNERS.
+// Signers are the people whose signatures count: the lines of an allowed_signers file, in the format that ssh-keygen(1)
+// describes under ALLOWED SIGNERS, with names in the place of patterns.
 type Signers struct{ lines []signerLine }
 
 type signerLine struct {
-	principals    []string // patterns
+	names         []string // of the person who holds the key
 	key           ssh.PublicKey
-	namespaces    []string // patterns; nil is any
+	namespaces    []string // nil is any
 	after, before time.Time
 }
 
@@ -66,20 +66,13 @@ func eachLine(name string, text []byte, each func(string) error) error {
 }
 
 func readSigner(line string) (s signerLine, err error) {
-	var principals string
-	if strings.HasPrefix(line, `"`) {
-		var closed bool
-		if principals, line, closed = strings.Cut(line[1:], `"`); !closed {
-			return s, errors.New("the quote around the principals isn't closed")
+	end := strings.IndexAny(line+" ", " \t")
+	s.names, line = strings.Split(line[:end], ","), strings.TrimLeft(line[end:], " \t")
+	for _, name := range s.names {
+		if name == "" || strings.ContainsAny(name, `*?!"`) {
+			return s, fmt.Errorf("%q isn't the name of a person; quotes and patterns aren't supported", name)
 		}
-	} else {
-		end := strings.IndexAny(line+" ", " \t")
-		principals, line = line[:end], line[end:]
 	}
-	if s.principals = strings.Split(principals, ","); slices.Contains(s.principals, "") {
-		return s, errors.New("a principal is empty")
-	}
-	line = strings.TrimLeft(line, " \t")
 	var options []string
 	if s.key, _, options, err = publicKey(line); err != nil {
 		return s, err
@@ -164,26 +157,8 @@ func moment(text string) (time.Time, error) {
 		fmt.Errorf("%q isn't a time; expected YYYYMMDD or YYYYMMDDHHMM[SS], and Z where it is UTC", text)
 }
 
-// An identity is how a list of signers knows the holder of a key: the patterns of
-// principals that its lines have.
-type identity []string
-
-// distinct reports whether two holders can't be the same person. Of two patterns it can't
-// be told.
-func (id identity) distinct(other identity) bool {
-	for _, a := range id {
-		for _, b := range other {
-			wild := strings.ContainsAny(a, "*?") && strings.ContainsAny(b, "*?")
-			if wild || glob(a, b) || glob(b, a) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// holder finds who may sign with a key at a time; the error says why nobody may.
-func (s *Signers) holder(key ssh.PublicKey, at time.Time) (id identity, why error) {
+// holder gives the names of who may sign with a key at a time; the error says why nobody may.
+func (s *Signers) holder(key ssh.PublicKey, at time.Time) (names []string, why error) {
 	if s == nil {
 		return nil, diag.NewError(ErrUnknownKey, "its key isn't one of a signer: nobody is named whose approval counts")
 	}
@@ -191,7 +166,7 @@ func (s *Signers) holder(key ssh.PublicKey, at time.Time) (id identity, why erro
 	for i := range s.lines {
 		switch line := &s.lines[i]; {
 		case !same(key, line.key):
-		case line.namespaces != nil && !listed(line.namespaces, Namespace):
+		case line.namespaces != nil && !slices.Contains(line.namespaces, Namespace):
 			why = diag.NewError(ErrNamespace, "its key may sign %s, and not %s", strings.Join(line.namespaces, ","),
 				Namespace)
 		case !line.after.IsZero() && at.Before(line.after):
@@ -199,13 +174,13 @@ func (s *Signers) holder(key ssh.PublicKey, at time.Time) (id identity, why erro
 		case !line.before.IsZero() && at.Truncate(time.Second).After(line.before):
 			why = diag.NewError(ErrExpired, "its key isn't valid after %s", stamp(line.before))
 		default:
-			id = append(id, line.principals...)
+			names = append(names, line.names...)
 		}
 	}
-	if len(id) > 0 {
+	if len(names) > 0 {
 		why = nil
 	}
-	return id, why
+	return names, why
 }
 
 // Revoked are keys that don't count any more.
@@ -233,24 +208,3 @@ func ReadRevoked(name string, text []byte) (Revoked, error) {
 func same(a, b ssh.PublicKey) bool { return bytes.Equal(a.Marshal(), b.Marshal()) }
 
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 MST") }
-
-// listed reports whether a name is one of a list of patterns as OpenSSH has them: one
-// that begins with ! and fits says no, whatever else is there.
-func listed(patterns []string, name string) bool {
-	fits := false
-	for _, pattern := range patterns {
-		if not, negated := strings.CutPrefix(pattern, "!"); negated && glob(not, name) {
-			return false
-		} else if !negated && glob(pattern, name) {
-			fits = true
-		}
-	}
-	return fits
-}
-
-var wildcards = strings.NewReplacer(`\*`, `.*`, `\?`, `.`)
-
-func glob(pattern, text string) bool {
-	fits, err := regexp.Compile(`(?s)^` + wildcards.Replace(regexp.QuoteMeta(pattern)) + `$`)
-	return pattern == text || err == nil && fits.MatchString(text)
-}

@@ -36,7 +36,7 @@ type Signature struct {
 	Err    error  // why it doesn't count; nil where it does
 
 	key    ssh.PublicKey
-	holder identity
+	holder []string
 }
 
 // A Verdict is what was found out about an approval.
@@ -74,7 +74,7 @@ func (a *Approval) Verify(j Judge, now []plan.Part) *Verdict {
 		}
 		switch signer := a.Statement.Predicate.Signer; {
 		case one.Err != nil:
-		case listed(one.holder, signer):
+		case slices.Contains(one.holder, signer):
 			one.Signer = signer
 		default:
 			one.Signer = strings.Join(one.holder, ",")
@@ -86,11 +86,11 @@ func (a *Approval) Verify(j Judge, now []plan.Part) *Verdict {
 }
 
 // holder names the owner of a key that made a signature, if it counts beside those before it.
-func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) {
+func (j *Judge) holder(key ssh.PublicKey, before []Signature) ([]string, error) {
 	if slices.ContainsFunc(j.Revoked, func(r Revoked) bool { return r[string(key.Marshal())] }) {
 		return nil, diag.NewError(ErrRevoked, "its key is revoked")
 	}
-	id, err := j.Signers.holder(key, j.Now)
+	names, err := j.Signers.holder(key, j.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +99,12 @@ func (j *Judge) holder(key ssh.PublicKey, before []Signature) (identity, error) 
 		case other.Err != nil:
 		case same(key, other.key):
 			return nil, diag.NewError(ErrTwice, "its key has signed already")
-		case !id.distinct(other.holder):
+		case slices.ContainsFunc(names, func(name string) bool { return slices.Contains(other.holder, name) }):
 			return nil, diag.NewError(ErrTwice, "it is by %q, who can't be told from %q: each counts once",
-				strings.Join(id, ","), other.Signer)
+				strings.Join(names, ","), other.Signer)
 		}
 	}
-	return id, nil
+	return names, nil
 }
 
 const armor = "-----BEGIN SSH SIGNATURE-----\n"
@@ -176,7 +176,7 @@ func (a *Approval) verdict(v *Verdict, j *Judge) error {
 	p := a.Statement.Predicate
 	counted := v.Signers()
 	own := slices.ContainsFunc(v.Signatures,
-		func(s Signature) bool { return s.Err == nil && listed(s.holder, p.Signer) })
+		func(s Signature) bool { return s.Err == nil && slices.Contains(s.holder, p.Signer) })
 	switch {
 	case len(v.Changed) > 0:
 		return diag.NewError(ErrChanged, "what would run isn't what was approved%s: %s", by(counted), few(v.Changed))

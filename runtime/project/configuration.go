@@ -1,7 +1,6 @@
 package project
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,55 +68,26 @@ func (r *Reader) passOver(one workspace.Refused) {
 	r.Passed(one)
 }
 
-// Above are the configurations that say who may approve a plan, by its file's name, the
-// one that the plan's author may not have written first: the one that was named, or
-// else the nearest above the plan's folder, above its workspace too, and then its own. One without a file is nil.
-func (r *Reader) Above(plan string) (above, own *Configuration, err error) {
-	if own, err = r.configurationOf(plan); err != nil || r.Config != "" {
-		return own, nil, err
-	}
-	folder, err := filepath.Abs(r.folder(plan))
-	if err != nil {
-		return nil, nil, err
-	}
-	top := filepath.VolumeName(folder) + string(filepath.Separator)
-	place, err := workspace.Locate(filepath.Dir(folder), "", top)
-	if err == nil && place.Settings != "" {
-		above, err = r.ConfigurationAt(place.Settings)
-	}
-	if own == above || own.File == nil {
-		own = nil
-	}
-	return above, own, err
-}
-
-// Demanded is what the configurations in the folders of a plan and of its delegates ([Program.Sources]), and above
-// them, ask of its runs: how many people have to approve, and which file requires approval at all, "" for none. It
-// counts whatever configuration was named and no matter who wrote one: it makes nothing laxer.
-func (r *Reader) Demanded(files ...string) (by string, approvals int, err error) {
-	for _, file := range files {
-		above, err := r.around(file)
+// Around are the configurations in a file's folder, by where it really lies and by its name, and in all those above,
+// the nearest first. What they demand of runs counts whatever configuration was named and no matter who wrote one: it
+// makes nothing laxer.
+func (r *Reader) Around(file string) (all []*Configuration, err error) {
+	folders, err := r.around(file)
+	for _, at := range folders {
+		name := filepath.Join(at, workspace.Settings)
+		if _, err := os.Lstat(name); err != nil {
+			continue
+		}
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			return nil, diag.NewError(ErrRead, "%q, which may say who approves, isn't a file", FromHere(name))
+		}
+		config, err := r.ConfigurationAt(name)
 		if err != nil {
-			return "", 0, err
+			return nil, err
 		}
-		for _, at := range above {
-			name := filepath.Join(at, workspace.Settings)
-			if _, err := os.Lstat(name); err != nil {
-				continue
-			}
-			text, err := []byte(nil), fs.ErrInvalid // as of what is no file
-			if info, wrong := os.Stat(name); wrong == nil && info.Mode().IsRegular() {
-				text, err = workspace.Read(name, r.limits().Bytes)
-			}
-			said, found := analyzer.ReadSettings(source.NewFile(name, text))
-			if err != nil || said.RequireApproval ||
-				diag.HasErrors(found) && bytes.Contains(text, []byte("require-approval")) {
-				by = FromHere(name)
-			}
-			approvals = max(approvals, said.Approvals)
-		}
+		all = append(all, config)
 	}
-	return by, approvals, nil
+	return all, err
 }
 
 // whereItLies is the name of a file behind links, or of one that is yet to be.

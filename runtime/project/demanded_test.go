@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
 // EXECUTION.md#signers: what makes runs stricter counts whoever may have written it, also where it can't
@@ -47,35 +49,15 @@ func TestDemanded(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			by, approvals, err := (&Reader{}).Demanded(filepath.Join(plans, "plan.yaml"))
-			if err != nil || (by != "") != test.asks || test.name == "none" && approvals != 2 {
-				t.Errorf("%q asks for an approval, and for %d people (%v); expected %v", by, approvals, err, test.asks)
+			around, err := (&Reader{}).Around(filepath.Join(plans, "plan.yaml"))
+			asks, approvals := err != nil, 0
+			for _, config := range around {
+				approvals = max(approvals, config.Analysis.Settings.Approvals)
+				asks = asks || config.Analysis.Settings.RequireApproval || diag.HasErrors(config.Found)
+			}
+			if asks != test.asks || test.name == "none" && approvals != 2 {
+				t.Errorf("an approval is asked for: %v, of %d people (%v); expected %v", asks, approvals, err, test.asks)
 			}
 		})
-	}
-}
-
-// EXECUTION.md#signers: the nearest obelus.yaml above the plan's folder says whose approval counts, also
-// where the repository, and with it the workspace, ends below; others' folders don't count.
-func TestSignersAreFoundAboveTheRepository(t *testing.T) {
-	top := t.TempDir()
-	for name, text := range map[string]string{
-		"obelus.yaml": "require-approval: true\nsigners: service/signers\n", "service/signers": "", "repository/.git/HEAD": "",
-		"repository/plans/refund/obelus.yaml": "strict: true\n", "shared/obelus.yaml": "signers: evil\n", "shared/repository/.git/HEAD": "", "shared/repository/plans/x/y": "",
-	} {
-		if err := errors.Join(os.MkdirAll(filepath.Join(top, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(top, name), []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Chmod(filepath.Join(top, "shared"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for _, plan := range []string{"repository/plans/refund/plan.yaml", "repository/plans/plan.yaml", "repository/plan.yaml", "shared/repository/plans/x/plan.yaml"} {
-		above, _, err := (&Reader{}).Above(filepath.Join(top, plan))
-		if err != nil || above == nil || above.File == nil {
-			t.Errorf("%s: %+v, %v", plan, above, err)
-		} else if name, err := filepath.Abs(above.File.Name); err != nil || name != filepath.Join(top, "obelus.yaml") {
-			t.Errorf("%s: %s, %v", plan, name, err)
-		}
 	}
 }
