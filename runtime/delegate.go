@@ -24,11 +24,7 @@ func startDelegate(f *frame, i int32) {
 	}
 	f.nextTry(i)
 	f.machine.delegated += len(plan.Calls) + 1
-	c := f.emit(i, Enter)
-	c.Params, c.Uncertainty = status.params, uncertainty(f, call)
-	if call.Timeout > 0 {
-		f.pause(i, call.Timeout)
-	}
+	enter(f, i, 0).Uncertainty = uncertainty(f, call)
 	site := Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name), Delegate: call.Delegate,
 		Tries: append(slices.Clip(f.site.Tries), int(status.attempt))}
 	d := openBelow(f, i, site)
@@ -43,6 +39,16 @@ func startDelegate(f *frame, i int32) {
 	d.Log.Follow(&d.Program.Layout)
 	d.takeUp(nil)
 	d.begin()
+}
+
+// enter sets the time of a call that calls carry out, so many for items, and lets be known that they begin.
+func enter(f *frame, i int32, items int) *Command {
+	if call := f.call(i); call.Timeout > 0 && call.Each == nil {
+		f.pause(i, call.Timeout)
+	}
+	c := f.emit(i, Enter)
+	c.Params, c.Count = f.calls[i].params, items
+	return c
 }
 
 // openBelow opens the frame of what carries a call out.

@@ -28,8 +28,7 @@ func expandItems(f *frame, i int32) {
 	state.attempt++
 	all := state.more.items.Of
 	f.machine.delegated += len(all)
-	c := f.emit(i, Enter)
-	c.Params, c.Count = state.params, len(all)
+	enter(f, i, len(all))
 	d := openBelow(f, i, f.site)
 	d.Plan, d.Program, d.Log = compiler.Items(f.Plan, call, len(all)), f.Program, f.Log
 	d.items = &results{values: make([]any, len(all)), collect: call.Each.Collect}

@@ -150,8 +150,6 @@ type Command struct {
 	// Of Finish: the end of the run.
 	Outcome *Outcome
 
-	// Of Write: what was written.
-	Message *Message
 	// Of Settle and Repeat: how the call settled.
 	Settlement *Settlement
 	// Of Tried: why the try failed; nil when it didn't.
@@ -207,10 +205,8 @@ const (
 
 // Notices report how the run goes: a world that ignores these carries it out all the same.
 const (
-	// Write lets be known that a message was appended to the state's log.
-	Write CommandKind = iota + 64
 	// Settle lets be known that a call has settled: once for every call.
-	Settle
+	Settle CommandKind = iota + 64
 	// Repeat lets be known that a call is done already and isn't run again: of a carried plan, or of a run that is
 	// continued. It isn't settled a second time.
 	Repeat

@@ -406,7 +406,9 @@ func (f *frame) settle(i int32, s Settlement) {
 		s.Decision, s.Earlier, state.more.items = state.more.decision, state.more.earlier, nil
 	}
 	if f.machine.loop != nil && f.parent == nil {
-		f.machine.loop.settled(f, i, &s)
+		f.machine.loop.changed = f.machine.loop.changed ||
+			(s.Status == Done || s.Status == Failed) && s.Attempts > 0
+		f.lookAgain(i)
 	}
 	if s.before {
 		f.emit(i, Repeat).Settlement = &s
@@ -460,5 +462,5 @@ func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, val
 		entryOf := f.machine.permit.EntriesOf(detailsOf(f, int32(call.Index), guardedCall(f, int32(call.Index))))
 		message.By = permit.Writer{Entry: entryOf(call.Name), Tool: call.ToolName}
 	}
-	f.emit(int32(call.Index), Write).Message = f.Log.Append(message)
+	f.Log.Append(message)
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// leaveLabels notes what the calls of the tick that ends leave behind: the next solution is judged with the labels of
-// what stands there, and its own text is as good as what its model was shown. They follow from the plans and the
-// policies alone, so that a resumed run has the same.
-func (l *loop) leaveLabels() {
+// renewLive notes what the calls of the last tick left behind: the next solution is judged with the labels of what
+// stands there and with what has started before it, and its own text is as good as what its model was shown. They
+// follow from the plans and the policies alone, so that a resumed run has the same.
+func (l *loop) renewLive() {
 	if l.live == nil {
 		return
 	}
@@ -26,6 +26,13 @@ func (l *loop) leaveLabels() {
 			known[f.Plan] = label.Of(f.Plan)
 		}
 		leaveBehind(f, l.live, known[f.Plan])
+		started := f.orders.Totals()
+		if l.live.Started == nil {
+			l.live.Started = started
+		}
+		for i, n := range started {
+			l.live.Started[i] = max(l.live.Started[i], n)
+		}
 	}
 }
 

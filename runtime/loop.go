@@ -97,6 +97,7 @@ func (l *loop) nextTick() {
 		l.stop(ReasonPermit)
 		return
 	}
+	l.renewLive()
 	l.tick++
 	first := l.stream == nil
 	l.answer = answer{stream: source.NewStream(source.DefaultLimits()), isStreaming: true}
@@ -110,7 +111,6 @@ func (l *loop) nextTick() {
 	if first && l.opinions.Any() {
 		l.giveAdvice()
 	}
-	l.countOrders()
 	l.setting = settingFor(l.Machine, func(*frame, *Message) bool { return true })
 	if given := l.solution; given != "" {
 		l.solution = ""
@@ -394,17 +394,9 @@ func structural(d *diag.Diagnostic) string {
 	return text
 }
 
-func (l *loop) settled(f *frame, i int32, s *Settlement) {
-	if (s.Status == Done || s.Status == Failed) && s.Attempts > 0 {
-		l.changed = true
-	}
-	f.lookAgain(i)
-}
-
 // endTick decides, when every call of a solution has settled, whether it has reached its goal, and else asks for the
 // next. The goal is reached when it is in every instance.
 func (l *loop) endTick() {
-	l.leaveLabels()
 	reached := true
 	var outputs []any
 	for _, f := range l.roots() {

@@ -258,6 +258,7 @@ func (m *Machine) take(e Event) {
 		m.budget.Steps += max(0, e.Steps)
 		m.budget.Made += max(0, e.Made)
 	}
+	f := m.frame(e)
 	switch e.Kind {
 	case RunBegan:
 		m.begin()
@@ -280,7 +281,7 @@ func (m *Machine) take(e Event) {
 	case Resumed:
 		resumeRun(m, e)
 	case Fired:
-		if f := m.frame(e); f != nil {
+		if f != nil {
 			f.fired(e)
 		} else if e.Call == Run && overspends(m, 0) {
 			m.stop(ReasonPermit)
@@ -288,11 +289,11 @@ func (m *Machine) take(e Event) {
 			m.stop(ReasonTime)
 		}
 	case Ended:
-		if f := m.frame(e); f != nil {
+		if f != nil {
 			f.ended(e)
 		}
 	case Decided:
-		if f := m.frame(e); f != nil {
+		if f != nil {
 			takeDecision(f, e)
 		}
 	}

@@ -10,22 +10,6 @@ import (
 // codeMisfit is the code of an output that its schema rejects: that of the rule that finds it beforehand.
 const codeMisfit = "output-mismatch"
 
-// countOrders lets the solution of a tick be judged with what has started before it.
-func (l *loop) countOrders() {
-	if l.live == nil {
-		return
-	}
-	l.live = l.live.Clone()
-	for _, f := range l.roots() {
-		if l.live.Started == nil {
-			l.live.Started = f.orders.Totals()
-		}
-		for i, n := range f.orders.Totals() {
-			l.live.Started[i] = max(l.live.Started[i], n)
-		}
-	}
-}
-
 // forbidden is why a call can't start now with parameters; nil when it can.
 func forbidden(f *frame, i int32, call *plan.Call, params map[string]any) *Failure {
 	c := guardedCall(f, i)

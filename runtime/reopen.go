@@ -183,15 +183,12 @@ func revive(f *frame, i int32) bool {
 	f.transition(i, Running)
 	tellGuards(f, i, guard.Continued)
 	f.calls[i].attempt++
-	c := f.emit(i, Enter)
-	c.Params = f.calls[i].params
-	if call := f.call(i); call.Timeout > 0 && call.Each == nil {
-		f.pause(i, call.Timeout)
+	items := len(d.calls)
+	if d.items == nil {
+		items = 0
 	}
+	enter(f, i, items)
 	more.child, f.machine.frames[d.number] = d, d
-	if d.items != nil {
-		c.Count = len(d.calls)
-	}
 	reopenFrame(d)
 	return true
 }

@@ -157,48 +157,32 @@ func outputOf(f *frame) (any, *CallError) {
 	return value, problem
 }
 
-// noOutput says what the plan's output lacks, and which calls were skipped for want of something on the way to it; or
-// which are done, where none was.
+// noOutput says what the plan's output lacks, and which calls that may write it weren't done.
 func noOutput(f *frame) *CallError {
-	var lacks, skipped, done []string
-	needed := make([]bool, len(f.calls))
-	need := func(read *plan.Read) {
-		for _, i := range read.Writers {
-			needed[i] = true
+	var entries []string
+	note := func(format string, args ...any) {
+		if entry := fmt.Sprintf(format, args...); !slices.Contains(entries, entry) {
+			entries = append(entries, entry)
 		}
 	}
 	for i := range f.Plan.Reads {
-		if read := &f.Plan.Reads[i]; read.Call < 0 {
-			if value, there := f.Resolve(read); value == nil {
-				lacks = append(lacks, read.Ref.String()+map[bool]string{true: " is null", false: " is missing"}[there])
-				need(read)
+		read := &f.Plan.Reads[i]
+		value, there := f.Resolve(read)
+		if read.Call >= 0 || value != nil {
+			continue
+		}
+		note("%s is %s", read.Ref, map[bool]string{true: "null", false: "missing"}[there])
+		for _, w := range read.Writers {
+			switch status := f.calls[w].status; status {
+			case Skipped:
+				_, v := f.verdict(w)
+				note("%q was skipped: %s", f.Plan.Calls[w].Name, cmp.Or(v.Skip, alreadyThere))
+			case Rejected, Cancelled:
+				note("%q was %s", f.Plan.Calls[w].Name, status)
 			}
 		}
 	}
-	for _, i := range slices.Backward(f.Plan.Graph.Order()) {
-		if !needed[i] {
-			continue
-		}
-		call := f.Plan.Calls[i]
-		switch f.calls[i].status {
-		case Skipped:
-			_, v := f.verdict(int32(i))
-			skipped = append(skipped, fmt.Sprintf("%q was skipped: %s", call.Name, cmp.Or(v.Skip, alreadyThere)))
-		case Rejected, Cancelled:
-			skipped = append(skipped, fmt.Sprintf("%q was %s", call.Name, f.calls[i].status))
-		case Done:
-			done = append(done, fmt.Sprintf("%q is done: see its result", call.Name))
-		}
-		for _, r := range call.Reads {
-			need(&f.Plan.Reads[r])
-		}
-	}
-	if slices.Sort(lacks); len(skipped) == 0 {
-		skipped = done
-	}
-	slices.Reverse(skipped)
 	const most = 5
-	entries := slices.Concat(slices.Compact(lacks), skipped)
 	if more := len(entries) - most; more > 0 {
 		entries = append(entries[:most], fmt.Sprintf("and %d more", more))
 	}

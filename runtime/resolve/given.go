@@ -76,28 +76,23 @@ func redacted(v *schema.Violation, values map[string]any, s *schema.Schema) *sch
 
 // Lacking are the references to keys of the input that are missing although a call that runs whatever comes can't do
 // without them, the first to each key: it would be skipped. Of a call that may not run, for its condition, for what it
-// comes after or for what another may not write, nothing is asked: it may never be missed.
+// comes after or for what another may not write, nothing is asked, and of items nothing: they may never be missed.
 func Lacking(p *plan.Plan, input, state map[string]any) (lacking []*plan.Read) {
 	given := map[string]any{"input": input, "state": state, "data": any(p.Data)}
-	certain := make([]bool, len(p.Calls))
+	certain, seen := make([]bool, len(p.Calls)), map[string]bool{}
 	for _, i := range p.Graph.Order() {
 		call := p.Calls[i]
-		var ofItems []int // what is read for each item of a call, and not for the call
-		for t := range call.Expressions() {
-			if t.PerItem() {
-				ofItems = append(ofItems, t.Reads...)
-			}
-		}
-		certain[i] = (call.When == nil || call.When.Value == true || call.When.PerItem()) && len(call.Choices) == 0 &&
+		certain[i] = (call.When == nil || call.When.Value == true) && len(call.Choices) == 0 &&
 			!slices.ContainsFunc(call.After, func(a plan.After) bool { return !a.Settled && !certain[a.Call] })
 		var required []*plan.Read
-		for _, at := range call.Reads {
+		reads := call.Reads
+		if call.Each != nil {
+			reads = call.Each.List.Reads
+		}
+		for _, at := range reads {
 			r := &p.Reads[at]
 			if _, there := p.Paths.Walk(given[r.Ref.Kind], r.Path); there || !r.Ref.Required {
 				continue
-			}
-			if slices.Contains(ofItems, at) {
-				continue // there may be no item that needs it
 			}
 			if r.Ref.Kind == "input" && len(r.Ref.Path) > 0 {
 				required = append(required, r)
@@ -109,16 +104,12 @@ func Lacking(p *plan.Plan, input, state map[string]any) (lacking []*plan.Read) {
 					func(path plan.Path) bool { return p.Paths.IsAbove(r.Path, path.ID) })
 			})
 		}
-		if certain[i] {
-			lacking = append(lacking, required...)
+		for _, r := range required {
+			if key := r.Ref.Path[0].Key; certain[i] && !seen[key] {
+				lacking, seen[key] = append(lacking, r), true
+			}
 		}
+		certain[i] = certain[i] && call.Each == nil
 	}
-	slices.SortStableFunc(lacking, func(a, b *plan.Read) int { return a.Call - b.Call })
-	seen := map[string]bool{}
-	return slices.DeleteFunc(lacking, func(r *plan.Read) bool {
-		key := r.Ref.Path[0].Key
-		again := seen[key]
-		seen[key] = true
-		return again
-	})
+	return lacking
 }

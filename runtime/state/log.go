@@ -83,8 +83,8 @@ func (l *Log) order(a, b int32) int {
 // Messages are the entries so far, in the order in which they were written.
 func (l *Log) Messages() []Message { return l.messages }
 
-// Append adds a message, which is the log's from then on.
-func (l *Log) Append(m Message) *Message {
+// Append adds a message.
+func (l *Log) Append(m Message) {
 	if missing := int(m.Path) + 1 - len(l.newest); missing > 0 {
 		l.newest = append(l.newest, make([]int32, missing)...)
 	}
@@ -92,7 +92,6 @@ func (l *Log) Append(m Message) *Message {
 	l.messages = append(l.messages, m)
 	l.newest[m.Path] = int32(len(l.messages))
 	l.keepParts(int32(len(l.messages) - 1))
-	return &l.messages[len(l.messages)-1]
 }
 
 // Retract takes the messages of a call of the tick out of the log.
