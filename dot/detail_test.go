@@ -33,9 +33,9 @@ activities:
 	drawn := map[string]string{"text": v.Text(), "svg": strings.Join(readSVG(t, v.SVG())["call-undo"].lines, " ") + " " + strings.Join(readSVG(t, v.SVG())["call-post"].lines, " ") + " " +
 		strings.Join(readSVG(t, v.SVG())["call-keep"].lines, " ") + " " + strings.Join(readSVG(t, v.SVG())["call-sum"].lines, " ") + " " + strings.Join(readSVG(t, v.SVG())["call-say"].lines, " ")}
 	for _, want := range []string{
-		"carried out by: \"undo: kubectl rollout undo deployment/{deployment} -n {namespace} --some-more-of-it --and-yet-more-of-it --to-the-very-end",
+		"starts: \"kubectl rollout undo deployment/{deployment} -n {namespace} --some-more-of-it --and-yet-more-of-it --to-the-very-end",
 		"if †(input.limit > 90 or input.deployment == 'a rather long name of a deployment, which is compared with' or input.limit == 2)",
-		"a person is asked", "sum: n * 2",
+		"a person is asked", "starts: \"n * 2\"",
 		"https://hooks.a-rather-long-name.of-a-host.example/services/with/a/path/that/goes/on",
 		"may leave the machine", "a model answers", "context: †input, †state",
 	} {

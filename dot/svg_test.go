@@ -283,8 +283,8 @@ activities:
 		got = append(got, strings.Join(words, " | "))
 	}
 	for i, parts := range [][]string{
-		{"carried out by: \"wipe: wipe {disk}\"", "value disk: \"/dev/sda\"", "effect declared by: ", "destroys", "may leave the machine", "a person is asked"},
-		{"carried out by: \"post: POST https://example.com/in\"", "value text: †input.text", "effect unknown", "effect that only the plan claims: \"writes\"", "may leave the machine"},
+		{"starts: \"wipe {disk}\"", "value disk: \"/dev/sda\"", "effect declared by: ", "destroys", "may leave the machine", "a person is asked"},
+		{"starts: \"POST https://example.com/in\"", "value text: †input.text", "effect unknown", "effect that only the plan claims: \"writes\"", "may leave the machine"},
 	} {
 		for _, want := range parts {
 			if !strings.Contains(got[i], want) {

@@ -247,33 +247,30 @@ func (d *dealer) bounds() {
 	d.rows = append(d.rows, Row{Text: strings.Join(all, " · ")})
 }
 
-// cut shortens the longest rows until the card has its length.
-func (d *dealer) cut() Rows {
-	count := 0
-	for _, row := range d.rows {
-		count += 1 + len(row.Rows)
-	}
-	for ; count > mostCardRows && !d.full; count-- {
-		longest := &Row{}
-		for i := range d.rows {
-			if row := &d.rows[i]; row.Sign != "▲" && len(row.Rows) > len(longest.Rows) {
-				longest = row
+// cut shortens the longest lists until the card has its length.
+func (d *dealer) cut() (rows Rows) {
+	for most := mostCardRows; most > 0; most-- {
+		rows = nil
+		count := len(d.rows)
+		for _, row := range d.rows {
+			if n := len(row.Rows); n > most && row.Sign != "▲" && !d.full {
+				row.Rows = append(row.Rows[:most-1:most-1], Row{Text: fmt.Sprintf("and %d more", n-most+1)})
 			}
+			count += len(row.Rows)
+			rows = append(rows, row)
 		}
-		if len(longest.Rows) < 3 {
+		if count <= mostCardRows {
 			break
 		}
-		longest.more++
-		longest.Rows = append(longest.Rows[:len(longest.Rows)-2], Row{Text: fmt.Sprintf("and %d more", longest.more+1)})
 	}
-	return d.rows
+	return rows
 }
 
 // mostFollowed is how many calls a plan has at most whose failures are followed.
-const mostFollowed = 1_000
+const mostFollowed = 500
 
-// unfinished adds what each failure, rejection or stop leaves half done: the calls that have changed something by then,
-// or do so all the same, since a failure stops only the calls that require its result; and those that never run.
+// unfinished adds what each failure, rejection or stop leaves half done: the calls that may have changed something by
+// then, or do so all the same, since a failure stops only the calls that require its result; and those that never run.
 func (d *dealer) unfinished() {
 	calls := d.facts.Calls
 	if len(calls) > mostFollowed {
@@ -281,6 +278,14 @@ func (d *dealer) unfinished() {
 		return
 	}
 	impacts, needs := indexOf(d.facts).impacts(), needsOf(calls)
+	excludes := func(i, j int) bool { // each requires another alternative of a call
+		for call, path := range needs[i] {
+			if other := needs[j][call]; path != "" && other != "" && path != other {
+				return true
+			}
+		}
+		return false
+	}
 	var causes []*Call
 	endings := map[*Call]string{}
 	for i := range calls {
@@ -289,9 +294,10 @@ func (d *dealer) unfinished() {
 		}
 		var done, never []*Call
 		for j := range calls {
+			_, needed := needs[j][int32(i)]
 			switch {
-			case i == j || needs[j] == nil || impacts[j]&acted == 0:
-			case needs[j][int32(i)]:
+			case i == j || needs[j] == nil || impacts[j]&acted == 0 || excludes(i, j):
+			case needed:
 				never = append(never, &calls[j])
 			default:
 				done = append(done, &calls[j])
@@ -320,23 +326,25 @@ func (d *dealer) unfinished() {
 	}
 }
 
-// needsOf are the calls that each of some calls can't run without; nil for one that runs only after a failure.
-func needsOf(calls []Call) []map[int32]bool {
-	all, met := make([]map[int32]bool, len(calls)), make([]bool, len(calls))
+// needsOf are the calls that each of some calls can't run without, each with the path that it must write if it may
+// write others; nil for a call that runs only after a failure.
+func needsOf(calls []Call) []map[int32]string {
+	all, met := make([]map[int32]string, len(calls)), make([]bool, len(calls))
 	var visit func(i int32)
 	visit = func(i int32) {
 		if met[i] {
 			return
 		}
 		met[i] = true
-		needs := map[int32]bool{}
+		needs := map[int32]string{}
 		for _, r := range calls[i].requires {
-			visit(r.call)
-			if r.branch.More == failing || all[r.call] == nil {
+			if visit(r.call); r.branch.More == failing || all[r.call] == nil {
 				return
 			}
-			needs[r.call] = true
-			maps.Copy(needs, all[r.call])
+			for call, path := range all[r.call] {
+				needs[call] = cmp.Or(needs[call], path)
+			}
+			needs[r.call] = cmp.Or(needs[r.call], r.branch.Path)
 		}
 		all[i] = needs
 	}

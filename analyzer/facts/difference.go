@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -25,10 +26,9 @@ type Difference struct {
 	// Reaches are calls that destroy something, or may, or hand something out, and that receive the
 	// changed value or what depends on it: the first 20, and those that no earlier difference names.
 	Reaches []string `json:"reaches,omitempty"`
+	Facts   *Call    `json:"facts,omitempty"` // of a call that was added or removed
 
-	call  *Call  // the call that it is about
-	calls []int  // of the new plan that it is about, by their numbers in the graph
-	by    string // the call that runs the delegate
+	calls []int // of the new plan that it is about, by their numbers in the graph
 }
 
 // Change is what happened to a thing.
@@ -73,27 +73,34 @@ func (r Risk) rank() int { return slices.Index([]Risk{Destroys, Leaves, Unasked,
 type Comparison struct {
 	Differences []Difference // the worst first, then in the order of the new plan
 
-	delegates [2]map[string]*Facts // of the old and the new plan
-	was       map[string]string    // by name of a call of the new plan: its name in the old one
-	compared  map[[3]string]bool   // pairs of delegates, and of activities by the plan that they are in
-	graph     *graph               // of the new plan and those that it runs
+	was         map[string]string // by name of a call of the new plan: its name in the old one
+	before, now side
+	graph       *graph // of the new plan and those that it runs
 }
 
 // Compare finds how a new plan differs from an old one. Layout is no difference, and calls that do the
-// same are the same, whatever their names.
+// same are the same, whatever their names. A delegate is compared with that at its place from the plan's folder.
 func Compare(old, new *Facts) *Comparison {
-	c := &Comparison{delegates: [2]map[string]*Facts{old.Delegates, new.Delegates}, was: map[string]string{},
-		compared: map[[3]string]bool{}, graph: graphOf(new)}
-	outermost := &pair{Comparison: c, old: old, new: new, before: side{folder: old.Folder},
-		now: side{new.Folder, alone.name}}
-	outermost.plans()
-	for was, name := range outermost.names {
-		c.was[name] = was
+	c := &Comparison{was: map[string]string{}, graph: graphOf(new), now: side{folder: new.Folder},
+		before: side{folder: old.Folder, names: map[string]string{}}}
+	calls := indexOf(old)
+	c.calls(calls.calls)
+	c.before.plan = ""
+	c.document("", old, new)
+	froms := map[string]string{}
+	for path := range old.Delegates {
+		froms[c.before.place(path)] = path
 	}
-	outermost.programs()
+	for _, path := range slices.Sorted(maps.Keys(new.Delegates)) {
+		if from, there := froms[c.now.place(path)]; there {
+			c.before.plan = from
+			c.document(path, old.Delegates[from], new.Delegates[path])
+		}
+	}
+	c.programs(old.Programs, new.Programs, calls)
 	before := old.Worst.bounds()
 	for i, now := range new.Worst.bounds() {
-		outermost.compare(Difference{Of: ItemWorst, Name: now.name}, 0, before[i].tree(), now.tree())
+		c.compare(Difference{Of: ItemWorst, Name: now.name}, 0, before[i].values(), now.values())
 	}
 	slices.SortStableFunc(c.Differences, func(a, b Difference) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
 	return c
@@ -105,92 +112,85 @@ func (c *Comparison) Same() bool { return len(c.Differences) == 0 }
 // Was is the name in the old plan of a call of the new one, "" of one that was added.
 func (c *Comparison) Was(call string) string { return c.was[call] }
 
-// A pair is two plans that are compared, and which of their calls are the same.
-type pair struct {
-	*Comparison
-	old, new     *Facts
-	oldTo, newTo []int             // by call: its index in the other plan, -1 without
-	names        map[string]string // by name of a call of the old plan: its name in the new one
-	before, now  side
-	path, by     string // the new plan, and the call that runs it
-}
-
-// plans compares two plans, and those that their calls run, each pair once.
-func (p *pair) plans() {
-	p.match()
-	p.before.name = func(name string) string { return cmp.Or(p.names[name], "\x00"+name) }
-	first := p.graph.first[p.path]
-	for j := range p.new.Calls {
-		call, i := &p.new.Calls[j], p.newTo[j]
-		d := Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}
-		if i < 0 {
-			p.items(d, nil, p.now.parts(call), first+j)
+// calls compares the calls of two plans and of those that they run, with the activities that carry them out.
+func (c *Comparison) calls(before []actor) {
+	was, left := c.match(before)
+	type carried struct{ in, from, to string }
+	known := map[carried]bool{}
+	for j, a := range c.graph.calls {
+		d := Difference{Of: ItemCall, In: a.plan, Name: a.Name, At: a.At}
+		if was[j] < 0 {
+			d.Facts = a.Call
+			c.items(d, nil, c.now.parts(a.Call), j)
 			continue
 		}
-		was := &p.old.Calls[i]
-		if was.Name != call.Name {
-			d.Was = was.Name
+		old := before[was[j]]
+		if old.Name != a.Name {
+			d.Was = old.Name
 		}
-		if was.ID != call.ID {
+		if old.ID != a.ID {
 			renamed := d
 			renamed.Change = Renamed
-			p.report(renamed, 0, first+j)
+			c.report(renamed, 0, j)
 		}
-		p.items(d, p.before.parts(was), p.now.parts(call), first+j)
-		p.carriers(was, call)
-		both := [3]string{"", was.Runs.Plan, call.Runs.Plan}
-		within := &pair{Comparison: p.Comparison, old: p.delegates[0][both[1]], new: p.delegates[1][both[2]],
-			before: p.before, now: p.now, path: both[2], by: join(p.path, call.Name)}
-		if within.old != nil && within.new != nil && !p.compared[both] {
-			p.compared[both] = true
-			within.plans()
+		c.before.plan = old.plan
+		c.items(d, c.before.parts(old.Call), c.now.parts(a.Call), j)
+		by := carried{a.plan, old.Runs.Activity, a.Runs.Activity}
+		if by.from == "" || by.to == "" || known[by] {
+			continue
 		}
-	}
-	for i := range p.old.Calls {
-		if call := &p.old.Calls[i]; p.oldTo[i] < 0 {
-			p.items(Difference{Of: ItemCall, Name: call.Name, call: call, At: call.At}, p.before.parts(call), nil)
+		known[by] = true
+		d.Of, d.Name, d.Was = ItemActivity, by.to, by.from
+		if d.Was == d.Name {
+			d.Was = ""
 		}
+		var users []int
+		for k, other := range c.graph.calls {
+			if other.plan == a.plan && other.Runs.Activity == by.to {
+				users = append(users, k)
+			}
+		}
+		c.items(d, c.before.carrier(&old.Runs), c.now.carrier(&a.Runs), users...)
 	}
-	p.compare(Difference{Of: ItemOutput}, 0, p.before.tree(p.old.Output...), p.now.tree(p.new.Output...))
-	p.orders()
-	before, now := toolsOf(p.old), toolsOf(p.new)
-	for _, name := range keysOf(before, now) {
-		a, b := before[name], now[name]
-		p.items(Difference{Of: ItemTool, Name: name, At: cmp.Or(b.At, a.At)}, a.parts(), b.parts())
+	for _, a := range left {
+		d := Difference{Of: ItemCall, In: a.plan, Name: a.Name, At: a.At, Facts: a.Call}
+		c.items(d, c.before.parts(a.Call), nil)
 	}
-	p.settings()
 }
 
 // items reports where two items differ that have the same parts; one that has none doesn't exist.
-func (p *pair) items(d Difference, old, new []part, calls ...int) {
+func (c *Comparison) items(d Difference, old, new []part, calls ...int) {
 	switch {
 	case new == nil && old == nil:
 	case new == nil:
 		d.Change = Removed
-		p.report(d, 0)
+		c.report(d, 0)
 	case old == nil:
 		d.Change = Added
-		p.report(d, acts, calls...)
+		c.report(d, acts, calls...)
 	default:
 		for i, of := range old {
 			d.What = of.name
-			p.compare(d, of.weight, of.of, new[i].of, calls...)
+			c.compare(d, of.weight, of.values, new[i].values, calls...)
 		}
 	}
 }
 
-// compare reports where two trees of a part differ.
-func (p *pair) compare(d Difference, w weight, old, new tree, calls ...int) {
-	differ("", old, new, func(at string, a, b *Value) {
+// compare reports where the values of a part differ.
+func (c *Comparison) compare(d Difference, w weight, old, new []Value, calls ...int) {
+	if c.before.text(old) == c.now.text(new) {
+		return
+	}
+	differ("", c.before.tree(old), c.now.tree(new), func(at string, a, b *Value) {
 		d := d
-		d.Path, d.Old, d.New = at, a, b
-		p.report(d, w, calls...)
+		d.Path, d.Old, d.New = strings.TrimPrefix(strings.ReplaceAll(at, `\x00`, ""), "."), a, b
+		c.report(d, w, calls...)
 	})
 }
 
 // report notes a difference of some calls of the new plan, by their numbers in the graph, with what it reaches.
-func (p *pair) report(d Difference, w weight, calls ...int) {
-	d.In, d.by, d.calls = p.path, p.by, calls
+func (c *Comparison) report(d Difference, w weight, calls ...int) {
+	d.calls = calls
 	switch entire := d.What == "" && d.Path == ""; {
 	case d.Change != "":
 	case entire && d.Old == nil:
@@ -205,13 +205,13 @@ func (p *pair) report(d Difference, w weight, calls ...int) {
 	}
 	h := w & asks
 	for _, call := range calls {
-		h |= p.graph.impacts[call] & w
+		h |= c.graph.impacts[call] & w
 	}
 	if from := d.begins(); from != "" || w&gives != 0 {
-		h |= p.graph.follow(&d, p.path, from, calls)
+		h |= c.graph.follow(&d, from, calls)
 	}
 	d.Risk = h.risk()
-	p.Differences = append(p.Differences, d)
+	c.Differences = append(c.Differences, d)
 }
 
 // tightens reports whether a difference of a limit only has a call done less, later or with a person's decision.
@@ -219,49 +219,45 @@ func (d *Difference) tightens() bool {
 	if d.Old == nil || d.New == nil {
 		return d.Old == nil
 	}
-	before, isNumber := d.Old.Literal.value().(float64)
-	now, both := d.New.Literal.value().(float64)
-	return isNumber && both && now < before
+	before, err := strconv.ParseFloat(string(d.Old.Literal.Text), 64)
+	now, bad := strconv.ParseFloat(string(d.New.Literal.Text), 64)
+	return err == nil && bad == nil && now < before
 }
 
-// carriers compares the activities that carry out two calls, each pair once for all of their calls.
-func (p *pair) carriers(a, b *Call) {
-	from, to := a.Runs.Activity, b.Runs.Activity
-	key := [3]string{"in " + p.path, from, to}
-	if from == "" || to == "" || p.compared[key] {
-		return
-	}
-	p.compared[key] = true
-	var calls []int
-	for j := range p.new.Calls {
-		if p.new.Calls[j].Runs.Activity == to {
-			calls = append(calls, p.graph.first[p.path]+j)
+// document compares what else two documents do: the output, the order of writing, tools and settings.
+func (c *Comparison) document(in string, old, new *Facts) {
+	c.compare(Difference{Of: ItemOutput, In: in}, 0, old.Output, new.Output)
+	orders := map[string][]string{}
+	for _, o := range old.Orders {
+		for _, name := range o.Calls {
+			orders[o.Path] = append(orders[o.Path], c.before.name(name))
 		}
 	}
-	d := Difference{Of: ItemActivity, Name: to, call: b, At: b.At}
-	if from != to {
-		d.Was = from
+	for _, o := range new.Orders {
+		if was := orders[o.Path]; was != nil && !slices.Equal(was, o.Calls) {
+			d := Difference{Of: ItemOrder, In: in, Name: o.Path}
+			d.Old, d.New = &literals(was)[0], &literals(o.Calls)[0]
+			c.report(d, 0)
+		}
 	}
-	p.items(d, p.before.carrier(&a.Runs), p.now.carrier(&b.Runs), calls...)
-}
-
-// settings compares what else of the documents decides what happens.
-func (p *pair) settings() {
-	progress := p.old.Form != p.new.Form && (p.old.IsAnswer() || p.new.IsAnswer())
+	before, now := toolsOf(old), toolsOf(new)
+	for _, name := range keysOf(before, now) {
+		a, b := before[name], now[name]
+		c.items(Difference{Of: ItemTool, In: in, Name: name, At: cmp.Or(b.At, a.At)}, a.parts(), b.parts())
+	}
+	// The state of a run, which a record or a solution has, is no difference to the plan.
+	ofRun := []string{"description", "version", "input", "state", "data", "errors", "opinions"}
+	progress := old.Form != new.Form && (old.IsAnswer() || new.IsAnswer())
 	if !progress {
-		p.compare(Difference{Of: ItemSetting, Name: "plan"}, 0, leafOf(p.old.Plan), leafOf(p.new.Plan))
+		c.compare(Difference{Of: ItemSetting, In: in, Name: "plan"}, 0, literals(old.Plan), literals(new.Plan))
 	}
-	for _, key := range keysOf(p.old.Settings, p.new.Settings) {
-		if !progress || !slices.Contains(standing, key) {
-			p.compare(Difference{Of: ItemSetting, Name: key}, 0, literal(p.old.Settings[key]),
-				literal(p.new.Settings[key]))
+	for _, key := range keysOf(old.Settings, new.Settings) {
+		if !progress || !slices.Contains(ofRun, key) {
+			d := Difference{Of: ItemSetting, In: in, Name: key}
+			c.compare(d, 0, literals(old.Settings[key]), literals(new.Settings[key]))
 		}
 	}
 }
-
-// standing are the settings of a record or a solution that have the state of its run, which is no
-// difference to the plan.
-var standing = []string{"description", "version", "input", "state", "data", "errors", "opinions"}
 
 // IsAnswer reports whether the document is what a model wrote, alone or in the record of
 // its tick.
@@ -281,39 +277,11 @@ func toolsOf(f *Facts) map[string]Tool {
 
 // programs compares the files that calls of both plans run; a file that exists in one of them alone is
 // reported if both name it.
-func (p *pair) programs() {
-	before := indexOf(p.old)
-	for _, file := range keysOf(p.old.Programs, p.new.Programs) {
-		old, new := p.old.Programs[file], p.new.Programs[file]
-		calls := p.graph.running(file)
-		if old != "" && new != "" || len(before.running(file)) > 0 && len(calls) > 0 {
-			p.compare(Difference{Of: ItemProgram, Name: file}, acts|gives, leafOf(old), leafOf(new),
-				calls...)
-		}
-	}
-}
-
-// orders compares in which order calls of both plans write a path, by their names in the new one.
-func (p *pair) orders() {
-	old := map[string][]string{}
-	for _, o := range p.old.Orders {
-		for _, name := range o.Calls {
-			old[o.Path] = append(old[o.Path], p.before.name(name))
-		}
-	}
-	common := func(some, known []string) []string {
-		there := map[string]bool{}
-		for _, name := range known {
-			there[name] = true
-		}
-		return slices.DeleteFunc(slices.Clone(some), func(name string) bool { return !there[name] })
-	}
-	first := func(all []string) *Value {
-		return &Value{Literal: Literal{Text: Compact(all[:min(mostCalls, len(all))])}}
-	}
-	for _, o := range p.new.Orders {
-		if a, b := common(old[o.Path], o.Calls), common(o.Calls, old[o.Path]); !slices.Equal(a, b) {
-			p.report(Difference{Of: ItemOrder, Name: o.Path, Old: first(a), New: first(b)}, 0)
+func (c *Comparison) programs(before, now map[string]string, calls index) {
+	for _, file := range keysOf(before, now) {
+		old, new, users := before[file], now[file], c.graph.running(file)
+		if old != "" && new != "" || len(calls.running(file)) > 0 && len(users) > 0 {
+			c.compare(Difference{Of: ItemProgram, Name: file}, acts|gives, literals(old), literals(new), users...)
 		}
 	}
 }
@@ -321,23 +289,16 @@ func (p *pair) orders() {
 // Touched are the calls of the new plan that differ, or run a plan in which something
 // does, by name.
 func (c *Comparison) Touched() map[string]bool {
-	all, known := map[string]bool{}, map[string]bool{"": true}
-	var touch func(plan string, calls []int)
-	touch = func(plan string, calls []int) {
-		for _, call := range calls {
-			if a := c.graph.calls[call]; a.plan == "" {
-				all[a.Name] = true
-			}
-		}
-		if !known[plan] {
-			known[plan] = true
-			for _, runner := range c.graph.runners[plan] {
-				touch(c.graph.calls[runner].plan, []int{runner})
-			}
+	own, all := make([]weight, len(c.graph.calls)), map[string]bool{}
+	for i := range c.Differences {
+		for _, call := range append(c.graph.runners[c.Differences[i].In], c.Differences[i].calls...) {
+			own[call] = 1
 		}
 	}
-	for i := range c.Differences {
-		touch(c.Differences[i].In, c.Differences[i].calls)
+	for call, touched := range c.graph.spread(own) {
+		if a := c.graph.calls[call]; touched > 0 && a.plan == "" {
+			all[a.Name] = true
+		}
 	}
 	return all
 }
@@ -348,62 +309,65 @@ func keysOf[V any](a, b map[string]V) []string {
 	return slices.Compact(all)
 }
 
-// match finds which calls are the same: by the author's name for it, then by all that it does, then by
-// what it receives and writes, then by its tool; of several the nth is the nth. They must have the first trait.
-func (p *pair) match() {
-	p.oldTo, p.newTo = slices.Repeat([]int{-1}, len(p.old.Calls)), slices.Repeat([]int{-1}, len(p.new.Calls))
-	// By all of some traits; one that a call lacks is "".
-	const id, tool, given, paths, names, instance, rest = 0, 1, 2, 3, 4, 5, 6
-	before, now := traitsOf(p.old), traitsOf(p.new)
-	for _, of := range [][]int{
-		{id}, {tool, rest, given, paths, instance}, {paths, given}, {paths, tool}, {given, tool}, {paths}, {given},
-		{tool, instance, names}, {tool, instance},
-	} {
-		key := func(traits []string) (all string) {
-			for _, t := range of {
-				all += traits[t] + "\x02"
-			}
-			return all
-		}
-		left := map[string][]int{}
-		for j, one := range now {
-			if p.newTo[j] < 0 {
-				left[key(one)] = append(left[key(one)], j)
+// match finds which calls of the old plan those of the new one are (-1 is none), and which are left: the same are
+// those of one plan that have the same name by their author, else do the same, else write or receive the same, else are
+// of one tool; of several the nth is the nth.
+func (c *Comparison) match(before []actor) (was []int, left []actor) {
+	now, is := c.graph.calls, make([]bool, len(before))
+	was = slices.Repeat([]int{-1}, len(now))
+	old, new := make([][]string, len(before)), make([][]string, len(now))
+	for i, a := range before {
+		old[i] = a.traits(c.before)
+	}
+	for j, a := range now {
+		new[j] = a.traits(c.now)
+	}
+	for pass := range traits {
+		free := map[string][]int{}
+		for j := range now {
+			if key := new[j][pass]; key != "" && was[j] < 0 {
+				free[key] = append(free[key], j)
 			}
 		}
-		for i, one := range before {
-			if same := left[key(one)]; p.oldTo[i] < 0 && one[of[0]] != "" && len(same) > 0 {
-				p.oldTo[i], p.newTo[same[0]], left[key(one)] = same[0], i, same[1:]
+		for i, a := range before {
+			same := free[old[i][pass]]
+			if is[i] || len(same) == 0 {
+				continue
+			}
+			is[i], was[same[0]], free[old[i][pass]] = true, i, same[1:]
+			c.before.names[join(a.plan, a.Name)] = now[same[0]].Name
+			if a.plan == "" {
+				c.was[now[same[0]].Name] = a.Name
 			}
 		}
 	}
-	p.names = map[string]string{}
-	for i, j := range p.oldTo {
-		if j >= 0 {
-			p.names[p.old.Calls[i].Name] = p.new.Calls[j].Name
+	for i, a := range before {
+		if !is[i] {
+			left = append(left, a)
 		}
 	}
+	return was, left
 }
 
-// traitsOf are the traits by which the calls are matched.
-func traitsOf(f *Facts) [][]string {
-	all := make([][]string, len(f.Calls))
-	for i := range f.Calls {
-		c := &f.Calls[i]
-		given, names, paths := "", "", ""
-		for _, v := range c.inputs() {
-			given += v.Path + "\x00" + v.String() + "\x00"
-		}
-		for _, v := range c.Values {
-			names += v.Path + "\x00"
-		}
-		for _, route := range c.Writes {
-			paths += strings.Join(route, "\x00") + "\x01"
-		}
-		rest := strings.Join([]string{c.Runs.Kind, c.Runs.Activity, c.Runs.Plan, c.Timeout, c.Reason}, "\x00")
-		all[i] = []string{c.ID, c.Tool, given, paths, names, c.Instance, rest}
+// traits is how many traits a call is matched by.
+const traits = 7
+
+// traits are those that a call is matched by, the surest first; "" matches none.
+func (a actor) traits(s side) []string {
+	given, paths := "", a.written()
+	for _, v := range a.inputs() {
+		given += v.Path + "\x00" + v.String() + "\x00"
 	}
-	return all
+	with := func(one string, more ...string) string {
+		if one == "" {
+			return ""
+		}
+		return strings.Join(append(more, s.place(a.plan), one), "\x01")
+	}
+	r := &a.Runs
+	return []string{with(a.ID),
+		with(a.Tool, r.Kind, r.Activity, s.place(r.Plan), a.Timeout, a.Reason, given, paths, a.Instance),
+		with(paths, given), with(paths, a.Tool), with(given, a.Tool), with(paths), with(a.Tool, a.Instance)}
 }
 
 // inputs are all values that a call reads.

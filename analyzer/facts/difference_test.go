@@ -294,23 +294,6 @@ func TestEveryKeyOfACallCounts(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#diff: an item that is put before others is one difference, whether they are literal or not.
-func TestItemsBeforeOthers(t *testing.T) {
-	of := func(items string) *facts.Facts {
-		return facts.Of(compiled(t, "plan.yaml", "input: {x: 1}\ncalls: [{_tool: t, a: ["+items+"]}]\n", nil), facts.Options{})
-	}
-	for _, items := range []string{"1, 2", "†input.x, 2", "1, {b: †input.x}"} {
-		for _, first := range []string{"0", "†input"} {
-			old, new := of(items), of(first+", "+items)
-			for _, sides := range [][2]*facts.Facts{{old, new}, {new, old}} {
-				if all := facts.Compare(sides[0], sides[1]).Differences; len(all) != 1 || all[0].Path != "a[0]" {
-					t.Errorf("[%s] and [%s, %s]: %+v", items, first, items, all)
-				}
-			}
-		}
-	}
-}
-
 // In which order calls write counts where results are put together and where the first one
 // wins, and nowhere else.
 func TestOrderOfWriting(t *testing.T) {

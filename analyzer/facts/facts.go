@@ -109,8 +109,6 @@ type Value struct {
 	// Models are, of a call that may destroy something or hands something out, the calls answered by models that may
 	// have chosen the value, here or in plans above or below ("lib/digest.yaml: ask#1").
 	Models []string `json:"models,omitempty"`
-
-	means string // what is compared of it; see [side]
 }
 
 // A Source is a path that a value is read from, and who may have written what stands there.
@@ -199,12 +197,6 @@ func (l *Literal) UnmarshalJSON(text []byte) error {
 
 // IsZero reports whether there is no value, which null is.
 func (l Literal) IsZero() bool { return l.Text == nil }
-
-// value is the value itself, less its secrets.
-func (l Literal) value() (v any) {
-	_ = json.Unmarshal(l.Text, &v)
-	return v
-}
 
 // Options say what facts can't know from the plan.
 type Options struct {

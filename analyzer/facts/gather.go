@@ -122,23 +122,23 @@ func (g *gatherer) execution(c *plan.Call) Execution {
 	case a == nil:
 		return Execution{Kind: effects.Unknown, Activity: c.Activity}
 	}
-	return g.activity(a)
+	if _, known := g.runs[a.Name]; !known {
+		g.runs[a.Name] = g.activity(a)
+	}
+	return g.runs[a.Name]
 }
 
 func (g *gatherer) activity(a *plan.Activity) Execution {
-	e, known := g.runs[a.Name]
-	if known {
-		return e
-	}
-	e = Execution{Kind: a.Kind, Activity: a.Name, Defined: place(cmp.Or(a.NameNode, a.Node))}
-	definition := map[string]any{}
+	e := Execution{Kind: a.Kind, Activity: a.Name, Defined: place(cmp.Or(a.NameNode, a.Node))}
+	environment := a
 	if n := a.Node.Get(a.Kind); n != nil {
-		definition[a.Kind] = n.Value()
+		definition := map[string]any{a.Kind: n.Value()}
 		e.Method, e.URL = n.Get("method").AsText(), g.shown(n.Get("url").AsText())
 		if a.Server != nil {
-			definition["server"] = a.Server.Node.Value()
+			definition["server"], environment = a.Server.Node.Value(), &a.Server.Activity
 			e.URL, e.Text = g.shown(a.Server.URL), g.shown(a.Remote)
 		}
+		e.Definition = g.literal(definition)
 	}
 	switch {
 	case a.HTTP != nil:
@@ -159,18 +159,12 @@ func (g *gatherer) activity(a *plan.Activity) Execution {
 			e.Unseen = e.Program
 		}
 	}
-	given := a
-	if a.Server != nil {
-		given = &a.Server.Activity
+	names := slices.Clone(environment.Inherit)
+	for _, v := range environment.Variables {
+		names = append(names, v.Name)
 	}
-	for _, v := range given.Variables {
-		e.Variables = append(e.Variables, v.Name)
-	}
-	e.Variables = slices.Compact(slices.Sorted(slices.Values(append(e.Variables, given.Inherit...))))
-	if len(definition) > 0 {
-		e.Definition = g.literal(definition)
-	}
-	g.runs[a.Name] = e
+	slices.Sort(names)
+	e.Variables = slices.Compact(names)
 	return e
 }
 
@@ -319,13 +313,13 @@ const mostOrdered = 1_000_000
 // orders are the paths at which it counts in which order calls write: by other methods than set, under once, and where
 // several record their failures. If few calls may run, it counts in which order all are listed.
 func (g *gatherer) orders() (orders []Order) {
-	p := g.plan
-	at := map[pathtree.ID][]int32{}
+	p, left := g.plan, mostOrdered
+	at := map[pathtree.ID][]int{}
 	for i, c := range p.Calls {
 		for r, route := range c.Output {
-			if c.Method != plan.Set || p.Writes == plan.Once || r == c.FailureRoute() {
-				for _, path := range route {
-					at[path.ID] = append(at[path.ID], int32(i))
+			for _, path := range route {
+				if c.Method != plan.Set || p.Writes == plan.Once || r == c.FailureRoute() {
+					at[path.ID] = append(at[path.ID], i)
 				}
 			}
 		}
@@ -337,30 +331,27 @@ func (g *gatherer) orders() (orders []Order) {
 		}
 		orders = append(orders, all)
 	}
-	left := mostOrdered
 	for _, path := range slices.Sorted(maps.Keys(at)) {
 		writers := slices.Clone(at[path])
 		for above := p.Paths.Parent(path); above > pathtree.Root && left > 0; above = p.Paths.Parent(above) {
-			writers = slices.Concat(writers, at[above])
+			writers = append(writers, at[above]...)
 			left -= len(at[above])
 		}
-		patches := func(i int32) bool { return p.Calls[i].Method != plan.Set }
-		byIndex := p.Writes == plan.Once || !slices.ContainsFunc(writers, patches)
-		slices.SortStableFunc(writers, func(a, b int32) int {
-			if byIndex {
-				return cmp.Compare(a, b)
+		slices.Sort(writers)
+		writers = slices.Compact(writers)
+		if patches := func(i int) bool { return p.Calls[i].Method != plan.Set }; p.Writes != plan.Once &&
+			slices.ContainsFunc(writers, patches) {
+			slices.SortFunc(writers, func(a, b int) int { return cmp.Compare(p.Graph.Rank(a), p.Graph.Rank(b)) })
+		}
+		if len(writers) > 1 {
+			o := Order{Path: p.Paths.String(path)}
+			for _, w := range writers {
+				o.Calls = append(o.Calls, p.Calls[w].Name)
 			}
-			return cmp.Compare(p.Graph.Rank(int(a)), p.Graph.Rank(int(b)))
-		})
-		if writers = slices.Compact(writers); len(writers) > 1 {
-			names := make([]string, len(writers))
-			for i, w := range writers {
-				names[i] = p.Calls[w].Name
-			}
-			orders = append(orders, Order{p.Paths.String(path), names})
+			orders = append(orders, o)
 		}
 	}
-	slices.SortStableFunc(orders, func(a, b Order) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(orders, func(a, b Order) int { return cmp.Compare(a.Path, b.Path) })
 	return orders
 }
 

@@ -312,7 +312,7 @@ var mutations = []mutation{
 		}
 		at := i + 1 + r.IntN(len(d.calls)-i-1)
 		d.calls[at]["_after"] = []any{d.calls[i]["_id"]}
-		return []string{changed(d.ids[at], "after", "")}, true
+		return []string{changed(d.ids[at], "after", d.calls[i]["_id"].(string))}, true
 	}},
 	{"effect", func(_ *rand.Rand, d *draft) ([]string, bool) {
 		at(d.doc, "tools", "get")["annotations"] = object{"destructiveHint": true}
@@ -330,7 +330,7 @@ var mutations = []mutation{
 		if !slices.ContainsFunc(d.calls, is("get")) {
 			return nil, false
 		}
-		return []string{"changed activity get definition exec.argv[1] in"}, true
+		return []string{"changed activity get definition exec.argv[1] in", "changed activity get definition exec.argv[2] in"}, true
 	}},
 	document("limit", "changed setting limits  calls in", func(d *draft) { at(d.doc, "limits")["calls"] = 7.0 }),
 	document("another limit", "changed setting limits  ticks in", func(d *draft) { at(d.doc, "limits")["ticks"] = 3.0 }),

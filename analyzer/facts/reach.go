@@ -47,9 +47,9 @@ func indexOf(f *Facts) index {
 	return all
 }
 
-// impacts are what each call may do: one that runs a plan what its calls do.
-func (x index) impacts() []weight {
-	all := make([]weight, len(x.calls))
+// spread is what calls have of their own, and what those that run their plans have of them.
+func (x index) spread(own []weight) []weight {
+	all := make([]weight, len(own))
 	var add func(call int, w weight)
 	add = func(call int, w weight) {
 		if all[call]|w != all[call] {
@@ -59,13 +59,22 @@ func (x index) impacts() []weight {
 			}
 		}
 	}
-	for at, call := range x.calls {
-		add(at, map[string]weight{destroying: destroys, writing: writes}[call.group()])
-		if call.Leaves() {
-			add(at, leaves)
-		}
+	for call, w := range own {
+		add(call, w)
 	}
 	return all
+}
+
+// impacts are what each call may do: one that runs a plan what its calls do.
+func (x index) impacts() []weight {
+	own := make([]weight, len(x.calls))
+	for call, a := range x.calls {
+		own[call] = map[string]weight{destroying: destroys, writing: writes}[a.group()]
+		if a.Leaves() {
+			own[call] |= leaves
+		}
+	}
+	return x.spread(own)
 }
 
 // A graph is which of these calls receive what others give. Besides the calls its nodes are the lists of writers, which
@@ -83,44 +92,40 @@ type graph struct {
 
 func graphOf(f *Facts) *graph {
 	g := &graph{index: indexOf(f), steps: mostSteps}
-	g.impacts = g.index.impacts()
-	g.next = make([][]int, len(g.calls))
-	node := func() int {
-		g.next = append(g.next, nil)
-		return len(g.next) - 1
-	}
-	ends, lists := map[string]int{}, map[writerList]int{}
-	for path := range g.first {
-		ends[path] = node()
-	}
-	for at, a := range g.calls {
-		for _, s := range a.reads() {
-			list, met := lists[listOf(s.writers)]
-			if !met {
-				list = node()
-				lists[listOf(s.writers)] = list
-				for _, w := range s.writers {
-					writer := g.first[a.plan] + int(w)
-					g.next[writer] = append(g.next[writer], list)
-				}
+	g.impacts, g.named, g.next = g.index.impacts(), make([]bool, len(g.calls)), make([][]int, len(g.calls))
+	nodes := map[any]int{}
+	node := func(of any, from []int32, first int) int {
+		at, known := nodes[of]
+		if !known {
+			at = len(g.next)
+			nodes[of], g.next = at, append(g.next, nil)
+			for _, w := range from {
+				g.next[first+int(w)] = append(g.next[first+int(w)], at)
 			}
-			g.next[list] = append(g.next[list], at)
 		}
-		g.next[at] = append(g.next[at], ends[a.plan])
+		return at
 	}
-	for path, end := range ends {
-		for _, runner := range g.runners[path] {
+	for call, a := range g.calls {
+		for _, s := range a.reads() {
+			list := node(listOf(s.writers), s.writers, g.first[a.plan])
+			g.next[list] = append(g.next[list], call)
+		}
+		g.next[call] = append(g.next[call], node(a.plan, nil, 0))
+	}
+	for path, runners := range g.runners {
+		end := node(path, nil, 0)
+		for _, runner := range runners {
 			g.next[end] = append(g.next[end], g.next[runner]...)
 		}
 	}
-	g.named, g.met = make([]bool, len(g.calls)), make([]int, len(g.next))
+	g.met = make([]int, len(g.next))
 	return g
 }
 
 // follow names in a difference the calls with an impact that receive what some calls give, or what a plan has at a
 // path from the start, and these calls themselves where it isn't about one of them; it returns their impact. When no
 // steps are left every call may receive it.
-func (g *graph) follow(d *Difference, plan, from string, calls []int) (h weight) {
+func (g *graph) follow(d *Difference, from string, calls []int) (h weight) {
 	if g.steps <= 0 {
 		return g.all
 	}
@@ -140,14 +145,14 @@ func (g *graph) follow(d *Difference, plan, from string, calls []int) (h weight)
 			}
 		}
 	}
-	for _, call := range calls {
-		if d.Of == ItemCall { // which the difference is about
-			queue = append(queue, call)
-		} else {
+	if d.Of == ItemCall { // which the difference is about
+		queue = append(queue, calls...)
+	} else {
+		for _, call := range calls {
 			visit(call)
 		}
 	}
-	for call := g.first[plan]; from != "" && call < len(g.calls) && g.calls[call].plan == plan; call++ {
+	for call := g.first[d.In]; from != "" && call < len(g.calls) && g.calls[call].plan == d.In; call++ {
 		if slices.ContainsFunc(g.calls[call].reads(),
 			func(s *Source) bool { return s.Start && overlaps(s.Path, from) }) {
 			visit(call)

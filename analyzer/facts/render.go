@@ -54,18 +54,16 @@ func (c *Call) group() string {
 
 // Details are all facts for people who decide about a plan, the worst calls first.
 func (f *Facts) Details() (all Rows) {
-	by := map[string]Rows{"Output": rowsOf("", alone.tree(f.Output...))}
-	add := func(group string, c *Call) {
-		by[group] = append(by[group], Row{Text: diag.Escape(c.Name) + at(c.At), Rows: body(c)})
+	by := map[string]Rows{"Output": rowsOf("", f.Output)}
+	add := func(group, name string, c *Call) {
+		by[group] = append(by[group], Row{Text: diag.Escape(name) + at(c.At), Rows: body(c)})
 	}
 	for _, a := range indexOf(f).calls {
-		c := *a.Call
-		c.Name = join(a.plan, c.Name)
-		add(c.group(), &c)
+		add(a.group(), join(a.plan, a.Name), a.Call)
 	}
 	for _, t := range f.Tools {
 		if f.Planned {
-			add(planning, &Call{Name: t.Name, Tool: t.Name, At: t.At, Effect: t.Effect, Runs: t.Runs})
+			add(planning, t.Name, &Call{Tool: t.Name, At: t.At, Effect: t.Effect, Runs: t.Runs})
 		}
 	}
 	for _, group := range []string{destroying, writing, reading, delegating, planning, "Output"} {
@@ -114,21 +112,20 @@ func (e *Execution) Destination() string {
 	return strings.TrimSpace(e.Kind + " " + e.Activity)
 }
 
-// Rows are what a call of a plan does: the parts by which calls are compared, who declares its effect, and its
-// conditions.
+// Rows are what a call of a plan does: the parts by which calls are compared, who declares its effect, what is started,
+// and its conditions.
 func (c *Call) Rows() (all Rows) {
-	one := *c
+	one, starts := *c, ""
 	if c.Runs.Plan != "" {
 		one.Effect = Effect{} // is that of the plan's calls
 	}
-	claimedBy := ""
-	if one.Effect.Untrusted {
-		claimedBy = "the workspace, which isn't trusted"
+	if c.Runs.Activity != "" {
+		starts = c.Runs.Destination()
 	}
-	for _, of := range append(alone.parts(&one),
-		part{"effect declared by", leafOf(one.Effect.By), 0}, part{"effect claimed by", leafOf(claimedBy), 0}) {
+	for _, of := range append(side{}.parts(&one), part{"effect declared by", literals(one.Effect.By), 0},
+		part{"starts", literals(starts), 0}) {
 		if of.weight&repeated == 0 {
-			all = append(all, rowsOf(of.name, of.of)...)
+			all = append(all, rowsOf(of.name, of.values)...)
 		}
 	}
 	for _, condition := range c.Conditions {
@@ -140,8 +137,8 @@ func (c *Call) Rows() (all Rows) {
 // body is all that a call does.
 func body(c *Call) Rows {
 	all := c.Rows()
-	for _, of := range alone.carrier(&c.Runs) {
-		all = append(all, rowsOf(of.name, of.of)...)
+	for _, of := range (side{}).carrier(&c.Runs) {
+		all = append(all, rowsOf(of.name, of.values)...)
 	}
 	if len(c.Runs.Unseen) > 0 {
 		all = append(all,
@@ -151,8 +148,10 @@ func body(c *Call) Rows {
 }
 
 // rowsOf are the values of a part, each with its path.
-func rowsOf(what string, of tree) (all Rows) {
-	leavesOf("", of, func(at string, leaf *Value) { all = append(all, row(what, at, leaf.text())) })
+func rowsOf(what string, values []Value) (all Rows) {
+	for i := range values {
+		all = append(all, row(what, values[i].Path, values[i].text()))
+	}
 	return all
 }
 
@@ -180,7 +179,7 @@ func (c Condition) text() string {
 	return words
 }
 
-// text is a value, with the models that may have chosen it.
+// text is a value, where it comes from, and the models that may have chosen it.
 func (v *Value) text() string {
 	if v == nil {
 		return "nothing"
@@ -207,21 +206,17 @@ func (source *Source) text() string {
 	if source.Path == OtherKinds {
 		return "all other messages of the context"
 	}
-	words := diag.Escape(source.Path)
-	var who []string
-	if len(source.Calls) > 0 {
-		who = append(who, codes(source.Calls))
-	}
+	who := codes(source.Calls)
 	if source.More > 0 {
-		who = append(who, fmt.Sprintf("%d more", source.More))
+		who += fmt.Sprintf(", %d more", source.More)
 	}
-	if source.Start && len(who) > 0 {
-		who = append(who, "the start")
+	if source.Start && who != "" {
+		who += ", the start"
 	}
-	if len(who) > 0 {
-		words += " (" + strings.Join(who, ", ") + ")"
+	if who != "" {
+		who = " (" + who + ")"
 	}
-	return words
+	return diag.Escape(source.Path) + who
 }
 
 // String is a value as the plan has it.
@@ -243,7 +238,6 @@ type Row struct {
 	Rows Rows   `json:"rows,omitempty"`
 
 	section bool // an empty line comes before it
-	more    int  // rows that were cut
 }
 
 // Section is a title with some lines below it, which are escaped.
@@ -295,17 +289,11 @@ const longest = 500
 func (c *Comparison) JSON(w io.Writer) error {
 	counts := map[Change]int{}
 	for i := range c.Differences {
-		d := &c.Differences[i]
-		counts[d.Change]++
-		var call *Call
-		if d.Of == ItemCall && d.What == "" && d.Change != Renamed {
-			call = d.call
-		}
+		counts[c.Differences[i].Change]++
 		if err := diag.JSONLine(w, struct {
 			Kind string `json:"kind"`
 			*Difference
-			Facts *Call `json:"facts,omitempty"` // of a call that was added or removed
-		}{"difference", d, call}); err != nil {
+		}{"difference", &c.Differences[i]}); err != nil {
 			return err
 		}
 	}
@@ -322,7 +310,7 @@ func (c *Comparison) JSON(w io.Writer) error {
 // headings are those of the risks, with their signs.
 var (
 	headings = map[Risk]string{
-		Destroys: "May destroy what it didn't", Leaves: "Changes what leaves the machine",
+		Destroys: "Changes what is destroyed, or may be", Leaves: "Changes what leaves the machine",
 		Unasked: "No longer asks a person", "": "Other differences",
 	}
 	signs = map[Risk]string{Destroys: "▲", Leaves: "↗", Unasked: "✋"}
@@ -358,7 +346,7 @@ func (d *Difference) about() string {
 	}
 	words += at(d.At)
 	if d.In != "" {
-		words += " in " + diag.Escape(d.In) + ", which " + diag.Escape(d.by) + " runs"
+		words += " in " + diag.Escape(d.In)
 	}
 	return words
 }
@@ -371,8 +359,8 @@ func (d *Difference) rows() (all Rows) {
 	case d.Old != nil || d.New != nil:
 		text := wording.Cut(d.Old.text(), longest) + " → " + wording.Cut(d.New.text(), longest)
 		all = Rows{row(d.What, d.Path, text)}
-	case d.Of == ItemCall:
-		for _, one := range body(d.call) {
+	case d.Facts != nil:
+		for _, one := range body(d.Facts) {
 			all = append(all, Row{Text: wording.Cut(one.Text, longest)})
 		}
 	}

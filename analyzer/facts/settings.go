@@ -16,8 +16,7 @@ func (g *gatherer) tool(t *plan.Tool) Tool {
 	use := &plan.Call{Use: plan.Use{ToolName: t.Name, Tool: t, Activity: t.Activity, Delegate: t.Delegate}}
 	tool := Tool{Name: t.Name, Description: g.shown(t.Description), At: place(cmp.Or(t.NameNode, t.Node)),
 		Effect: effects.Of(g.plan, use, nil), Runs: g.execution(use)}
-	if t.Parameters != nil {
-		parameters := t.Parameters.Raw()
+	if parameters := raw(t.Parameters); parameters != nil {
 		if all, ok := parameters.(map[string]any); ok { // the schema may be the tool itself
 			all = maps.Clone(all)
 			maps.DeleteFunc(all, func(key string, value any) bool {
@@ -55,7 +54,7 @@ func given(all map[string]any) map[string]any {
 	return all
 }
 
-// settings are what else of a document decides what happens.
+// settings are what else of a document decides what happens, less what is so by default.
 func (g *gatherer) settings() map[string]Literal {
 	p := g.plan
 	schemas, advisors, instances := map[string]any{}, map[string]any{}, map[string]any{}
@@ -66,32 +65,29 @@ func (g *gatherer) settings() map[string]Literal {
 		advisors[a.ID] = a.Node.Value()
 	}
 	for _, one := range p.Instances {
-		instances[one.ID] = beginning(one.Input, one.State, one.Data, one.Errors, one.InputSchema, one.StateSchema)
+		instances[one.ID] = beginning(&one.Values)
+	}
+	defaults := map[string]any{"writes": plan.Last.String(), "terminate": plan.TerminateOutput, "mode": plan.Eager}
+	isDefault := func(key string, value any) bool {
+		return value == defaults[key] ||
+			slices.Contains([]string{"null", `""`, "0", "[]", "{}"}, string(Compact(value)))
 	}
 	limits := map[string]any{
 		"ticks": p.Limits.Ticks, "calls": p.Limits.Calls, "parallel": p.Limits.Parallel,
 		"tokens": p.Limits.Tokens, "cost": p.Limits.Cost, "time": p.Limits.Time.Seconds(),
 	}
-	maps.DeleteFunc(limits, empty)
+	maps.DeleteFunc(limits, isDefault)
 	all := map[string]any{
 		"description": p.Description, "version": p.Version, "dataSchemas": schemas, "limits": limits,
-		"advisors": advisors, "messages": messages(p.Root), "instances": instances, "activities": g.unused(),
+		"advisors": advisors, "messages": messages(p.Root), "instances": instances, "activities": unused(p),
+		"writes": p.Writes.String(), "terminate": p.Terminate, "mode": p.Mode,
 	}
-	if p.Writes != plan.Last {
-		all["writes"] = p.Writes.String()
-	}
-	if p.Terminate != plan.TerminateOutput {
-		all["terminate"] = p.Terminate
-	}
-	if p.Mode != plan.Eager {
-		all["mode"] = p.Mode
-	}
-	maps.DeleteFunc(all, empty)
+	maps.DeleteFunc(all, isDefault)
 	if p.Advice != (plan.Advice{}) && len(advisors) > 0 {
 		all["advice"] = p.Advice
 	}
 	maps.Copy(all, given(map[string]any{"opinions": p.Opinions.Value(), "outputSchema": raw(p.OutputSchema)}))
-	maps.Copy(all, beginning(p.Input, p.State, p.Data, p.Errors, p.InputSchema, p.StateSchema))
+	maps.Copy(all, beginning(&p.Values))
 	literals := make(map[string]Literal, len(all))
 	for key, value := range all {
 		literals[key] = g.literal(value)
@@ -99,18 +95,17 @@ func (g *gatherer) settings() map[string]Literal {
 	return literals
 }
 
-// empty reports whether a document says nothing by a value.
-func empty(_ string, value any) bool {
-	return slices.Contains([]string{"null", `""`, "0", "[]", "{}"}, string(Compact(value)))
-}
-
 // beginning is what a run, or an instance of it, begins with.
-func beginning(input, state any, data map[string]any, errors []any, inputs, states *schema.Schema) map[string]any {
-	all := map[string]any{"data": data, "errors": errors}
-	maps.DeleteFunc(all, empty)
-	maps.Copy(all, given(map[string]any{"input": input, "state": state, "inputSchema": raw(inputs),
-		"stateSchema": raw(states)}))
-	return all
+func beginning(v *plan.Values) map[string]any {
+	all := map[string]any{"input": v.Input, "state": v.State, "inputSchema": raw(v.InputSchema),
+		"stateSchema": raw(v.StateSchema)}
+	if len(v.Data) > 0 {
+		all["data"] = v.Data
+	}
+	if len(v.Errors) > 0 {
+		all["errors"] = v.Errors
+	}
+	return given(all)
 }
 
 // messages are those of a context that only a model reads.
@@ -118,10 +113,7 @@ func messages(root *source.Node) (texts []any) {
 	if root == nil {
 		return nil
 	}
-	if within := root.Get("context"); within != nil {
-		root = within
-	}
-	for _, m := range root.Items {
+	for _, m := range cmp.Or(root.Get("context"), root).Items {
 		if kind := m.Get("type").AsText(); kind == "text" || kind == "meta" {
 			texts = append(texts, m.Value())
 		}
@@ -131,19 +123,18 @@ func messages(root *source.Node) (texts []any) {
 
 // unused are definitions of the document that no tool and no call names: another plan of the same tools
 // may.
-func (g *gatherer) unused() map[string]any {
-	p := g.plan
-	activities := map[string]any{}
-	for name, a := range p.Activities {
-		if a.Node != nil && a.Origin == plan.Document {
-			activities[name] = a.Node.Value()
-		}
-	}
+func unused(p *plan.Plan) map[string]any {
+	used, activities := map[string]bool{}, map[string]any{}
 	for _, t := range p.Tools {
-		delete(activities, t.Activity)
+		used[t.Activity] = true
 	}
 	for _, c := range p.Calls {
-		delete(activities, c.Activity)
+		used[c.Activity] = true
+	}
+	for name, a := range p.Activities {
+		if a.Node != nil && a.Origin == plan.Document && !used[name] {
+			activities[name] = a.Node.Value()
+		}
 	}
 	return activities
 }

@@ -149,3 +149,21 @@ func (b *Bound) limit(n float64) {
 		b.Most = &n
 	}
 }
+
+// A namedBound is one of the worst case.
+type namedBound struct {
+	name string
+	Bound
+}
+
+func (w *Worst) bounds() []namedBound {
+	return []namedBound{{"calls", w.Calls}, {"tries", w.Tries}, {"ticks", w.Ticks}, {"cost", w.Cost},
+		{"seconds", w.Time}}
+}
+
+func (b Bound) values() []Value {
+	if b.Most == nil {
+		return literals("unbounded")
+	}
+	return literals(*b.Most)
+}
