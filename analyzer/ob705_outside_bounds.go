@@ -63,12 +63,8 @@ func unlisted(p *Pass, only *policy.Only, call *plan.Call) {
 	if name == "" {
 		return
 	}
-	at := call.ToolNode
-	if n := call.Node.Get("_activity"); n != nil && name != call.ToolName {
-		at = n
-	}
-	p.ReportCall(call, at.Span(), "%q isn't among the tools that there may be: the policy's rule %q lists those",
-		name, only.Name).
+	p.ReportCall(call, call.ToolNode.Span(),
+		"%q isn't among the tools that there may be: the policy's rule %q lists those", name, only.Name).
 		Advise("call one of %s", analysis.QuotedNames(only.Tools)).
 		Note(only.Node.Span().Head(), "the rule is here")
 }

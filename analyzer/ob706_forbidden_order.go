@@ -238,9 +238,6 @@ func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 	f := p.ReportCall(m.call, m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says,
 		analysis.Quote(c.Name), c.Says()).Advise("%s", help)
 	f.Witness = Branch{Branch: m.branch}
-	for _, other := range m.earlier[:min(len(m.earlier), analysis.MaxShown)] {
-		f.Note(other.ToolNode.Span(), "%q is here", other.Name)
-	}
 	f.Note(c.Node.Span().Head(), "the rule is here")
 	if !m.certain {
 		f.Message += "; whether that happens isn't known, so a run refuses the call if it does"

@@ -87,9 +87,11 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 		if mark != "{" && strings.HasSuffix(n.Text[start:end], "}}") {
 			end--
 		}
+		name = strings.Trim(name, "*?&#/+.;") // the operators of RFC 6570's other levels
 		text := n.Text[start:end]
 		foreign := mark == "$" || mark == "{" || strings.Contains(text, "{ ") // somebody else's templates
 		ref, err := reference.Parse(string(expression.Mark) + name)
+		isPart := err == nil && len(ref.Path) > 0 && known.Declares(ref.Kind)
 		isReference := err == nil && isKnownKind(ref) && (!foreign || a.HTTP != nil)
 		help, instead := "", ""
 		switch {
@@ -98,6 +100,8 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 			help, instead = "write {$NAME} for an environment variable", "{$"+name+"}"
 		case isReference:
 			help = parametersAlone
+		case isPart && !foreign:
+			help, name = "a text can't insert a part of a parameter: give the tool a parameter for it", ref.Kind
 		case !known.Declares(name), foreign && !(places && kinds.Ignores(a, name)), places && kinds.IsParameter(text):
 			continue // it means something else
 		case !places:
