@@ -67,12 +67,12 @@ func shorten(s string, limit int) string {
 	return string(r[:limit-1-tail]) + "…" + string(r[n-tail:])
 }
 
-// htmlEscaper makes text fit for Graphviz's HTML-like labels. These are XML in
-// whose text a backslash begins an escape: \N would be the node's name.
-var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", `\`, `\\`)
-
-// dotEscaper makes text fit for quotes of DOT's. In tooltips entities are read once, and then escapes twice.
-var dotEscaper = strings.NewReplacer(`\`, `\\\\`, `"`, `\"`, "&", "&amp;", "\n", `\n`)
+// labelDOT makes text fit for a quoted label of DOT's, and tipDOT for a tooltip, whose escapes are read twice. Entities
+// are read once in both.
+var (
+	labelDOT = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;", "\n", `\n`)
+	tipDOT   = strings.NewReplacer(`\`, `\\\\`, `"`, `\"`, "&", "&amp;", "\n", `\n`)
+)
 
 // escapeMermaid makes text fit for a quoted label of Mermaid's. Everything but
 // letters, digits and harmless marks becomes #N;, Mermaid's own escape: quotes

@@ -1,7 +1,6 @@
 package dot
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,17 +12,14 @@ func (v View) DOT() string {
 	var b strings.Builder
 	b.WriteString("digraph plan {\n")
 	fmt.Fprintf(&b, "  graph [rankdir=TB, nodesep=0.4, ranksep=0.55, pad=0.25, "+fontDOT+
-		", fontsize=11, fontcolor=%q", muted)
-	if head := v.headRows(maxNote); len(head) > 0 {
-		fmt.Fprintf(&b, ", labelloc=t, labeljust=l, label=<%s%s >", headDOT.label(head, true), headDOT.end)
-	}
-	b.WriteString("]\n")
+		", fontsize=11, fontcolor=%q, labelloc=t, labeljust=l, label=%s]\n", muted,
+		quoteDOT(linesOf(v.headRows(maxNote)), `\l`))
 	b.WriteString("  node [shape=box, style=\"rounded,filled\", margin=\"0.16,0.09\", " + fontDOT + ", fontsize=12]\n")
 	fmt.Fprintf(&b, "  edge [arrowsize=0.7, "+fontDOT+", fontsize=10, color=%q, fontcolor=%q]\n", line, muted)
 	v.framed(&b, v.nodeDOT, func(number int, name string) string {
 		return fmt.Sprintf(
-			"subgraph cluster_%d { graph [style=\"rounded\", color=%q, labelloc=t, labeljust=l, label=<%s>]",
-			number, frameLine, linesDOT(wrapped(name, maxLabel)))
+			"subgraph cluster_%d { graph [style=\"rounded\", color=%q, labelloc=t, labeljust=l, label=%s]",
+			number, frameLine, quoteDOT(wrapped(name, maxLabel), `\l`))
 	}, "}")
 	for i := range v.Edges {
 		b.WriteString("  " + v.edgeDOT(&v.Edges[i]) + "\n")
@@ -34,24 +30,18 @@ func (v View) DOT() string {
 
 const fontDOT = `fontname="Helvetica,Arial,sans-serif"`
 
-// linesDOT makes a label of lines, which can't be empty.
-func linesDOT(lines []string) string {
-	return cmp.Or(strings.ReplaceAll(htmlEscaper.Replace(strings.Join(lines, "\n")), "\n", "<BR/>"), " ")
+// quoteDOT makes a label of lines, each with an end.
+func quoteDOT(lines []string, end string) string {
+	text := ""
+	for _, line := range lines {
+		text += labelDOT.Replace(line) + end
+	}
+	return `"` + text + `"`
 }
 
 var shapesDOT = map[Kind]string{
 	Input: ovalDOT, Initial: ovalDOT, Output: ovalDOT, Folded: "peripheries=2",
 }
-
-// How the drawing, boxes and lines are labelled.
-var (
-	headDOT = markup{linesDOT, `<BR ALIGN="LEFT"/>`, map[string]string{"legend": "<I>%[1]s</I>",
-		"title": `<FONT POINT-SIZE="14" COLOR="` + ink + `"><B>%[1]s</B></FONT>`}}
-	boxDOT = markup{linesDOT, "<BR/>", map[string]string{"name": "<B>%[1]s</B>",
-		"detail": `<FONT POINT-SIZE="10" COLOR="` + muted + `">%[1]s</FONT>`,
-		"mark":   `<FONT POINT-SIZE="10" COLOR="%[2]s"><B>%[1]s</B></FONT>`}}
-	lineDOT = markup{linesDOT, "<BR/>", map[string]string{"condition": "<I>%[1]s</I>", "mark": "<B>%[1]s</B>"}}
-)
 
 const ovalDOT = `shape=oval, style=filled, height=0.36, margin="0.1,0.03"`
 
@@ -61,7 +51,7 @@ func (v *View) nodeDOT(n *Node) string {
 		shape = `style="rounded,filled,dashed"`
 	}
 	return n.ID + attributesDOT(
-		"label=<"+boxDOT.label(v.boxRows(n, maxLabel, maxDetail), n.Count > 0)+">",
+		"label="+quoteDOT(linesOf(v.boxRows(n, maxLabel, maxDetail)), `\n`),
 		fmt.Sprintf("fillcolor=%q, color=%q, fontcolor=%q", look.fill, look.line, look.text),
 		look.penDOT(), shape, tooltipDOT(v.tip(n)))
 }
@@ -72,8 +62,8 @@ func (v *View) edgeDOT(e *Edge) string {
 	if look.dash != "" {
 		dash = "style=" + look.dash
 	}
-	if label = lineDOT.label(v.edgeRows(e), true); label != "" {
-		label = "label=< " + strings.ReplaceAll(label, "<BR/>", " <BR/> ") + " >" // blanks keep the words off the line
+	if lines := linesOf(v.edgeRows(e)); len(lines) > 0 {
+		label = "label=" + quoteDOT(lines, `\n`)
 	}
 	if look.line != line {
 		colour = fmt.Sprintf("color=%q, fontcolor=%q", look.line, look.text)
@@ -99,5 +89,5 @@ func tooltipDOT(tip string) string {
 	if tip == "" {
 		return ""
 	}
-	return `tooltip="` + dotEscaper.Replace(tip) + `"`
+	return `tooltip="` + tipDOT.Replace(tip) + `"`
 }

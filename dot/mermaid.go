@@ -36,7 +36,7 @@ func (v View) mermaid(brief bool) string {
 	b := &flowchart{View: &v, brief: brief}
 	b.WriteString("---\nconfig:\n  flowchart:\n    wrappingWidth: 760\n---\nflowchart TD\n")
 	b.framed(&b.Builder, b.box, func(number int, name string) string {
-		return fmt.Sprintf("subgraph g%d [%s]", number, quoteMermaid(linesMermaid(rows(name, maxLabel))))
+		return fmt.Sprintf("subgraph g%d [%s]", number, quoteMermaid(rows(name, maxLabel)))
 	}, "end")
 	for i := range v.Edges {
 		b.edge(i)
@@ -50,13 +50,13 @@ func (v View) mermaid(brief bool) string {
 
 // note writes the notes about the whole above what nothing else leads to.
 func (b *flowchart) note() {
-	head := headMermaid.label(b.headRows(mermaidNote), true)
-	if head == "" {
+	head := linesOf(b.headRows(mermaidNote))
+	if len(head) == 0 {
 		return
 	}
 	// in the theme's colour
 	fmt.Fprintf(b, "  note0[%s]:::obNote\n  classDef obNote fill:none,stroke:none\n",
-		quoteMermaid("<small>"+head+"</small>"))
+		quoteMermaid(head))
 	for i, n := range b.Nodes {
 		if !slices.ContainsFunc(b.Edges, func(e Edge) bool { return e.To == i }) {
 			fmt.Fprintf(b, "  note0 ~~~ %s\n", n.ID)
@@ -65,30 +65,21 @@ func (b *flowchart) note() {
 	}
 }
 
-func linesMermaid(lines []string) string {
-	for i := range lines {
-		lines[i] = escapeMermaid(lines[i])
+// quoteMermaid makes a label of lines, in an element inside which Mermaid doesn't read text as Markdown.
+func quoteMermaid(lines []string) string {
+	var escaped []string
+	for _, line := range lines {
+		escaped = append(escaped, escapeMermaid(line))
 	}
-	return strings.Join(lines, "<br/>")
+	return `"<div>` + strings.Join(escaped, "<br/>") + `</div>"`
 }
-
-// quoteMermaid makes a label of marked-up text, in an element inside which Mermaid doesn't
-// read text as Markdown.
-func quoteMermaid(s string) string { return `"<div>` + s + `</div>"` }
 
 var shapes = map[Kind][2]string{
 	Call: {"[", "]"}, Effect: {"[", "]"}, Latent: {"[", "]"}, Folded: {"[[", "]]"}, Missing: {"(", ")"},
 	Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},
 }
 
-// How the drawing, boxes and lines are labelled.
-var (
-	headMermaid = markup{linesMermaid, "<br/>", map[string]string{"title": "<b>%[1]s</b>"}}
-	boxMermaid  = markup{linesMermaid, "<br/>", map[string]string{"name": "<b>%[1]s</b>",
-		"detail": "<small>%[1]s</small>", "mark": "<b><font color='%[2]s'>%[1]s</font></b>"}}
-	lineMermaid = markup{lines: linesMermaid, end: "<br/>"}
-	dashes      = map[string]string{"dashed": ",stroke-dasharray:6 4", "dotted": ",stroke-dasharray:3 3"}
-)
+var dashes = map[string]string{"dashed": ",stroke-dasharray:6 4", "dotted": ",stroke-dasharray:3 3"}
 
 func (b *flowchart) box(n *Node) string {
 	all := b.boxRows(n, maxLabel, maxDetail)
@@ -104,18 +95,18 @@ func (b *flowchart) box(n *Node) string {
 		b.styles = append(b.styles, style)
 	}
 	shape := shapes[n.Kind]
-	return fmt.Sprintf("%s%s%s%s:::ob%d", n.ID, shape[0], quoteMermaid(boxMermaid.label(all, n.Count > 0)), shape[1],
+	return fmt.Sprintf("%s%s%s%s:::ob%d", n.ID, shape[0], quoteMermaid(linesOf(all)), shape[1],
 		class)
 }
 
 func (b *flowchart) edge(i int) {
-	e, arrow, label := &b.Edges[i], "-->", ""
+	e, arrow := &b.Edges[i], "-->"
 	look := b.edgeLook(e)
 	if look.dash != "" {
 		arrow = "-.->"
 	}
-	if label = lineMermaid.label(b.edgeRows(e), true); label != "" && !b.brief {
-		arrow += "|" + quoteMermaid(label) + "|"
+	if lines := linesOf(b.edgeRows(e)); len(lines) > 0 && !b.brief {
+		arrow += "|" + quoteMermaid(lines) + "|"
 	}
 	fmt.Fprintf(b, "  %s %s %s\n", b.Nodes[e.From].ID, arrow, b.Nodes[e.To].ID)
 	if look.line != line || look.dash == "dotted" {

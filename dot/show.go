@@ -2,7 +2,6 @@ package dot
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,24 +78,12 @@ func (v *View) headRows(width int) (out []row) {
 	return out
 }
 
-// A markup is how a format writes labels.
-type markup struct {
-	lines func([]string) string // makes a text of lines
-	end   string                // between two rows
-	kinds map[string]string     // by kind of row: a format of its text and the colour of its tone
-}
-
-// label writes rows. The name of what isn't calls is plain.
-func (m markup) label(all []row, isCall bool) string {
-	var out []string
+// linesOf are the lines of rows.
+func linesOf(all []row) (lines []string) {
 	for _, r := range all {
-		text := m.lines(r.lines)
-		if format := m.kinds[r.kind]; format != "" && (isCall || r.kind != "name") {
-			text = fmt.Sprintf(format, text, r.tone.colour)
-		}
-		out = append(out, text)
+		lines = append(lines, r.lines...)
 	}
-	return strings.Join(out, m.end)
+	return lines
 }
 
 // edgeRows are the texts beside an edge: on which condition it is taken, and with View.Detail all that is known of

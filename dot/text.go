@@ -49,10 +49,7 @@ func (v View) Text() string {
 
 // line is a node in one line.
 func (v *View) line(n *Node) string {
-	var words []string
-	for _, r := range v.boxRows(n, maxTip, maxTip) {
-		words = append(words, r.lines...)
-	}
+	words := linesOf(v.boxRows(n, maxTip, maxTip))
 	if n.Frame != "" {
 		words = append(words, inOne(n.Frame))
 	}

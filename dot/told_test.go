@@ -44,7 +44,7 @@ activities:
 			t.Errorf("%s: not one %s:\n%s", form, class, drawn)
 		}
 	}
-	if told := v.DOT(); strings.Count(told, "<B>warning OB607</B>") != 2 || !strings.Contains(told, "▲: destroys") {
+	if told := v.DOT(); strings.Count(told, `\nwarning OB607\n"`) != 2 || !strings.Contains(told, "▲: destroys") {
 		t.Errorf("no warning in two boxes, or no sign in the legend:\n%s", told)
 	}
 

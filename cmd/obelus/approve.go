@@ -18,7 +18,7 @@ import (
 type signing struct {
 	Format    string `flag:"--format text|markdown|json: how what the plan does is shown"`
 	Approval  string `flag:"--approval FILE: the approval [plan.approval.json beside plan.yaml]"`
-	Key       string `flag:"--key KEY: the key that signs, a file or one of the SSH agent [the agent's only one]"`
+	Key       string `flag:"--key FILE: the key that signs; of a key in the SSH agent, its public key"`
 	Unsigned  bool   `flag:"--unsigned: write the approval without a signature"`
 	Signature string `flag:"--signature FILE: add a signature of --payload by ssh-keygen -n obelus-plan"`
 	Payload   bool   `flag:"--payload: print what signatures cover, and do nothing else"`

@@ -65,7 +65,7 @@ func TestApproveAsksOnATerminal(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#approval: the keys of a real SSH agent sign, and several are told apart.
+// EXECUTION.md#approval: the keys of a real SSH agent sign.
 func TestApproveWithAnAgent(t *testing.T) {
 	for _, tool := range []string{"ssh-agent", "ssh-add", "ssh-keygen"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -121,13 +121,7 @@ func TestApproveWithAnAgent(t *testing.T) {
 		if err := os.WriteFile("signers", []byte(strings.Join(signers, "")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		args := []string{"approve", plan, "--yes", "--signers", "signers"}
-		if len(signers) > 1 {
-			if _, stderr, status := obelus(strings.NewReader(""), args...); status != statusError || !strings.Contains(stderr, "the SSH agent holds "+fmt.Sprint(len(signers))+" keys") {
-				t.Errorf("no key is named: %s", stderr)
-			}
-			args = append(args, "--key", kind+".pub")
-		}
+		args := []string{"approve", plan, "--yes", "--signers", "signers", "--key", kind + ".pub"}
 		if _, stderr, status := obelus(strings.NewReader(""), args...); status != statusOK {
 			t.Errorf("%s: %s", kind, stderr)
 		}
@@ -135,7 +129,7 @@ func TestApproveWithAnAgent(t *testing.T) {
 			t.Errorf("%s: %s%s", kind, stdout, stderr)
 		}
 	}
-	if _, stderr, status := obelus(strings.NewReader(""), "approve", plan, "--yes", "--key", "nobody"); status != statusError || !strings.Contains(stderr, "doesn't hold the key") {
+	if _, stderr, status := obelus(strings.NewReader(""), "approve", plan, "--yes", "--key", "nobody"); status != statusError || !strings.Contains(stderr, "there is no public key \"nobody.pub\"") {
 		t.Errorf("a key that isn't there: %s", stderr)
 	}
 }

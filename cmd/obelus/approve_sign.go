@@ -8,14 +8,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
 )
 
@@ -139,62 +137,26 @@ func (a *signing) ask(again bool) error {
 	return nil
 }
 
-// findKey finds the key that signs: that of a file, or one that the SSH agent holds, by its
-// fingerprint or its comment, or its only one. obelus reads no private key: ssh-keygen signs.
-func findKey(wanted string, stderr io.Writer) (*approval.Key, error) {
-	for _, public := range []string{wanted + ".pub", wanted} {
-		if line, err := os.ReadFile(public); wanted != "" && err == nil {
-			key, err := approval.NewKey(string(line),
-				func(payload []byte) ([]byte, error) { return signWith(wanted, payload, stderr) })
-			if err != nil && public == wanted {
-				return nil, usageErr("there is no public key %q", wanted+".pub").
-					Advise("ssh-keygen -y -f %s > %[1]s.pub writes it", wanted)
-			}
-			return key, err
-		}
+// findKey is the key of a file, private or public. obelus reads no private key: ssh-keygen signs, and asks for the
+// passphrase of a locked key; where the file is a public key, the SSH agent signs.
+func findKey(name string, stderr io.Writer) (*approval.Key, error) {
+	if name == "" {
+		return nil, usageErr("no key can sign").Advise("name a key's file: --key ~/.ssh/id_ed25519; of a key in the " +
+			"SSH agent, a file of its public key (ssh-add -L)")
 	}
-	var keys []*approval.Key
-	var names []string
-	held, _ := exec.Command("ssh-add", "-L").Output()
-	for line := range strings.Lines(string(held)) {
-		key, bad := approval.NewKey(line,
-			func(payload []byte) ([]byte, error) { return signWithAgent(line, payload, stderr) })
-		if bad == nil && (wanted == "" || wanted == key.Fingerprint() || wanted == key.Comment) {
-			keys, names = append(keys, key), append(names, key.Fingerprint()+" "+key.Comment)
-		}
-	}
-	switch {
-	case len(keys) == 0:
-		return nil, usageErr("no key can sign: --key names no file, and the SSH agent doesn't hold the key").
-			Advise("name a key's file: --key ~/.ssh/id_ed25519")
-	case len(keys) > 1:
-		return nil, usageErr("the SSH agent holds %d keys: %s", len(keys), wording.And(names)).
-			Advise("say which signs with --key FINGERPRINT")
-	}
-	return keys[0], nil
-}
-
-// signWithAgent has the agent sign with a key of its own.
-func signWithAgent(line string, payload []byte, stderr io.Writer) ([]byte, error) {
-	folder, err := os.MkdirTemp("", "obelus")
+	public := strings.TrimSuffix(name, ".pub") + ".pub"
+	line, err := os.ReadFile(public)
 	if err != nil {
-		return nil, err
+		return nil, usageErr("there is no public key %q", public).
+			Advise("ssh-keygen -y -f %s > %s writes it", name, public)
 	}
-	defer os.RemoveAll(folder)
-	public := filepath.Join(folder, "key.pub")
-	if err := os.WriteFile(public, []byte(line), 0o600); err != nil {
-		return nil, err
-	}
-	return signWith(public, payload, stderr)
-}
-
-// signWith has ssh-keygen sign. It asks for the passphrase of a locked key itself.
-func signWith(file string, payload []byte, stderr io.Writer) ([]byte, error) {
-	keygen := exec.Command("ssh-keygen", "-Y", "sign", "-q", "-n", approval.Namespace, "-f", file)
-	keygen.Stdin, keygen.Stderr = bytes.NewReader(payload), stderr
-	armored, err := keygen.Output()
-	if err != nil {
-		return nil, usageErr("ssh-keygen doesn't sign with %q: %v", file, err)
-	}
-	return armored, nil
+	return approval.NewKey(string(line), func(payload []byte) ([]byte, error) {
+		keygen := exec.Command("ssh-keygen", "-Y", "sign", "-q", "-n", approval.Namespace, "-f", name)
+		keygen.Stdin, keygen.Stderr = bytes.NewReader(payload), stderr
+		armored, err := keygen.Output()
+		if err != nil {
+			return nil, usageErr("ssh-keygen doesn't sign with %q: %v", name, err)
+		}
+		return armored, nil
+	})
 }

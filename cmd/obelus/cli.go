@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/catalogues"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
@@ -99,25 +98,11 @@ func (c *cli) showError(err error) {
 	}
 }
 
-// reportPanic reports a panic of our own: the place, and no stack.
+// reportPanic reports a panic of our own.
 func (c *cli) reportPanic(bug any) {
-	c.err.Print("obelus: internal error: %s\n", diag.Escape(fmt.Sprint(bug)))
-	if at := panicPlace(); at != "" {
-		c.err.Print("  at %s\n", at)
-	}
-	c.err.Print(
-		"  this is a fault in obelus and not in your plan; please report it with these lines and the plan\n")
-}
-
-// panicPlace finds the function that panicked, below the runtime's own.
-func panicPlace() string {
-	stack := string(debug.Stack())
-	for _, line := range strings.Split(stack[max(0, strings.LastIndex(stack, "\npanic(")):], "\n")[2:] {
-		if !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, "runtime.") {
-			return line[:max(0, strings.LastIndexByte(line, '('))]
-		}
-	}
-	return ""
+	c.err.Print("obelus: internal error: %s\n%s\n"+
+		"  this is a fault in obelus and not in your plan; please report it with these lines and the plan\n",
+		diag.Escape(fmt.Sprint(bug)), debug.Stack())
 }
 
 // newReading reads documents as the global flags say, and reports which configurations it ignores.

@@ -330,16 +330,13 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, fmt.Errorf("no space left") }
 
-// A fault of our own is a short report with status 2, and no stack.
+// A fault of our own is a report with its stack, and status 2.
 func TestPanicsAreConfessed(t *testing.T) {
 	var words strings.Builder
 	status := run(context.Background(), []string{"check", "-"}, panickyReader{}, io.Discard, &words)
 	said := words.String()
 	if status != statusError || !strings.Contains(said, "internal error: out of luck") || !strings.Contains(said, "panickyReader.Read") {
 		t.Errorf("status %d, %s", status, said)
-	}
-	if strings.Contains(said, "goroutine") || strings.Count(said, "\n") > 4 {
-		t.Errorf("the report isn't short:\n%s", said)
 	}
 }
 

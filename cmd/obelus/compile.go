@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
@@ -79,23 +78,6 @@ func (o *compiling) digest(p *plan.Plan) (text []byte, err error) {
 	return []byte(lines), nil
 }
 
-// A demanded is a flag that takes a digest.
-type demanded string
-
-func (d *demanded) String() string { return string(*d) }
-func (d *demanded) Type() string   { return "sha256:…" }
-
-var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-
-func (d *demanded) Set(value string) error {
-	if !digestForm.MatchString(value) {
-		return usageErr("expected sha256: and 64 hexadecimal digits").
-			Advise("\"obelus compile --digest\" prints that of a plan")
-	}
-	*d = demanded(value)
-	return nil
-}
-
 // faultyPlan shows what keeps a plan from going further, and ends the command.
 func (c *cli) faultyPlan(p *project.Program, format string, status ending) error {
 	c.show(p.Findings, format)
@@ -120,23 +102,13 @@ func (c *cli) writeAs(mode os.FileMode, output string, text []byte) error {
 		}
 		return nil
 	}
-	if terminal.Seen(c.out) {
-		text = forTerminal(text)
+	if terminal.Seen(c.out) { // which would act on some characters
+		lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+		for i, line := range lines {
+			lines[i] = diag.EscapeJSON(line)
+		}
+		text = append(bytes.Join(lines, []byte("\n")), '\n')
 	}
 	_, err := c.out.Write(text)
 	return err
-}
-
-// forTerminal is a result without anything that a terminal would act on, and with an
-// end of its last line. JSON stays the same value.
-func forTerminal(text []byte) []byte {
-	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
-	for i, line := range lines {
-		if json.Valid(line) {
-			lines[i] = diag.EscapeJSON(line)
-		} else {
-			lines[i] = []byte(diag.Escape(string(line)))
-		}
-	}
-	return append(bytes.Join(lines, []byte("\n")), '\n')
 }

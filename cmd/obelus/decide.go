@@ -20,7 +20,7 @@ type deciding struct {
 	Instance string `flag:"--instance ID: the instance whose call it is"`
 	ID       string `flag:"--id ID: answer only the question with this id, as its \"ask\" event has it"`
 	All      bool   `flag:"--all: answer all open questions, or all about a call, in the same way"`
-	Key      string `flag:"--key KEY: sign the approval with this key, a file or one of the SSH agent"`
+	Key      string `flag:"--key FILE: sign the approval with this key; of one in the SSH agent, its public key"`
 	Format   string `flag:"--format text|json: how questions are written; json is one a line"`
 }
 

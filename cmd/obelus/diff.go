@@ -22,9 +22,6 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 	if o.Format, err = o.formOf(c, o.Format); err != nil {
 		return err
 	}
-	if args[0] == "-" && args[1] == "-" && c.readers == nil {
-		return usageErr("only one of the two can be standard input")
-	}
 	var sides [2]side
 	reading := c.newReading()
 	for i, name := range args {

@@ -30,7 +30,7 @@ func (r *reporter) checkFiles(files []project.Named) error {
 			if err != nil {
 				return err
 			}
-			r.introduce(config, config.File)
+			r.introduce(config)
 			isOurs = true
 		default:
 			err := r.reading.Read(file.Name, func(d project.Document) error {
@@ -80,18 +80,18 @@ type reporter struct {
 	out      io.Writer // hides Flush, which would be called after each file
 }
 
-// introduce shows once what is wrong with a configuration, which --fix changes only where it is named.
-func (r *reporter) introduce(config *project.Configuration, named *source.File) {
+// introduce shows once what is wrong with a configuration, which --fix leaves as it is.
+func (r *reporter) introduce(config *project.Configuration) {
 	if !config.Noted {
 		config.Noted = true
 		r.detail("settings: \"%s\"", config.File)
-		r.report(outOfReach(config.Found, named), config)
+		r.report(outOfReach(config.Found, nil), config)
 	}
 }
 
 // judged shows what was found in a document.
 func (r *reporter) judged(p *project.Program, j analyzer.Judgement, own *source.File) {
-	r.introduce(p.Config, nil)
+	r.introduce(p.Config)
 	switch {
 	case j.Plan == nil:
 	case j.Plan.Form == plan.Definitions:

@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"path/filepath"
 
-	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -57,17 +55,9 @@ func (c *cli) fix(o *checking) error {
 
 // mending makes, in memory, the safe fixes of the documents of a file.
 func mending(o *checking, one project.Named) (before, after []byte, made int, err error) {
-	if before, err = o.reading.Text(one.Name); err != nil {
-		return nil, nil, 0, err
-	}
-	if filepath.Base(one.Name) == workspace.Settings {
-		if !one.Found {
-			file := source.NewFile(one.Name, before)
-			_, found := analyzer.ReadSettings(file)
-			text, fixes := diag.Apply(file, found, o.reading.Limits, nil)
-			after, made = text, len(fixes)
-		}
-		return before, after, made, nil
+	before, err = o.reading.Text(one.Name)
+	if err != nil || filepath.Base(one.Name) == workspace.Settings {
+		return before, before, 0, err
 	}
 	copied := 0
 	err = o.reading.Split(one.Name, before, func(d project.Document) error {

@@ -106,9 +106,6 @@ func addFlag(to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
 			if low, _ := strconv.ParseInt(least, 10, 64); field.Int() < low {
 				return usageErr("expected at least %s", least)
 			}
-			if high, err := strconv.ParseInt(tag.Get("most"), 10, 64); err == nil && field.Int() > high {
-				return usageErr("expected at most %d", high)
-			}
 			return nil
 		}
 	}

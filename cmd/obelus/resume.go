@@ -10,13 +10,13 @@ import (
 
 type resuming struct {
 	running
-	InFlight    string   `flag:"--in-flight ask|retry|fail: what to do with calls that were at work"`
-	Decide      string   `flag:"--decide FILE: answers: {\"call\", \"verdict\", \"params\"?, …}, one, a list or lines"`
-	RetryFailed bool     `flag:"--retry-failed: run failed calls again, and those skipped because of them"`
-	At          int      `flag:"--at TICK: begin a new run from the state in which this tick began"`
-	Planner     string   `flag:"--planner PLANNER: with --at, who writes the further ticks"`
-	Digest      demanded `flag:"--digest sha256:…: continue only with this plan and its files as they are now"`
-	Approved    bool     `flag:"--require-approval: continue only a run that began under an approval"`
+	InFlight    string `flag:"--in-flight ask|retry|fail: what to do with calls that were at work"`
+	Decide      string `flag:"--decide FILE: answers: {\"call\", \"verdict\", \"params\"?, …}, one, a list or lines"`
+	RetryFailed bool   `flag:"--retry-failed: run failed calls again, and those skipped because of them"`
+	At          int    `flag:"--at TICK: begin a new run from the state in which this tick began"`
+	Planner     string `flag:"--planner PLANNER: with --at, who writes the further ticks"`
+	Digest      string `flag:"--digest sha256:…: continue only with this plan and its files as they are now"`
+	Approved    bool   `flag:"--require-approval: continue only a run that began under an approval"`
 }
 
 func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
@@ -45,7 +45,7 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 	}
 	s, err := session.Open(path, session.ResumeOptions{
 		Host: host, Activities: c.Activities, InFlight: runtime.InFlight(o.InFlight), RetryFailed: o.RetryFailed,
-		Digest: string(o.Digest), Answers: answers, Approvers: o.of(c), RequireApproval: o.Approved,
+		Digest: o.Digest, Answers: answers, Approvers: o.of(c), RequireApproval: o.Approved,
 		Confirm: &confirm, OrStricter: !c.changed("confirm") && !o.AutoApprove,
 	})
 	switch {

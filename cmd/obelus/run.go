@@ -20,20 +20,20 @@ type starting struct {
 	concurrencyFlag
 	PlanOnly bool `flag:"--plan-only: write the plan that the planner makes, and run none of it"`
 	outputFlag
-	Planner   string   `flag:"--planner PLANNER: who writes calls: none, replay:FILE, openai:MODEL, anthropic:MODEL"`
-	Model     string   `flag:"--model MODEL: who answers latent calls: replay:FILE, openai:MODEL, anthropic:MODEL"`
-	Record    string   `flag:"--record DIR: write the model's answers (solutions.json) and each tick (tick-N.json)"`
-	Instances string   `flag:"--instances FILE.jsonl: further instances: {\"id\", \"state\"?, \"input\"?} a line"`
-	Out       string   `flag:"--out FILE.jsonl: write the result of each instance, one a line"`
-	Writes    string   `flag:"--writes plan|last|once: which writes of a path count"`
-	Terminate string   `flag:"--terminate plan|output|calls: what a planned run ends with"`
-	Continue  bool     `flag:"--continue: skip calls whose output is in the initial state"`
-	Digest    demanded `flag:"--digest sha256:…: run only this plan, and compare its files before each start"`
-	Approved  bool     `flag:"--require-approval: run the plan only as it was approved (obelus approve)"`
-	Approval  string   `flag:"--approval FILE: the approval [plan.approval.json beside plan.yaml]"`
-	Permit    string   `flag:"--permit FILE: limit the run to what FILE permits" was:"envelope"`
-	Unbounded bool     `flag:"--unbounded: don't limit what expressions compute"`
-	NoJournal bool     `flag:"--no-journal: keep no journal; the run can't be resumed"`
+	Planner   string `flag:"--planner PLANNER: who writes calls: none, replay:FILE, openai:MODEL, anthropic:MODEL"`
+	Model     string `flag:"--model MODEL: who answers latent calls: replay:FILE, openai:MODEL, anthropic:MODEL"`
+	Record    string `flag:"--record DIR: write the model's answers (solutions.json) and each tick (tick-N.json)"`
+	Instances string `flag:"--instances FILE.jsonl: further instances: {\"id\", \"state\"?, \"input\"?} a line"`
+	Out       string `flag:"--out FILE.jsonl: write the result of each instance, one a line"`
+	Writes    string `flag:"--writes plan|last|once: which writes of a path count"`
+	Terminate string `flag:"--terminate plan|output|calls: what a planned run ends with"`
+	Continue  bool   `flag:"--continue: skip calls whose output is in the initial state"`
+	Digest    string `flag:"--digest sha256:…: run only this plan, and compare its files before each start"`
+	Approved  bool   `flag:"--require-approval: run the plan only as it was approved (obelus approve)"`
+	Approval  string `flag:"--approval FILE: the approval [plan.approval.json beside plan.yaml]"`
+	Permit    string `flag:"--permit FILE: limit the run to what FILE permits" was:"envelope"`
+	Unbounded bool   `flag:"--unbounded: don't limit what expressions compute"`
+	NoJournal bool   `flag:"--no-journal: keep no journal; the run can't be resumed"`
 
 	draft recording.Draft // of --plan-only
 }
@@ -95,7 +95,7 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 			Input: input, State: state, Parallel: o.Concurrency, Continue: o.Continue, Unbounded: o.Unbounded,
 			Permit: reading.Permit,
 		},
-		Record: o.Record, Instances: o.Instances, Results: o.Out, Digest: string(o.Digest), Model: o.Model,
+		Record: o.Record, Instances: o.Instances, Results: o.Out, Digest: o.Digest, Model: o.Model,
 	}
 	if options.Confirm, options.Host, err = o.begin(c); err != nil {
 		return nil, err

@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/user"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
@@ -130,36 +128,16 @@ func (c *cli) observer(ctx context.Context, s *session.Session, format string) p
 	shown := terminal.Run{Plan: s.Program.Plan, Planned: s.Options.Planned, Journal: s.Journal(),
 		Results: s.Options.Results,
 		Joining: s.Joining(), Resumed: s.Replay}
+	if c.Quiet {
+		shown.Errors = c.err
+	}
 	switch {
 	case format != "text":
 		return session.NewEvents(c.out, s.Journal())
-	case c.Quiet:
-		return &quietly{Progress: terminal.NewRecorded(terminal.NewScreen(io.Discard), shown), out: c.out, err: c.err}
-	case s.Ended():
+	case s.Ended() || c.Quiet:
 		return terminal.NewRecorded(c.out, shown)
 	}
 	return terminal.NewProgress(ctx, c.out, shown)
-}
-
-// quietly shows only the result of a run.
-type quietly struct {
-	*terminal.Progress
-	out, err *terminal.Screen
-}
-
-func (q *quietly) End(o *runtime.Outcome) error {
-	if o == nil {
-		return nil
-	}
-	for _, e := range o.Errors {
-		q.err.Print("obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
-	}
-	if o.Status == runtime.RunStopped {
-		q.err.Print("obelus: stopped: %s\n", diag.Escape(string(o.Reason)))
-	} else if o.Output != nil {
-		q.out.Print("%s\n", terminal.Display(o.Output))
-	}
-	return q.out.Err()
 }
 
 // conclude shows how a run ended, and gives its exit status.

@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
@@ -79,36 +79,26 @@ func showVouching(c *cli, v *project.Vouching, changed []string) {
 	line("requests may go to", v.Hosts...)
 	if v.Policy != nil {
 		for _, f := range v.Policy.Root.Fields {
-			text, _ := json.Marshal(f.Value.Value()) // it was read from YAML or JSON
-			line("its "+diag.Escape(f.Key.Text)+":", string(text))
+			line("its "+diag.Escape(f.Key.Text)+":", terminal.JSON(f.Value.Value(), ""))
 		}
 	}
 	if v.Plan == nil {
 		return
 	}
-	harmless := map[string][]string{}
-	note := func(name string, h plan.Hints) {
-		for what, is := range map[string]bool{
-			"only read":                         isFlag(h.ReadOnly, true),
-			"may be repeated":                   isFlag(h.Idempotent, true),
-			"destroy nothing":                   isFlag(h.Destructive, false),
-			"reach nothing beyond this machine": isFlag(h.OpenWorld, false),
-		} {
-			if is {
-				harmless[what] = append(harmless[what], name)
-			}
+	var declared []string
+	declares := func(name string, definition *source.Node) {
+		if hints := definition.Get("annotations"); hints != nil {
+			declared = append(declared, name+" is declared "+terminal.JSON(hints.Value(), ""))
 		}
 	}
 	for name, a := range v.Plan.Activities {
-		note("activity "+name, a.Hints)
+		declares("activity "+name, a.Node)
 	}
 	for _, t := range v.Plan.Tools {
-		note("tool "+t.Name, t.Hints)
+		declares("tool "+t.Name, t.Node)
 	}
-	for _, what := range slices.Sorted(maps.Keys(harmless)) {
-		slices.Sort(harmless[what])
-		line("these "+what+":", harmless[what]...)
+	slices.Sort(declared)
+	for _, one := range declared {
+		c.out.Print("  %s\n", diag.Escape(one))
 	}
 }
-
-func isFlag(hint *bool, value bool) bool { return hint != nil && *hint == value }

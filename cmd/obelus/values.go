@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
@@ -25,15 +24,6 @@ type concurrencyFlag struct {
 func (g *given) withValues(
 	c *cli, r *project.Reader, name string,
 ) (p *project.Program, input, state map[string]any, err error) {
-	files := slices.Concat([]string{name}, r.Activities, r.Policies)
-	for _, text := range slices.Concat(g.Inputs, g.States) {
-		files = append(files, strings.TrimPrefix(text, "@"))
-	}
-	files = slices.DeleteFunc(files, func(name string) bool { return name != "-" })
-	if len(files) > 1 {
-		return nil, nil, nil, usageErr("standard input can be read only once: %d things ask for it", len(files)).
-			Advise("give all but one of them as files")
-	}
 	if p, err = c.prepared(name, r); err != nil {
 		return nil, nil, nil, err
 	}

@@ -60,7 +60,7 @@ func (d *layering) route(i int, tops, heights, over []int, placed *Placed) Route
 	var knots []Point
 	for at, v := range way {
 		layer := d.vertices[v].layer
-		x, top, bottom := d.x[v]+d.port(i, at), tops[layer], tops[layer]+heights[layer]
+		x, top, bottom := d.x[v], tops[layer], tops[layer]+heights[layer]
 		enter := top - over[layer]
 		if at == 0 {
 			enter = placed.Nodes[v].Y + placed.Nodes[v].Height

@@ -26,10 +26,9 @@ type layering struct {
 	upwards  []bool  // by edge: it leads from the lower end to the upper one
 	first    []int   // by cluster: its layers
 	last     []int
-	x        []int    // by vertex
-	variable []int    // by vertex: one that has the same x
-	sides    []int    // by cluster: where its left and right sides are, at 2c and 2c+1
-	ports    [][2]int // by edge: how far from the x of its vertex its upper and its lower end are
+	x        []int // by vertex
+	variable []int // by vertex: one that has the same x
+	sides    []int // by cluster: where its left and right sides are, at 2c and 2c+1
 }
 
 // Place lays a graph out.
@@ -44,7 +43,6 @@ func Place(g Graph) Placed {
 	d.rank()
 	d.lead()
 	d.arrange()
-	d.findPorts()
 	d.straighten()
 	return d.draw()
 }

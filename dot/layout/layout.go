@@ -78,7 +78,6 @@ const (
 	edgeGap  = 14   // where one of them is the way of an edge
 	layerGap = 34   // one above the other
 	inset    = 12   // between a cluster and what is in it
-	portGap  = 12   // between edges of one node
 	rowWidth = 1100 // of nodes that no edge joins
 )
 

@@ -1,10 +1,5 @@
 package layout
 
-import (
-	"cmp"
-	"slices"
-)
-
 // A token is what is in a layer from the left to the right: a vertex, or the left or right side of a cluster.
 type token struct {
 	variable    int // that is its x
@@ -91,7 +86,7 @@ func (d *layering) solve() bool {
 			// Where an edge enters a cluster at its top, its title stands to the left.
 			if c := d.vertices[to].cluster; c > 0 && d.first[c] == d.vertices[to].layer {
 				width := d.Clusters[c].TitleWidth + 2*inset
-				gaps = append(gaps, gap{d.side(c), d.variable[to], max(0, width-d.port(i, at))})
+				gaps = append(gaps, gap{d.side(c), d.variable[to], width})
 			}
 			if d.variable[from] == d.variable[to] {
 				continue
@@ -102,7 +97,7 @@ func (d *layering) solve() bool {
 					weight *= 2
 				}
 			}
-			springs = append(springs, spring{d.variable[from], d.variable[to], d.port(i, at-1) - d.port(i, at), weight})
+			springs = append(springs, spring{d.variable[from], d.variable[to], 0, weight})
 		}
 	}
 	s, solvable := newSolver(d.side(len(d.Clusters)), gaps, springs)
@@ -115,38 +110,4 @@ func (d *layering) solve() bool {
 	}
 	d.sides = s.pos[len(d.vertices):]
 	return true
-}
-
-// port is how far from the x of its vertex an edge passes there: edges of one
-// node end beside each other in the order in which they leave.
-func (d *layering) port(i, at int) int {
-	v := d.ways[i][at]
-	if !d.isNode(v) {
-		return 0
-	}
-	return d.ports[i][min(at, 1)]
-}
-
-// findPorts spreads the edges of each node along its upper and its lower side.
-func (d *layering) findPorts() {
-	d.ports = make([][2]int, len(d.Edges))
-	type end struct{ edge, at, next int }
-	out := make([][2][]end, len(d.Nodes))
-	for i := range d.Edges {
-		if way := d.ways[i]; len(way) > 0 {
-			from, to := way[0], way[len(way)-1]
-			out[from][0] = append(out[from][0], end{i, 0, d.at[way[1]]})
-			out[to][1] = append(out[to][1], end{i, 1, d.at[way[len(way)-2]]})
-		}
-	}
-	for v := range out {
-		for _, side := range out[v] {
-			slices.SortStableFunc(side, func(a, b end) int { return cmp.Compare(a.next, b.next) })
-			room := max(0, d.Nodes[v].Width-24)
-			for k, e := range side {
-				step := min(portGap*max(1, len(side)-1), room)
-				d.ports[e.edge][e.at] = (2*k - len(side) + 1) * step / (2 * max(1, len(side)-1))
-			}
-		}
-	}
 }

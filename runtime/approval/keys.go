@@ -11,19 +11,18 @@ import (
 // A Key signs approvals. Its private part is held elsewhere: by an SSH agent or in a file that
 // ssh-keygen reads.
 type Key struct {
-	Comment string
-	public  ssh.PublicKey
-	sign    func(payload []byte) ([]byte, error)
+	public ssh.PublicKey
+	sign   func(payload []byte) ([]byte, error)
 }
 
 // NewKey is the key of a line as "ssh-add -L" and the file of a public key have it. To sign is to
 // make an armored SSH signature over a payload in [Namespace], as "ssh-keygen -Y sign" does.
 func NewKey(line string, sign func(payload []byte) ([]byte, error)) (*Key, error) {
-	public, comment, _, err := publicKey(line)
+	public, _, err := publicKey(line)
 	if err != nil {
 		return nil, diag.NewError(ErrUnknownKey, "%w", err)
 	}
-	return &Key{comment, public, sign}, nil
+	return &Key{public, sign}, nil
 }
 
 // Fingerprint names the key as OpenSSH does.

@@ -74,7 +74,7 @@ func readSigner(line string) (s signerLine, err error) {
 		}
 	}
 	var options []string
-	if s.key, _, options, err = publicKey(line); err != nil {
+	if s.key, options, err = publicKey(line); err != nil {
 		return s, err
 	}
 	if written := strings.Join(options, ","); written != "" &&
@@ -92,12 +92,12 @@ func readSigner(line string) (s signerLine, err error) {
 	return s, nil
 }
 
-func publicKey(line string) (key ssh.PublicKey, comment string, options []string, err error) {
-	if key, comment, options, _, err = ssh.ParseAuthorizedKey([]byte(line)); err != nil {
-		return nil, "", nil,
+func publicKey(line string) (key ssh.PublicKey, options []string, err error) {
+	if key, _, options, _, err = ssh.ParseAuthorizedKey([]byte(line)); err != nil {
+		return nil, nil,
 			errors.New("there is no key that is understood; expected options, the type of a key, and the key in base64")
 	}
-	return key, comment, options, bare(key)
+	return key, options, bare(key)
 }
 
 func bare(key ssh.PublicKey) error {
@@ -194,7 +194,7 @@ func ReadRevoked(name string, text []byte) (Revoked, error) {
 	}
 	r := Revoked{}
 	return r, eachLine(name, text, func(line string) error {
-		key, _, options, err := publicKey(line)
+		key, options, err := publicKey(line)
 		if err == nil && options != nil {
 			err = errors.New("a key that is revoked has no options")
 		}

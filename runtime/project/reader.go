@@ -176,6 +176,9 @@ func (r *Reader) text(name string) ([]byte, error) {
 		err = nil
 	case name == "-":
 		text, err = io.ReadAll(io.LimitReader(r.Stdin, int64(most)+1))
+		ended, end := io.Pipe()
+		end.CloseWithError(errors.New("it can be read only once"))
+		r.Stdin = ended
 	case r.Confined && err == nil:
 		text, err = workspace.Folder{Dir: r.Root, Limit: most}.Open(filepath.ToSlash(relative))
 	default:

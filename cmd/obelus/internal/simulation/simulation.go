@@ -17,7 +17,7 @@ type Flags struct {
 	Branches  bool     `flag:"--branches: simulate every way in which calls and conditions can end"`
 	Schedules int      `least:"0" flag:"--schedules N: simulate this many other orders of the same work, too"`
 	Seed      uint64   `flag:"--seed N: seed of what is left to chance"`
-	Seeds     int      `least:"0" most:"100000" flag:"--seeds N: simulate with this many seeds, from --seed on"`
+	Seeds     int      `least:"0" flag:"--seeds N: simulate with this many seeds, from --seed on"`
 	Unbounded bool     `flag:"--unbounded: don't limit steps and combinations"`
 }
 

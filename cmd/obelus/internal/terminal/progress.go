@@ -26,19 +26,19 @@ type Run struct {
 	Journal, Results string          // paths; "" for none
 	Joining          int             // instances of a file that are to join
 	Resumed          *session.Replay // the contents of its journal; nil for a new run
+	Errors           *Screen         // of a run of which only the output is shown, and errors here; else nil
 }
 
-// Progress shows a run: a line for each finished call, and on a terminal the running calls below.
+// Progress shows a run: a line for each finished call, and on a terminal what is running below.
 type Progress struct {
 	*Screen
-	isLive bool // draws running calls
+	isLive bool // draws a status line
 	run    Run
 	style  Style
 	width  int // columns of a line
 	names  int // columns for names
 
 	mu       sync.Mutex
-	started  time.Time
 	at       time.Duration // of the last command
 	tick     int           // 0 without a planner
 	usage    runtime.Usage // at the end of the last tick
@@ -48,8 +48,7 @@ type Progress struct {
 	failed   map[int]int   // items of calls with many, by frame
 	expected int           // instances of the run
 	ends     map[runtime.RunStatus]int
-	stop     chan struct{}
-	drawing  sync.WaitGroup
+	ignore   func() bool // stops waiting for the end of the context; nil for nothing to wait for
 }
 
 // A callState is a call that has started or has a question.
@@ -64,12 +63,11 @@ type callState struct {
 const (
 	fewItems      = 20 // instances, or items of a call, up to which each is shown
 	shownFailures = 10 // of more
-	shownRunning  = 8  // calls with a line of their own
 )
 
 // NewRecorded shows a run from its journal.
 func NewRecorded(out *Screen, run Run) *Progress {
-	p := &Progress{Screen: out, run: run, width: 100, stop: make(chan struct{}), style: StyleFor(out),
+	p := &Progress{Screen: out, run: run, width: 100, style: StyleFor(out),
 		failed: map[int]int{}, ends: map[runtime.RunStatus]int{}, expected: len(run.Plan.Instances)}
 	for _, call := range run.Plan.Calls {
 		p.names = min(48, max(p.names, diag.Columns(diag.Escape(call.Name))))
@@ -83,10 +81,9 @@ func NewRecorded(out *Screen, run Run) *Progress {
 // NewProgress shows a run on a screen. When ctx ends the run is being stopped.
 func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 	p := NewRecorded(screen, run)
-	p.started = time.Now()
 	if _, p.isLive = Of(screen); p.isLive {
 		p.width = columns(screen, math.MaxInt, p.width)
-		p.drawing.Go(func() { p.refresh(ctx) })
+		p.ignore = context.AfterFunc(ctx, func() { p.Print("  stopping; Ctrl-C again kills\n") })
 	}
 	title, size := run.Plan.Name, wording.Count(len(run.Plan.Calls), "call")
 	if title == "" && run.Plan.File != nil {
@@ -105,6 +102,9 @@ func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 			}
 		}
 	}
+	if p.isLive {
+		p.draw(p.status())
+	}
 	return p
 }
 
@@ -115,7 +115,11 @@ func (p *Progress) note(mark, text string) { p.Print("  %s %s\n", mark, diag.Esc
 func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.at = at
+	if p.at = at; p.run.Errors != nil {
+		return
+	} else if p.isLive {
+		defer func() { p.draw(p.status()) }()
+	}
 	switch c.Kind {
 	case runtime.Plan:
 		p.planning = true
@@ -202,7 +206,9 @@ func (p *Progress) settle(one *callState) {
 func (p *Progress) Waits(why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.note(p.style.Yellow("!"), why)
+	if p.run.Errors == nil {
+		p.note(p.style.Yellow("!"), why)
+	}
 }
 
 // line prints the line of a call.
@@ -249,50 +255,24 @@ func Settlement(style Style, c runtime.Command, columns int) (mark, text string)
 	return mark, diag.Escape(text)
 }
 
-// refresh redraws the running calls until the run ends.
-func (p *Progress) refresh(ctx context.Context) {
-	tick := time.NewTicker(120 * time.Millisecond)
-	defer tick.Stop()
-	interrupted := ctx.Done()
-	for {
-		select {
-		case <-p.stop:
-			return
-		case <-interrupted:
-			interrupted = nil
-			p.mu.Lock()
-			p.Print("  stopping; Ctrl-C again kills\n")
-			p.mu.Unlock()
-		case <-tick.C:
-			p.mu.Lock()
-			p.draw(p.lines(time.Since(p.started)))
-			p.mu.Unlock()
-		}
-	}
-}
-
-// lines are those of the running calls, and of how many calls are running and have settled.
-func (p *Progress) lines(now time.Duration) (lines []string) {
-	running, asking := 0, 0
+// status is a line about which calls are running, and how many have settled.
+func (p *Progress) status() string {
+	var running []string
 	for _, one := range p.calls {
-		if one.asking {
-			asking++
-		} else if running++; running <= shownRunning {
-			lines = append(lines, fmt.Sprintf("%s %6s  running", Pad(one.name, p.names), Duration(now-one.since)))
+		if !one.asking {
+			running = append(running, one.name)
 		}
 	}
-	text := counts("running asking settled", running, asking, p.settled)
+	text := counts("running asking settled", len(running), len(p.calls)-len(running), p.settled)
 	if p.planning {
 		text = fmt.Sprintf("tick %d, %s", p.tick, text)
 	}
 	if p.expected > fewItems {
-		lines, text = nil, fmt.Sprintf("%s, of %d", Ends(p.ends), p.expected)
+		text = fmt.Sprintf("%s, of %d", Ends(p.ends), p.expected)
+	} else if len(running) > 0 {
+		text += ": " + strings.Join(running, ", ")
 	}
-	lines = append(lines, Duration(now)+": "+text)
-	for i, line := range lines {
-		lines[i] = "  " + p.style.Faint(Cut("· "+line, p.width-3))
-	}
-	return lines
+	return "  " + p.style.Faint(Cut("· "+text, p.width-3))
 }
 
 // counts are numbers with their names: the first one, and those above 0.
@@ -332,13 +312,14 @@ func (p *Progress) left(end *runtime.InstanceEnd) {
 
 // End shows the result, and last the counts of calls. The outcome of a run that never started is nil.
 func (p *Progress) End(o *runtime.Outcome) error {
-	close(p.stop)
-	p.drawing.Wait()
 	if p.isLive {
-		p.draw(nil)
+		p.ignore()
+		p.draw("")
 	}
 	if o == nil {
 		return nil
+	} else if p.run.Errors != nil {
+		return p.onlyOutput(o)
 	}
 	if p.settled+len(p.calls) > 0 || o.Instances != nil {
 		p.Print("\n")
@@ -385,6 +366,19 @@ func (p *Progress) End(o *runtime.Outcome) error {
 		text += p.style.Faint("; journal " + diag.Escape(p.run.Journal))
 	}
 	p.Print("%s\n", text)
+	return p.Err()
+}
+
+// onlyOutput shows the output of a run, or why there is none.
+func (p *Progress) onlyOutput(o *runtime.Outcome) error {
+	for _, e := range o.Errors {
+		p.run.Errors.Print("obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
+	}
+	if o.Status == runtime.RunStopped {
+		p.run.Errors.Print("obelus: stopped: %s\n", diag.Escape(string(o.Reason)))
+	} else if o.Output != nil {
+		p.Print("%s\n", Display(o.Output))
+	}
 	return p.Err()
 }
 

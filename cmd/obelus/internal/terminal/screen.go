@@ -6,16 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 )
 
-// A Screen is what a command writes to. It keeps the first error, so that nobody else has to. On a terminal, lines that
-// come and go can be drawn below what is written, and it can be held: what is written meanwhile passes when it is
-// released.
+// A Screen is what a command writes to. It keeps the first error, so that nobody else has to. On a terminal, a
+// line that comes and goes can be drawn below what is written, and it can be held: what is written meanwhile passes
+// when it is released.
 type Screen struct {
 	Color      string // auto, always or never; "" is auto
 	to         io.Writer
@@ -27,7 +26,8 @@ type Screen struct {
 	isHeld  bool
 	closed  bool // nobody reads
 	waiting bytes.Buffer
-	drawn   int // lines that come and go
+	line    string // comes and goes below what is written; "" for none
+	drawn   bool
 	err     error
 }
 
@@ -68,6 +68,7 @@ func (s *Screen) Write(text []byte) (int, error) {
 		return s.waiting.Write(text)
 	}
 	s.erase()
+	defer s.redraw()
 	return s.write(text)
 }
 
@@ -87,21 +88,26 @@ func (s *Screen) write(text []byte) (int, error) {
 	return n, err
 }
 
-// draw replaces the lines that come and go.
-func (s *Screen) draw(lines []string) {
+// draw replaces the line that comes and goes.
+func (s *Screen) draw(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.line = line
 	s.erase()
-	if !s.isHeld && len(lines) > 0 {
-		_, _ = s.write([]byte(strings.Join(lines, "\n") + "\n"))
-		s.drawn = len(lines)
+	s.redraw()
+}
+
+func (s *Screen) redraw() {
+	if s.line != "" && !s.isHeld {
+		_, _ = s.write([]byte(s.line + "\n"))
+		s.drawn = true
 	}
 }
 
 func (s *Screen) erase() {
-	if s.drawn > 0 {
-		_, _ = s.write(fmt.Appendf(nil, "\x1b[%dA\x1b[J", s.drawn))
-		s.drawn = 0
+	if s.drawn {
+		_, _ = s.write([]byte("\x1b[A\x1b[J"))
+		s.drawn = false
 	}
 }
 
@@ -120,4 +126,5 @@ func (s *Screen) release() {
 		_, _ = s.write(s.waiting.Bytes())
 		s.waiting.Reset()
 	}
+	s.redraw()
 }

@@ -61,19 +61,19 @@ func TestScreen(t *testing.T) {
 	var out strings.Builder
 	g := NewScreen(&out)
 	g.isTerminal = true
-	g.draw([]string{"gone", "gone, too"})
+	g.draw("gone")
 	for _, text := range []string{"a", "b"} {
 		if n, err := g.Write([]byte(text)); n != 1 || err != nil {
 			t.Error(n, err)
 		}
 		g.hold()
-		g.draw([]string{"not drawn"})
+		g.draw("not drawn")
 	}
-	if out.String() != "gone\ngone, too\n\x1b[2A\x1b[Ja" {
+	if out.String() != "gone\n\x1b[A\x1b[Jagone\n\x1b[A\x1b[J" {
 		t.Errorf("it let %q through", out.String())
 	}
 	g.release()
-	if !strings.HasSuffix(out.String(), "\x1b[Jab") {
+	if !strings.HasSuffix(out.String(), "\x1b[Jbnot drawn\n") {
 		t.Errorf("%q came", out.String())
 	}
 	broken := NewScreen(full{})
@@ -88,7 +88,7 @@ func TestScreen(t *testing.T) {
 	}
 	kept := NewScreen(&out)
 	kept.Keep(errors.New("not JSON"))
-	if kept.draw([]string{"lines"}); kept.Err() == nil {
+	if kept.draw("line"); kept.Err() == nil {
 		t.Error("nobody learns of an error before what is drawn")
 	}
 	out.Reset()
