@@ -200,12 +200,18 @@ type Alternative struct {
 // a third as many steps all.
 func (x *Explorer) Alternatives(most int, each func(*Alternative) (more bool)) (left int) {
 	x.plays, x.steps = most, x.o.Steps/3
-	type meeting struct{ forced, later []pick } // what a course was told, and what it came by after that
-	var queue []meeting
-	var fresh [][]pick
-	first := map[pick]int{} // by option: the course in the queue that met its choice first
-	more := true
-	take := func(forced []pick, together bool) {
+	fresh, rest := [][]pick{nil}, [][]pick(nil) // what courses are told: with an option that none had, and others
+	met := map[pick]bool{}
+	for len(fresh)+len(rest) > 0 {
+		if !x.affords() {
+			return len(fresh)
+		}
+		from, together := &fresh, len(fresh) == 0
+		if together {
+			from = &rest
+		}
+		forced := (*from)[0]
+		*from = (*from)[1:]
 		c := x.play(forced)
 		a, later := &Alternative{Picks: c.picks, Together: together, Scenario: c.scenario}, c.picks
 		for i, p := range c.picks {
@@ -216,29 +222,15 @@ func (x *Explorer) Alternatives(most int, each func(*Alternative) (more bool)) (
 		for _, p := range later {
 			for option := 1; option < len(x.Choices[p[0]]); option++ {
 				one := pick{p[0], option}
-				if _, known := first[one]; !known {
-					first[one] = len(queue)
-					fresh = append(fresh, append(slices.Clip(forced), one))
+				if next := append(slices.Clip(forced), one); met[one] {
+					rest = append(rest, next)
+				} else {
+					fresh, met[one] = append(fresh, next), true
 				}
 			}
 		}
-		queue = append(queue, meeting{forced, later})
-		more = c.void || each(a)
-	}
-	take(nil, false)
-	for at := 0; at < len(queue); at++ {
-		for _, p := range queue[at].later {
-			for option := 1; option < len(x.Choices[p[0]]); option++ {
-				for ; len(fresh) > 0 && more && x.affords(); fresh = fresh[1:] {
-					take(fresh[0], false)
-				}
-				if !more || !x.affords() {
-					return len(fresh)
-				}
-				if one := (pick{p[0], option}); first[one] != at {
-					take(append(slices.Clip(queue[at].forced), one), true)
-				}
-			}
+		if !c.void && !each(a) {
+			return len(fresh)
 		}
 	}
 	x.Complete = true

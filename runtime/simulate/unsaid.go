@@ -68,54 +68,44 @@ func (w *world) planOf(c runtime.Command) *plan.Plan {
 	return w.frames[c.Parent].plan
 }
 
-// taken makes up a value for a read: what the parameter accepts that it is the whole of, or
-// what its expression evaluates with.
-func taken(compiled *plan.Plan, read *plan.Read, by string, chance *rand.Rand) any {
+// taken makes up a value for a read: a list where items are run for it, what the parameter accepts that it is the whole
+// of, or what its expression evaluates with.
+func taken(p *plan.Plan, read *plan.Read, by string, chance *rand.Rand) any {
 	text := any("made up by " + by)
-	some := []any{text, 2.0, true, []any{text}, map[string]any{}}
-	found := text
-	within := func(t *plan.Template, of *schema.Schema) {
-		for i, r := range t.Reads {
-			if &compiled.Reads[r] != read {
-				continue
-			}
-			if !t.Expr.Plain() {
-				for _, v := range some {
-					if _, p, err := t.Expr.Eval(func(ref int) (any, expression.Presence) {
-						return v, expression.There
-					}, nil); err == nil && p == expression.There {
-						found = v
-						return
-					}
+	isWhole := func(t *plan.Template) bool {
+		return t.Expr != nil && t.Expr.Plain() && &p.Reads[t.Reads[0]] == read
+	}
+	expressions := p.Output.Expressions
+	if read.Call >= 0 {
+		call := p.Calls[read.Call]
+		expressions = call.Expressions
+		if call.Each != nil && isWhole(call.Each.List) {
+			return []any{text}
+		}
+		for _, f := range call.Params.Fields {
+			if tool := call.Single(); tool != nil && tool.Parameters != nil && isWhole(f.Value) {
+				of, left := tool.Parameters.Part(f.Key).Schema, schema.SampleSteps
+				if of == nil || of.Kinds() == schema.Anything {
+					continue
 				}
-			} else if left := schema.SampleSteps; i == 0 && of != nil && of.Kinds() != schema.Anything {
 				if v, ok := of.FullWithin(chance, &left); ok && v != nil {
-					found = v
+					return v
 				}
 			}
-			return
 		}
 	}
-	if read.Call < 0 {
-		for t := range compiled.Output.Expressions() {
-			within(t, nil)
+	for t := range expressions() {
+		if t.Expr.Plain() || !slices.ContainsFunc(t.Reads, func(r int) bool { return &p.Reads[r] == read }) {
+			continue
 		}
-		return found
-	}
-	call := compiled.Calls[read.Call]
-	for _, f := range call.Params.Fields {
-		if tool := call.Single(); tool != nil && tool.Parameters != nil && f.Value.Expr != nil {
-			within(f.Value, tool.Parameters.Part(f.Key).Schema)
+		for _, v := range []any{text, 2.0, true, []any{text}, map[string]any{}} {
+			given := func(int) (any, expression.Presence) { return v, expression.There }
+			if _, presence, err := t.Expr.Eval(given, nil); err == nil && presence == expression.There {
+				return v
+			}
 		}
 	}
-	for t := range call.Expressions() {
-		within(t, nil)
-	}
-	if e := call.Each; e != nil && e.List.Expr != nil && e.List.Expr.Plain() &&
-		&compiled.Reads[e.List.Reads[0]] == read {
-		found = []any{text}
-	}
-	return found
+	return text
 }
 
 // readers are the reads of a plan that look into what a call of it writes, the deepest first.
