@@ -135,7 +135,7 @@ func (n *Node) Mark(m Mark) { n.Marks = addMark(n.Marks, m) }
 
 // Card notes what a reviewer needs first ([facts.Facts.Card]) above the drawing of a plan.
 func (v *View) Card(f *facts.Facts) {
-	card := strings.TrimPrefix(f.Card("", nil, false).Text(false), cmp.Or(v.Name, "plan"))
+	card := strings.TrimPrefix(f.Card("", nil).Text(false), cmp.Or(v.Name, "plan"))
 	card = strings.NewReplacer("\n    ", "\n· ", "✋", "?").Replace(strings.TrimSpace(strings.TrimPrefix(card, ":")))
 	v.Notes = append(strings.Split(card, "\n"), v.Notes...)
 }

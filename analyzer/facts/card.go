@@ -23,16 +23,15 @@ const (
 // A dealer makes a card.
 type dealer struct {
 	facts      *Facts
-	full       bool    // nothing is cut
 	calls      []*Call // of the plan and those that it runs, without those that only run a plan
 	conditions []string
 	rows       Rows
 }
 
 // Card is what a reviewer needs first of facts that [Of] collected, in at most 25 rows: what destroys is never cut.
-// Values are those that alone are approved; without them the card has the plan's own input. A full card has all calls.
-func (f *Facts) Card(digest string, values []string, full bool) Rows {
-	d := &dealer{facts: f, full: full}
+// Values are those that alone are approved; without them the card has the plan's own input.
+func (f *Facts) Card(digest string, values []string) Rows {
+	d := &dealer{facts: f}
 	for _, a := range indexOf(f).calls {
 		c := *a.Call
 		c.Name, c.Tool = join(a.plan, c.Name), join(a.plan, c.Tool)
@@ -57,7 +56,7 @@ func (f *Facts) Card(digest string, values []string, full bool) Rows {
 	d.list("✎", "WRITES by", effect(effects.Writes), nil)
 	d.list("✦", "MODELS answer", model, nil)
 	if f.Planned || len(f.Advisors) > 0 {
-		d.rows = append(d.rows, Row{Sign: "✦", Text: "MODELS plan or advise " + d.brief(f.Advisors)})
+		d.rows = append(d.rows, Row{Sign: "✦", Text: "MODELS plan or advise " + brief(f.Advisors)})
 	}
 	d.list("✋", "ASKS a person about", func(c *Call) bool { return c.Confirm }, nil)
 	d.list("⚠", "WARNING: a person is asked, and nothing waits for the answer about", func(c *Call) bool {
@@ -94,19 +93,16 @@ func (d *dealer) head(digest string, values []string) {
 		}
 	}
 	if len(values) > 0 {
-		row.Rows = Rows{{Text: text + d.first(values, mostCardInput)}}
+		row.Rows = Rows{{Text: text + first(values, mostCardInput)}}
 	}
 	d.rows = append(d.rows, row)
 }
 
 // brief are the first of some texts, escaped and cut.
-func (d *dealer) brief(texts []string) string { return d.first(texts, mostNames) }
+func brief(texts []string) string { return first(texts, mostNames) }
 
-func (d *dealer) first(texts []string, most int) string {
-	all := slices.Clone(texts)
-	if !d.full {
-		all = all[:min(len(all), most)]
-	}
+func first(texts []string, most int) string {
+	all := slices.Clone(texts[:min(len(texts), most)])
 	for i, text := range all {
 		all[i] = diag.Escape(wording.Cut(text, mostCardText))
 	}
@@ -147,7 +143,7 @@ func (d *dealer) list(sign, head string, test func(*Call) bool, what func(*Call)
 	}
 	row := Row{Sign: sign, Text: head + " " + wording.Count(len(all), "call")}
 	if what == nil {
-		row.Text += ": " + d.brief(namesOf(all))
+		row.Text += ": " + brief(namesOf(all))
 		d.rows = append(d.rows, row)
 		return
 	}
@@ -157,17 +153,17 @@ func (d *dealer) list(sign, head string, test func(*Call) bool, what func(*Call)
 	}
 	keys, by := grouped(all, what)
 	for _, k := range keys {
-		row.Rows = append(row.Rows, Row{Text: d.first(namesOf(by[k]), most) + k})
+		row.Rows = append(row.Rows, Row{Text: first(namesOf(by[k]), most) + k})
 	}
-	if sign == "▲" && len(keys) > mostActs && !d.full {
-		row.Rows, d.conditions = Rows{{Text: d.first(namesOf(all), most)}}, d.conditions[:known]
+	if sign == "▲" && len(keys) > mostActs {
+		row.Rows, d.conditions = Rows{{Text: first(namesOf(all), most)}}, d.conditions[:known]
 	}
 	d.rows = append(d.rows, row)
 }
 
 // act is what a call does, how often, and under which conditions.
 func (d *dealer) act(c *Call) string {
-	text := "  " + d.brief([]string{strings.Replace(c.Runs.Destination(), "https://", "", 1)})
+	text := "  " + brief([]string{strings.Replace(c.Runs.Destination(), "https://", "", 1)})
 	if c.Each != nil {
 		text += ", for each of up to " + wording.Count(c.Each.Most, "item")
 	}
@@ -223,16 +219,17 @@ func (d *dealer) passes(c *Call) string {
 	if slices.ContainsFunc(c.Values, func(v Value) bool { return v.Models != nil }) {
 		what = "what a model writes"
 	}
-	return " → " + d.brief([]string{c.Runs.Destination()}) + " receives " + cmp.Or(d.brief(paths), what)
+	return " → " + brief([]string{c.Runs.Destination()}) + " receives " + cmp.Or(brief(paths), what)
 }
 
 // bounds adds counts, cost and time.
 func (d *dealer) bounds() {
 	var all []string
-	for _, b := range d.facts.Worst.bounds() {
-		text := strings.Replace(b.name, "tries", "attempts", 1)
+	names, bounds := d.facts.Worst.bounds()
+	for i, b := range bounds {
+		text := strings.Replace(names[i], "tries", "attempts", 1)
 		switch {
-		case b.name == "ticks" && !d.facts.Planned:
+		case text == "ticks" && !d.facts.Planned:
 			continue
 		case b.Most != nil:
 			text += fmt.Sprintf(" ≤ %.6g", *b.Most)
@@ -253,7 +250,7 @@ func (d *dealer) cut() (rows Rows) {
 		rows = nil
 		count := len(d.rows)
 		for _, row := range d.rows {
-			if n := len(row.Rows); n > most && row.Sign != "▲" && !d.full {
+			if n := len(row.Rows); n > most && row.Sign != "▲" {
 				row.Rows = append(row.Rows[:most-1:most-1], Row{Text: fmt.Sprintf("and %d more", n-most+1)})
 			}
 			count += len(row.Rows)
@@ -306,9 +303,9 @@ func (d *dealer) unfinished() {
 		if done == nil || never == nil && impacts[i]&acted == 0 {
 			continue
 		}
-		ending := " → done anyway: " + d.brief(namesOf(done))
+		ending := " → done anyway: " + brief(namesOf(done))
 		if never != nil {
-			ending += "; never: " + d.brief(namesOf(never))
+			ending += "; never: " + brief(namesOf(never))
 		}
 		causes, endings[&calls[i]] = append(causes, &calls[i]), ending
 	}
@@ -319,7 +316,7 @@ func (d *dealer) unfinished() {
 		if slices.ContainsFunc(by[ending], func(c *Call) bool { return c.Confirm }) {
 			fails += " or is rejected"
 		}
-		row.Rows = append(row.Rows, Row{Text: d.brief(namesOf(by[ending])) + fails + ending})
+		row.Rows = append(row.Rows, Row{Text: brief(namesOf(by[ending])) + fails + ending})
 	}
 	if row.Rows != nil {
 		d.rows = append(d.rows, row)

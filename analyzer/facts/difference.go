@@ -83,8 +83,7 @@ type Comparison struct {
 func Compare(old, new *Facts) *Comparison {
 	c := &Comparison{was: map[string]string{}, graph: graphOf(new), now: side{folder: new.Folder},
 		before: side{folder: old.Folder, names: map[string]string{}}}
-	calls := indexOf(old)
-	c.calls(calls.calls)
+	c.calls(indexOf(old).calls)
 	c.before.plan = ""
 	c.document("", old, new)
 	froms := map[string]string{}
@@ -97,10 +96,14 @@ func Compare(old, new *Facts) *Comparison {
 			c.document(path, old.Delegates[from], new.Delegates[path])
 		}
 	}
-	c.programs(old.Programs, new.Programs, calls)
-	before := old.Worst.bounds()
-	for i, now := range new.Worst.bounds() {
-		c.compare(Difference{Of: ItemWorst, Name: now.name}, 0, before[i].values(), now.values())
+	for _, file := range keysOf(old.Programs, new.Programs) {
+		d := Difference{Of: ItemProgram, Name: file}
+		c.compare(d, acts|gives, literals(old.Programs[file]), literals(new.Programs[file]), c.graph.running(file)...)
+	}
+	names, before := old.Worst.bounds()
+	_, now := new.Worst.bounds()
+	for i, name := range names {
+		c.compare(Difference{Of: ItemWorst, Name: name}, 0, before[i].values(), now[i].values())
 	}
 	slices.SortStableFunc(c.Differences, func(a, b Difference) int { return cmp.Compare(a.Risk.rank(), b.Risk.rank()) })
 	return c
@@ -273,17 +276,6 @@ func toolsOf(f *Facts) map[string]Tool {
 		all[t.Name] = t
 	}
 	return all
-}
-
-// programs compares the files that calls of both plans run; a file that exists in one of them alone is
-// reported if both name it.
-func (c *Comparison) programs(before, now map[string]string, calls index) {
-	for _, file := range keysOf(before, now) {
-		old, new, users := before[file], now[file], c.graph.running(file)
-		if old != "" && new != "" || len(calls.running(file)) > 0 && len(users) > 0 {
-			c.compare(Difference{Of: ItemProgram, Name: file}, acts|gives, literals(old), literals(new), users...)
-		}
-	}
 }
 
 // Touched are the calls of the new plan that differ, or run a plan in which something

@@ -191,7 +191,7 @@ func (l Literal) MarshalJSON() ([]byte, error) { return l.Text, nil }
 
 // UnmarshalJSON takes a value as it stands.
 func (l *Literal) UnmarshalJSON(text []byte) error {
-	l.Text = compact(text)
+	l.Text = Compact(Literal{Text: text}.value())
 	return nil
 }
 

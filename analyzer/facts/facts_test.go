@@ -64,7 +64,7 @@ func TestFacts(t *testing.T) {
 				files[f.Name] = string(f.Data)
 			}
 			f := facts.Of(compiled(t, "plan.yaml", files["plan.yaml"], files), facts.Options{Planned: strings.Contains(string(archive.Comment), "planned")})
-			rows := append(f.Card("sha256:0", nil, false), f.Details()...)
+			rows := append(f.Card("sha256:0", nil), f.Details()...)
 			for i := range archive.Files {
 				got := ""
 				switch archive.Files[i].Name {

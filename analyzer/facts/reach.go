@@ -264,21 +264,17 @@ func (t *tracer) result(a actor) (all []string) {
 		return known
 	}
 	t.results[a.Call] = nil
-	switch d := t.Delegates[a.Runs.Plan]; {
+	switch {
 	case a.Runs.Kind == Model:
 		all = []string{join(a.plan, a.Name)}
 	case kinds.Kinds[a.Runs.Kind].Pure:
 		for i := range a.Values {
 			all = united(all, t.of(a.plan, a.Values[i].Sources))
 		}
-	case d != nil:
-		for i := range d.Output {
-			for _, one := range t.of(a.Runs.Plan, d.Output[i].Sources) {
-				by := []string{one}
-				if isPath(one) {
-					by = t.passed(a, one)
-				}
-				all = united(all, by)
+	case t.Delegates[a.Runs.Plan] != nil:
+		for _, v := range t.Delegates[a.Runs.Plan].Output {
+			for _, one := range t.of(a.Runs.Plan, v.Sources) {
+				all = united(all, t.passed(a, one))
 			}
 		}
 	}
@@ -286,15 +282,19 @@ func (t *tracer) result(a actor) (all []string) {
 	return all
 }
 
-// passed is who has chosen what a call passes to the plan that it runs, at a path there, above or below it.
-func (t *tracer) passed(a actor, path string) (all []string) {
+// passed is who has chosen what a call passes to the plan that it runs, at a path there, above or below it. Whoever is
+// no path has chosen it there.
+func (t *tracer) passed(a actor, chosen string) (all []string) {
+	if !isPath(chosen) {
+		return []string{chosen}
+	}
 	for i := range a.Values {
-		if overlaps(below("†input", a.Values[i].Path), path) {
+		if overlaps(below("†input", a.Values[i].Path), chosen) {
 			all = united(all, t.of(a.plan, a.Values[i].Sources))
 		}
 	}
 	for i := range a.Context {
-		if overlaps(a.Context[i].Path, path) {
+		if overlaps(a.Context[i].Path, chosen) {
 			all = united(all, t.of(a.plan, a.Context[i:i+1]))
 		}
 	}
@@ -304,12 +304,10 @@ func (t *tracer) passed(a actor, path string) (all []string) {
 // models are those who have chosen a value of a plan: what it begins with is chosen where the plan is run.
 func (t *tracer) models(plan string, chosen []string) (all []string) {
 	for _, one := range chosen {
-		if !isPath(one) {
-			all = united(all, []string{one})
-			continue
-		}
 		by, known := t.starts[[2]string{plan, one}]
-		if !known {
+		if plan == "" || !isPath(one) {
+			by = []string{one}
+		} else if !known {
 			t.starts[[2]string{plan, one}] = nil
 			for _, runner := range t.runners[plan] {
 				a := t.calls[runner]
@@ -322,8 +320,7 @@ func (t *tracer) models(plan string, chosen []string) (all []string) {
 	return all
 }
 
-// isPath reports whether a choice is a path: its models are those of what
-// writes there.
+// isPath reports whether a choice is a path: its models are those of what writes there.
 func isPath(one string) bool { return strings.HasPrefix(one, "†") && one != Anything }
 
 // united are those of both, in the order in which they come; more than can be followed are [Anything].

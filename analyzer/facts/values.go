@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -156,20 +157,8 @@ func (g *gatherer) literal(v any) Literal {
 
 // Compact is a value as facts keep it: compact JSON with sorted keys.
 func Compact(v any) []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(v) // a JSON value
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// compact is a JSON text in the form in which facts keep values.
-func compact(text []byte) []byte {
-	var v any
-	if json.Unmarshal(text, &v) != nil {
-		return slices.Clone(text)
-	}
-	return Compact(v)
+	text, _ := diag.Encode(v, "") // a JSON value
+	return text
 }
 
 // writerList is a list of calls, which many reads share.

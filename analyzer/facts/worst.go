@@ -150,15 +150,9 @@ func (b *Bound) limit(n float64) {
 	}
 }
 
-// A namedBound is one of the worst case.
-type namedBound struct {
-	name string
-	Bound
-}
-
-func (w *Worst) bounds() []namedBound {
-	return []namedBound{{"calls", w.Calls}, {"tries", w.Tries}, {"ticks", w.Ticks}, {"cost", w.Cost},
-		{"seconds", w.Time}}
+// bounds are the names of all bounds, and the bounds.
+func (w *Worst) bounds() ([]string, []Bound) {
+	return []string{"calls", "tries", "ticks", "cost", "seconds"}, []Bound{w.Calls, w.Tries, w.Ticks, w.Cost, w.Time}
 }
 
 func (b Bound) values() []Value {

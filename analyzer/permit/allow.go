@@ -2,7 +2,6 @@ package permit
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
@@ -60,10 +58,7 @@ func (p *Permit) allow(f *facts.Facts, name string, rule map[string]any) error {
 	}
 	at := slices.Index(names, name)
 	if at < 0 {
-		if near, ok := naming.Nearest(name, names); ok {
-			return fmt.Errorf("the plan has no such tool; did you mean %q?", near)
-		}
-		return errors.New("the plan has no such tool")
+		return fmt.Errorf("the plan has no such tool; it has %s", wording.Names(names, 10))
 	}
 	t := &f.Tools[at]
 	e := Entry{
@@ -142,8 +137,12 @@ func (e *Entry) String() string {
 	}
 	text := fmt.Sprintf("calls of %q that are at worst %s, with %s, writing at or below %s, %s",
 		e.Tool, effect(e.Effect, e.OpenWorld), facts.Compact(e.Allow), listed(e.Below), often)
+	from := map[string][]string{}
 	for _, row := range e.Needs {
-		text += fmt.Sprintf("; %s from %s", row.Of, entryText(row.Is))
+		from[row.Of] = append(from[row.Of], entryText(row.Is))
+	}
+	for _, path := range sorted(from) {
+		text += fmt.Sprintf("; %s from %s", path, wording.Or(from[path]))
 	}
 	return text
 }

@@ -59,7 +59,7 @@ func (a *signing) show(changed []string) error {
 			found = append(found, fmt.Sprintf("%s %s %s: %s", d.Severity, d.Rule.Code, d.Span.Where(), d.Message))
 		}
 	}
-	rows := a.facts.Card(digest, given, a.Full)
+	rows := a.facts.Card(digest, given)
 	if a.Full {
 		rows = append(rows, a.facts.Details()...)
 	}

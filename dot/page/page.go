@@ -211,7 +211,7 @@ func (p *Page) block() *block {
 	}
 	for _, one := range p.Parts {
 		b.add(one, one.Facts)
-		b.Card = one.Facts.Card("", nil, false)
+		b.Card = one.Facts.Card("", nil)
 		b.Output, b.Planned, b.Worst = one.Facts.Output, b.Planned || one.Facts.Planned, one.Facts.Worst
 		b.Advisors = diag.Listed(one.Facts.Advisors)
 	}
