@@ -93,12 +93,9 @@ func (o *deciding) stored(
 	if d.Verdict == runtime.Change {
 		text += " with the parameters " + diag.Escape(terminal.JSON(d.Params, ""))
 	}
-	switch {
-	case len(again) > 0:
+	if len(again) > 0 {
 		text += "; the calls shown above would run now, and need an answer of their own"
-	case questions.Running:
-		text += "; the run uses it now"
-	default:
+	} else {
 		text += "; the run uses it when it is resumed"
 	}
 	c.note("stored: %s", text)
@@ -107,6 +104,10 @@ func (o *deciding) stored(
 // show prints questions, one in full.
 func (o *deciding) show(c *cli, questions *session.Questions, chosen []*runtime.Question, inFull bool) {
 	c.showQuestions(chosen, o.Format, inFull)
+	if questions.Stored > 0 {
+		c.note("%s stored; the run uses them when it is resumed", wording.Counted(questions.Stored, "answer is",
+			"answers are"))
+	}
 	for _, q := range chosen {
 		if questions.Signed(q) {
 			c.note("a signed approval is stored for %s; the run judges it, and other people may sign it, too", named(q))

@@ -81,29 +81,25 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	if s.Options.Planned {
 		lines = append(lines, c.commandLine("graph", "--run", run, "--format", "text")+"  # draws the plan so far")
 	}
-	var ways []string
 	for _, q := range result.Asked[:min(len(result.Asked), mostCommands)] {
-		why, way := whyAsked(q, s.Program.Plan)
-		if !slices.Contains(ways, way) {
-			ways = append(ways, way)
-		}
-		c.err.Print("obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q), why)
+		c.err.Print("obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q),
+			whyAsked(q, s.Program.Plan))
 		if q.Problem != "" {
 			c.err.Print("obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
 		}
-		words, comment := []string{"decide", run, q.Path(), "approve"}, "or reject, change, replace"
-		switch {
-		case q.InFlight:
-			words[3], comment = "retry", "or fail"
-		case len(q.Outside) > 0 && s.Options.Signed:
-			words, comment = append(words, "--key", "KEY"), "signs that it may; or reject"
-		case len(q.Outside) > 0:
-			comment = "or reject"
+		verdicts := q.Verdicts()
+		words := []string{"decide", run, q.Path(), verdicts[0]}
+		if len(q.Outside) > 0 {
+			verdicts = verdicts[:2]
+			if s.Options.Signed {
+				words = append(words, "--key", "KEY")
+			}
 		}
 		if q.Instance != "" {
 			words = append(words, "--instance", q.Instance)
 		}
-		if line := c.commandLine(words...) + "  # " + comment; !slices.Contains(lines, line) {
+		line := c.commandLine(words...) + "  # or " + strings.Join(verdicts[1:], ", ")
+		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
 	}
@@ -111,44 +107,30 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 		c.err.Print("obelus: and before %s\n", wording.Count(more, "more call"))
 	}
 	lines = append(lines, c.commandLine("resume", run)+"  # continues with the answers")
-	if way := strings.Join(ways, " "); len(ways) > 0 && !slices.Contains(ways, "") {
-		effect := "continues without these questions"
-		if slices.Contains(ways, retryInFlight) {
-			effect += "; what was at work runs again"
-		}
-		lines = append(lines, c.commandLine(append([]string{"resume", run}, strings.Fields(way)...)...)+"  # "+effect)
-		if s.ID() == "" {
-			c.help(way + " " + effect)
-		}
-	}
-	if s.ID() != "" {
+	if s.ID() == "" {
+		c.help("answer at a terminal, or keep a journal: \"obelus decide\" answers then")
+	} else {
 		c.help("answer and continue with these commands:\n    " + strings.Join(lines, "\n    "))
 	}
 }
 
-// The flags with which a run continues without answers.
-const (
-	autoApprove   = "--auto-approve"
-	retryInFlight = "--in-flight retry"
-)
-
-// whyAsked is why a call needs an answer, and the flags with which the run continues without one.
-func whyAsked(q *runtime.Question, p *plan.Plan) (why, way string) {
+// whyAsked is why a call needs an answer.
+func whyAsked(q *runtime.Question, p *plan.Plan) string {
 	switch {
 	case len(q.Outside) > 0:
 		var all []string
 		for _, d := range q.Outside {
 			all = append(all, strings.TrimPrefix(d.String(), fmt.Sprintf("%q: ", d.Call)))
 		}
-		return "the approval doesn't cover it: " + strings.Join(all, "; "), ""
+		return "the approval doesn't cover it: " + strings.Join(all, "; ")
 	case q.InFlight:
-		return "it was running when the run was interrupted, and may have happened", retryInFlight
+		return "it was running when the run was interrupted, and may have happened"
 	case q.Uncertainty != "" && p.Advice.Enforce == "ask":
-		return diag.Escape(q.Uncertainty), ""
+		return diag.Escape(q.Uncertainty)
 	case q.Wanted:
-		return "the plan (_confirm) or a policy (person) requires a person's answer", ""
+		return "the plan (_confirm) or a policy (person) requires a person's answer"
 	case q.Replaces != "":
-		return "it replaces another call", autoApprove
+		return "it replaces another call"
 	}
-	return terminal.Effects(q), autoApprove
+	return terminal.Effects(q)
 }

@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -120,64 +118,54 @@ func (b box) add(answers []Answer) error {
 	return nil
 }
 
-// since gives the whole lines behind so many bytes, and how many there are then.
-func (b box) since(size int64) ([]Answer, int64, error) {
-	if b == "" {
-		return nil, size, nil
-	}
-	if now, err := os.Stat(string(b)); err != nil || now.Size() <= size {
-		return nil, size, nil // there are none yet
-	}
+// read gives the answers, none where there is no file.
+func (b box) read() ([]Answer, error) {
 	text, err := os.ReadFile(string(b))
-	if err != nil {
-		return nil, size, diag.NewError(ErrAnswers, "can't read %q: %w", string(b), workspace.Reason(err))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, diag.NewError(ErrAnswers, "can't read %q: %w", string(b), workspace.Reason(err))
 	}
-	text = text[min(size, int64(len(text))):]
-	text = text[:bytes.LastIndexByte(text, '\n')+1]
-	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")),
-		func(line []byte) bool {
-			var noted struct{ Spent bool } // by earlier versions: an answer that wasn't taken
-			return json.Unmarshal(line, &noted) != nil || noted.Spent
-		})
-	all, err := readAnswers(string(b), lines)
-	return all, size + int64(len(text)), err
+	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(line []byte) bool {
+		var noted struct{ Spent bool } // by earlier versions: an answer that wasn't taken
+		return json.Unmarshal(line, &noted) != nil || noted.Spent
+	})
+	return readAnswers(string(b), lines)
 }
 
-// A desk is where answers come in: from a file, from the box, and from the person who is
-// asked, if one is there. It is a [local.Confirmer].
+// A desk is where answers come in: those that are there before the run continues, and those of the person who is asked,
+// if one is there. It is a [local.Confirmer].
 type desk struct {
 	person local.Confirmer
-	within time.Duration // how long an answer is waited for
-	box    box
-	before map[string]bool                // questions that were answered before the run was resumed
 	now    func(*runtime.Question) string // the name that a question has as things are
 	signed *vouching                      // nil of a run without an approval
 	notice func(string)
-
-	mu     sync.Mutex
 	stored []Answer // and not taken yet
-	size   int64    // of the box that were read
 }
 
 func newDesk(s *Session) *desk {
-	d := &desk{person: s.Options.Confirmer, notice: s.Options.Notice, within: s.confirm().Timeout,
+	d := &desk{person: s.Options.Confirmer, notice: s.Options.Notice,
 		now: func(q *runtime.Question) string { return q.ID }}
 	if s.vouching != nil {
 		s.vouching.run = s.ID()
 		d.signed = s.vouching
 	}
 	if s.keeper != nil {
-		d.box = boxOf(s.keeper.file)
 		d.now = func(q *runtime.Question) string {
 			same := *q
 			pin(s.Program, &same)
 			return same.ID
 		}
 	}
-	if s.Replay != nil {
-		d.before = s.Replay.answered
+	if s.Replay == nil {
+		return d
 	}
-	d.look()
+	kept, err := boxOf(s.keeper.file).read()
+	if err != nil && d.notice != nil {
+		d.notice(err.Error())
+	}
+	d.store(slices.DeleteFunc(kept, func(a Answer) bool { return s.Replay.answered[a.ID] }))
 	d.store(s.answers)
 	return d
 }
@@ -195,8 +183,6 @@ func (d *desk) store(more []Answer) {
 // close tells which answers weren't used. Of a run that stopped, one waits for its question, and is reported only where
 // the run asks another one.
 func (d *desk) close(o *runtime.Outcome) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	var left []string
 	for _, a := range d.stored {
 		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
@@ -210,63 +196,21 @@ func (d *desk) close(o *runtime.Outcome) {
 	}
 }
 
-// glance is how often the box is looked into.
-const glance = 200 * time.Millisecond
-
-// Ask waits for an answer of a person, or in the box, as long as there is somebody to give it.
+// Ask waits for the person's answer. Where nobody is there to give one, the machine's time-out does, if there is one.
 func (d *desk) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
-	within := q.Within
-	if q.InFlight || len(q.Outside) > 0 { // which no default answers: the run stops then
-		within = d.within
-	}
-	if d.person == nil && (within == 0 || d.box == "") {
-		return func() (runtime.Decision, error) { return runtime.Decision{}, local.ErrNoReviewer }
-	}
-	own, withdraw := context.WithCancel(ctx)
-	ask := func() (runtime.Decision, error) {
-		var over <-chan time.Time // else the machine says when it is
-		if q.Within == 0 {
-			over = time.After(within)
-		}
-		select {
-		case <-own.Done():
-			return runtime.Decision{}, own.Err()
-		case <-over:
-			return runtime.Decision{}, local.ErrNoReviewer
-		}
-	}
-	if d.person != nil {
-		ask = d.person.Ask(own, q)
-	}
-	return func() (runtime.Decision, error) {
-		defer withdraw()
-		type answer struct {
-			runtime.Decision
-			error
-		}
-		asked := make(chan answer, 1)
-		go func() {
-			decision, err := ask()
-			asked <- answer{decision, err}
-		}()
-		var looks <-chan time.Time
-		if d.box != "" {
-			looks = time.Tick(glance)
-		}
-		var stored *runtime.Decision
-		for stored == nil {
-			select {
-			case a := <-asked:
-				return d.judged(q, a.Decision), a.error
-			case <-looks:
-				stored = d.answered(q)
+	if d.person == nil {
+		return func() (decision runtime.Decision, err error) {
+			if q.Within == 0 {
+				return decision, local.ErrNoReviewer
 			}
+			<-ctx.Done()
+			return decision, ctx.Err()
 		}
-		withdraw() // the reviewer sees it
-		if a := <-asked; a.error == nil {
-			return d.judged(q, a.Decision), nil
-		}
-		return *stored, nil
+	}
+	answer := d.person.Ask(ctx, q)
+	return func() (runtime.Decision, error) {
+		decision, err := answer()
+		return d.judged(q, decision), err
 	}
 }
 
@@ -300,9 +244,6 @@ func (d *desk) vouched(decision *runtime.Decision, q *runtime.Question) error {
 
 // answered gives the answer to a question that is there, once, or nil: first those to whatever is asked.
 func (d *desk) answered(q *runtime.Question) *runtime.Decision {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.look()
 	fits := func(a Answer) bool {
 		no := a.Verdict == runtime.Reject || a.Verdict == runtime.Fail // which stands whatever would run has become
 		return a.name() == q.Path() && a.Instance == q.Instance &&
@@ -319,15 +260,4 @@ func (d *desk) answered(q *runtime.Question) *runtime.Decision {
 	found := d.stored[at].Decision
 	d.stored = slices.Delete(d.stored, at, at+1)
 	return &found
-}
-
-// look takes what has come into the box.
-func (d *desk) look() {
-	more, size, err := d.box.since(d.size)
-	if err != nil && d.notice != nil {
-		d.notice(err.Error())
-		size = math.MaxInt64 // no more is read
-	}
-	d.size = size
-	d.store(slices.DeleteFunc(more, func(a Answer) bool { return d.before[a.ID] }))
 }
