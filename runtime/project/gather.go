@@ -17,7 +17,6 @@ type Named struct {
 // Gather lists the files that arguments name: files, folders with all below them, and - for standard input; each once,
 // folders in the order of their names. It doesn't follow symbolic links inside folders.
 func (r *Reader) Gather(args []string) ([]Named, error) {
-	r.scanned = map[string]*scanned{}
 	var all []Named
 	seen := map[string]bool{}
 	add := func(n Named) {

@@ -1,9 +1,7 @@
 package project
 
 import (
-	"cmp"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,35 +25,22 @@ const (
 	Given    // recorded solutions, or instances of a run, one a line: what a run reports on
 )
 
-// The names of files tell what they are where what they hold doesn't.
-var (
-	policyName     = regexp.MustCompile(`(^|[._-])policy\.(yaml|yml|json)$`)
-	definitionName = regexp.MustCompile(
-		`(^|[._-])(tools?|catalogues?|catalogs?|activities|schemas|advisors)([._-].*)?\.(yaml|yml|json)$`)
-)
-
 // Identify says what a document is, by what it holds and then by its name; root is nil
 // where its text can't be read. It is sure where what it holds shows it: a file that
 // nobody named, and of which only the name tells, may be somebody else's.
 func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
-	byName, mentions := Foreign, []string{"_tool", "calls:"}
-	switch name := strings.ToLower(filepath.Base(file.Name)); {
+	byName := Foreign
+	switch name := filepath.Base(file.Name); {
 	case name == workspace.Settings:
-		byName, mentions = Settings, nil
-	case policyName.MatchString(name):
-		byName, mentions = Policy, nil
-	case definitionName.MatchString(name):
-		byName = Definitions
-		mentions = []string{"properties", "inputSchema", "_output", "argv", "expr:", `"expr"`}
+		return Settings, true
+	case name == policy.File:
+		return Policy, true
+	case strings.Contains(name, "policy."):
+		byName = Policy
 	}
-	switch base := filepath.Base(file.Name); {
-	case base == workspace.Settings, base == policy.File:
-		return byName, true
-	case root == nil && slices.ContainsFunc(mentions,
-		func(word string) bool { return strings.Contains(string(file.Text), word) }):
-		return cmp.Or(byName, Plan), true
-	case root == nil:
-		return byName, false
+	if root == nil {
+		return byName, slices.ContainsFunc([]string{"_tool", "calls:", "tools:", "activities:"},
+			func(word string) bool { return strings.Contains(string(file.Text), word) })
 	}
 	if inner := root.Get("document"); inner != nil && file.Row > 0 {
 		root = inner
@@ -72,6 +57,10 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 		return Definitions, true
 	case intendedAsPlan(root):
 		return Plan, root.Get("plan") != nil && (root.Get("tools") != nil || root.Get("activities") != nil)
+	}
+	isForOthers := slices.ContainsFunc(root.Fields, func(f source.Field) bool { return signs[f.Key.Text] != nil })
+	if byName == Foreign && isForOthers {
+		return Definitions, false
 	}
 	return byName, false
 }

@@ -50,15 +50,6 @@ type Reader struct {
 
 	configurations map[string]*Configuration // by file, as they were met
 	passed         map[string]bool
-	scanned        map[string]*scanned // by folder, while what [Reader.Gather] listed is read
-}
-
-// scanned is what was found out about a folder and those above it. It is the same for all
-// the files of a list that lie there, possibly thousands.
-type scanned struct {
-	place    workspace.Place
-	policies []string
-	known    bool // the policies are
 }
 
 // Machine says which machine a plan is to be run on.
@@ -149,8 +140,8 @@ func (r *Reader) hosts(config *Configuration) (rules hosts.Rules) {
 	return rules
 }
 
-// Forget lets configurations be read and folders be looked at anew.
-func (r *Reader) Forget() { r.configurations, r.scanned = nil, nil }
+// Forget lets configurations be read anew.
+func (r *Reader) Forget() { r.configurations = nil }
 
 func isLines(name string) bool { return strings.EqualFold(filepath.Ext(name), ".jsonl") }
 
@@ -215,9 +206,6 @@ func (r *Reader) place(name string) (place workspace.Place, err error) {
 		}
 	}
 	folder := r.folder(name)
-	if known := r.scanned[folder]; known != nil {
-		return known.place, nil
-	}
 	if place, err = workspace.Locate(folder, r.given(folder), r.Root); err != nil {
 		return place, err
 	}
@@ -225,9 +213,6 @@ func (r *Reader) place(name string) (place workspace.Place, err error) {
 		place.Root = r.Root
 	} else if !filepath.IsAbs(name) {
 		place.Root = FromHere(place.Root)
-	}
-	if r.scanned != nil {
-		r.scanned[folder] = &scanned{place: place}
 	}
 	return place, nil
 }

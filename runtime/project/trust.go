@@ -246,23 +246,10 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 
 // policiesOver are the policies in a file's folder and above it, also where it really lies: a folder doesn't leave the
 // policy of the house that it is in by having a configuration of its own, nor by a link to it.
-func (r *Reader) policiesOver(file string) ([]string, error) {
+func (r *Reader) policiesOver(file string) (names []string, err error) {
 	if _, err := below(r.Root, file); r.Confined && err != nil {
 		return nil, nil // a record of another workspace
 	}
-	known := r.scanned[r.folder(file)]
-	if info, err := os.Lstat(file); known == nil || err != nil || info.Mode()&os.ModeSymlink != 0 {
-		known = new(scanned) // of this file alone
-	}
-	var err error
-	if !known.known {
-		known.policies, err = r.policiesAround(file)
-		known.known = err == nil
-	}
-	return known.policies, err
-}
-
-func (r *Reader) policiesAround(file string) (names []string, err error) {
 	folders, err := r.around(file)
 	var known []os.FileInfo
 	for _, at := range folders {
