@@ -115,7 +115,7 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 	for _, n := range p.Named {
 		known := tools.has(n.Text)
 		tools.add(n.Text, n.Span())
-		if _, _, mixed := naming.MixedScripts(n.Text); !known && !mixed && len(naming.Deceptive(n.Text)) > 0 {
+		if !known && !naming.IsMixed(n.Text) && len(naming.Deceptive(n.Text)) > 0 {
 			found.Report(diag.ConfusableName, n.Span(), "the name %q is drawn like %q", naming.Spelled(n.Text),
 				naming.Skeleton(n.Text)).As(diag.Warning).
 				Advise("a rule for another tool has no effect")

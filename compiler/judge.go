@@ -115,15 +115,10 @@ func (n *names) add(name string, at source.Span, parts ...string) {
 	if len(parts) == 0 {
 		parts = []string{name}
 	}
-	for _, part := range parts {
-		a, b, mixed := naming.MixedScripts(part)
-		if !mixed {
-			continue
-		}
-		f := n.report(diag.ConfusableName, at, "the name %q mixes %s and %s letters", naming.Spelled(name), a, b)
-		f.Severity = diag.Warning
-		f.Advise("a letter of another script is easily taken for one of the rest")
-		return
+	if slices.ContainsFunc(parts, naming.IsMixed) {
+		n.report(diag.ConfusableName, at, "the name %q mixes Latin letters with others that are drawn like them",
+			naming.Spelled(name)).As(diag.Warning).
+			Advise("a letter of another script is easily taken for one of the rest")
 	}
 }
 
@@ -133,7 +128,7 @@ func Shown(name string, beside ...string) string {
 	if naming.IsASCII(name) {
 		return name
 	}
-	if _, _, mixed := naming.MixedScripts(name); mixed {
+	if naming.IsMixed(name) {
 		return naming.Spelled(name)
 	}
 	for _, other := range beside {
