@@ -2,7 +2,7 @@
 // ECMA-262: matching them and making up words of them.
 //
 // A pattern is written anew for Go's regexp, with what the two read differently
-// spelled out (\s, \c, \u, ., [], [^], \p{Script=…}). As the standard advises, it is
+// spelled out (\s, \u, ., [], [^], \p{Script=…}). As the standard advises, it is
 // read in Unicode mode; what that mode forbids and the older one takes literally
 // (an escaped comma, a brace that closes nothing) is taken literally. Look-ahead,
 // look-behind and back-references, which Go's regexp doesn't have, are refused.

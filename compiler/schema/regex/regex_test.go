@@ -31,9 +31,8 @@ func TestPatterns(t *testing.T) {
 		{source: `^(?s:.)$`, yes: "\n|\u2028|a", no: "|ab"},
 		{source: `^a$`, yes: "a", no: "a\n"},
 		{source: `^🐲*$`, yes: "|🐲🐲", no: "🐉"},
-		{source: `^\uD83D\uDC32$`, yes: "🐲", no: "🐉"},
+		{source: `^\uD83D\uDC32$`, complaints: `"\u" means nothing here`},
 		{source: `^\u{1F432}[\u0061-\u0063]\x41$`, yes: "🐲aA|🐲cA", no: "🐲dA"},
-		{source: `^\cC\cj\0$`, yes: "\x03\n\x00", no: "cC"},
 		{source: `^\p{Letter}+\p{Script=Greek}$`, yes: "aéβ", no: "a1β|aé"},
 		{source: `^\p{Lu}\P{L}$`, yes: "A1", no: "a1"},
 		{source: `^[]a]$`, no: "a|]|a]|]a"},
@@ -57,7 +56,7 @@ func TestPatterns(t *testing.T) {
 		{source: `*a`, complaints: "missing argument to repetition operator: \"*\""},
 		{source: strings.Repeat("(?:", 5) + "a" + strings.Repeat("{99999})", 5), complaints: `invalid repeat count: "{99999}"`},
 		{source: `a{1234567890}`, complaints: `invalid repeat count: "{1234567890}"`},
-		{source: `(?:a{9999}){9999}`, complaints: `expression too large: "(?:a{1000}a{1000}a{1000}a{1000}a{1000}a{1000}a{1000}a{1000}a{1000}a{999}){100`},
+		{source: `^a{1001}$`, complaints: `invalid repeat count: "{1001}"`},
 		{source: strings.Repeat("(", 300) + strings.Repeat(")", 300), complaints: "groups are nested too deep"},
 	} {
 		p, _, err := Compile(c.source)
@@ -85,7 +84,7 @@ func TestLengths(t *testing.T) {
 	for source, want := range map[string][2]int{
 		`^a{2,5}$`: {2, 5}, `^a{2,}$`: {2, math.MaxInt}, `a{2,5}$`: {2, math.MaxInt}, `^(a|bcd)?[xy]$`: {1, 4}, `^$`: {0, 0}, `^(ab)*$`: {0, math.MaxInt},
 		`^a|b$`: {1, math.MaxInt}, `^🐲\bé$`: {2, 2}, `^(?:ab+|c)d$`: {2, math.MaxInt}, `(?m)^a$`: {1, math.MaxInt},
-		`^[ab]{1,2000}$`: {1, 2000}, `^(?:ab){2500}$`: {5000, 5000}, `^x.{1500,}$`: {1501, math.MaxInt}, `^a{0,1001}?b{1,2}$`: {1, 1003}, `^a{99999}[\s\S]{0,50000}$`: {99999, 149999},
+		`^[ab]{1,1000}$`: {1, 1000}, `^(?:ab){500}$`: {1000, 1000}, `^x.{500,}$`: {501, math.MaxInt}, `^a{0,10}?b{1,2}$`: {1, 12},
 	} {
 		p, _, err := Compile(source)
 		if err != nil {

@@ -3,10 +3,10 @@ package regex
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -27,7 +27,6 @@ type translator struct {
 	source string
 	at     int
 	dotAll bool // s of (?s:…)
-	effort int  // of the counts above 1,000 so far: the bytes and the repetitions that they write
 }
 
 func translate(source string) (string, error) {
@@ -61,9 +60,8 @@ func (t *translator) group(depth int) error {
 	}
 	dotAll := t.dotAll
 	defer func() { t.dotAll = dotAll }()
-	atom := 0 // where what was read last begins
 	for t.at < len(t.source) {
-		begin, start := t.at, t.Len()
+		begin := t.at
 		var err error
 		switch t.next() {
 		case '\\':
@@ -79,52 +77,17 @@ func (t *translator) group(depth int) error {
 				return nil
 			}
 			return errors.New(`a ")" closes nothing`)
-		case '{':
-			t.WriteString(t.count(t.String()[atom:]))
 		default:
 			t.WriteString(t.source[begin:t.at])
 		}
 		if err != nil {
 			return err
 		}
-		atom = start
 	}
 	if depth > 0 {
 		return errors.New(`a "(" isn't closed`)
 	}
 	return nil
-}
-
-// counts are those of a repetition behind its bracket.
-var counts = regexp.MustCompile(`^(\d{1,5})(,(\d{0,5}))?\}`)
-
-// count reads how often what was written last is repeated, whose bracket was read. Go allows 1,000 times: a higher
-// count becomes several repetitions, unless they are too much work: Go refuses it then.
-func (t *translator) count(atom string) (text string) {
-	const most, mostEffort = 1000, 1 << 15
-	found := counts.FindStringSubmatch(t.source[t.at:])
-	if found == nil {
-		return "{"
-	}
-	low, _ := strconv.Atoi(found[1])
-	high, err := strconv.Atoi(found[3])
-	if max(low, high) <= most || err == nil && high < low {
-		return "{"
-	}
-	if t.effort += (max(low, high)/most + 2) * (len(atom) + 100); t.effort > mostEffort {
-		return "{"
-	}
-	t.at += len(found[0])
-	for rest := low; rest > 0; rest -= most {
-		text += fmt.Sprintf("{%d}%s", min(rest, most), atom)
-	}
-	if found[2] == "," {
-		return text + "*"
-	}
-	for rest := high - low; rest > 0; rest -= most {
-		text += fmt.Sprintf("{0,%d}%s", min(rest, most), atom)
-	}
-	return strings.TrimSuffix(text, atom)
 }
 
 // open reads a group of any kind, whose parenthesis was read.
@@ -244,13 +207,7 @@ func isLetter(c rune) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 
 // code reads an escape that names a character by a number.
 func (t *translator) code(c rune) (rune, bool) {
-	rest := t.source[t.at:]
 	switch {
-	case c == '0':
-		return 0, rest == "" || rest[0] < '0' || rest[0] > '9'
-	case c == 'c' && rest != "" && isLetter(rune(rest[0])):
-		t.at++
-		return rune(rest[0] % 32), true
 	case c == 'x':
 		return t.hex(2)
 	case c == 'u' && t.take("{"):
@@ -259,13 +216,7 @@ func (t *translator) code(c rune) (rune, bool) {
 		return r, ok && t.take("}")
 	case c == 'u':
 		r, ok := t.hex(4)
-		if at := t.at; ok && 0xD800 <= r && r < 0xDC00 && t.take(`\u`) {
-			if low, ok := t.hex(4); ok && 0xDC00 <= low && low < 0xE000 {
-				return (r-0xD800)<<10 + (low - 0xDC00) + 0x10000, true
-			}
-			t.at = at
-		}
-		return r, ok
+		return r, ok && !utf16.IsSurrogate(r)
 	}
 	return 0, false
 }
