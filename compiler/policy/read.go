@@ -20,7 +20,7 @@ import (
 // Parse reads a policy and returns its findings. The policy is never nil. It must not be used if a
 // finding is an error.
 func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic) {
-	r := &reader{policy: &Policy{File: file}, tried: schema.NewAllowance(), rules: map[string]*source.Node{}}
+	r := &reader{policy: &Policy{File: file}, tried: schema.NewAllowance()}
 	root, problems := source.Parse(file, limits)
 	for _, p := range problems {
 		r.Found = append(r.Found, diag.OfProblem(p))
@@ -41,35 +41,24 @@ func Parse(file *source.File, limits source.Limits) (*Policy, []diag.Diagnostic)
 type reader struct {
 	decode.Reader
 	policy *Policy
-	tried  schema.Allowance        // for the patterns of all examples
-	rules  map[string]*source.Node // by name
+	tried  schema.Allowance // for the patterns of all examples
 }
 
-// parts are the schemas of a policy's parts, by name; "" is that of the whole.
+// parts are the schemas of the kinds of rules, by name; "" is that of everything else.
 var parts = sync.OnceValue(func() map[string]*schema.Schema {
 	var document map[string]any
 	if err := json.Unmarshal(schemaText, &document); err != nil {
 		panic(err)
 	}
-	defs := document["$defs"].(map[string]any)
 	all := map[string]*schema.Schema{}
-	for name := range defs {
-		all[name] = schema.New(map[string]any{"$ref": "#/$defs/" + name, "$defs": defs}, schema.Options{})
+	for _, kind := range kinds {
+		all[kind] = schema.New(map[string]any{"$ref": "#/$defs/" + kind, "$defs": document["$defs"]}, schema.Options{})
 	}
-	head := map[string]any{"patternProperties": document["patternProperties"], "additionalProperties": false}
-	properties := map[string]any{}
-	for name, of := range document["properties"].(map[string]any) {
-		properties[name] = of
-		if kind := of.(map[string]any)["type"]; kind == "object" || kind == "array" {
-			properties[name] = map[string]any{"type": kind, "maxItems": maxRules}
-		}
-	}
-	head["properties"] = properties
-	all[""] = schema.New(head, schema.Options{})
+	delete(document, "$id")
+	delete(document["properties"].(map[string]any)["rules"].(map[string]any), "items")
+	all[""] = schema.New(document, schema.Options{})
 	return all
 })
-
-const maxRules = 1000
 
 // fits holds a part of the policy against its schema.
 func (r *reader) fits(n *source.Node, part, what string) bool {
@@ -78,29 +67,29 @@ func (r *reader) fits(n *source.Node, part, what string) bool {
 	if v == nil {
 		return true
 	}
-	if v.Keyword != "additionalProperties" || len(v.Path) == 0 {
-		at := n.Along(v.Path)
-		r.Report(diag.WrongType, at.Span().Head(), "%s: %s", what, v.Error())
+	last := len(v.Path) - 1
+	if v.Keyword != "additionalProperties" || last < 0 {
+		r.Report(diag.WrongType, n.Along(v.Path).Span().Head(), "%s: %s", what, v.Error())
 		return false
 	}
-	last := len(v.Path) - 1
 	within := n.Along(v.Path[:last])
+	if last > 0 {
+		what += "'s " + reference.Below("", v.Path[:last])
+	}
 	r.UnknownKey(within, within.Field(v.Path[last].Key).Key, what, s.At(v.Path).Known())
 	return false
 }
 
 func (r *reader) root(root *source.Node) {
 	p := r.policy
-	if !r.fits(root, "", "the policy") && root.Get("rules") != nil && root.Get("rules").Kind != source.Array {
+	if !r.fits(root, "", "the policy") {
 		return
 	}
 	at := func(key string) *source.Node { return cmp.Or(root.Get(key), &source.Node{}) }
 	p.Name, p.Strict = at("policy").AsText(), at("strict").IsTrue()
 	for _, f := range at("tools").Fields {
-		if r.fits(f.Value, "tool", fmt.Sprintf("the tool %q", f.Key.Text)) {
-			p.Tools = append(p.Tools, toolOf(f))
-			r.names(f.Key)
-		}
+		p.Tools = append(p.Tools, toolOf(f))
+		r.names(f.Key)
 	}
 	for _, f := range at("values").Fields {
 		r.value(f)
@@ -108,8 +97,7 @@ func (r *reader) root(root *source.Node) {
 	if list := root.Get("hosts"); list != nil {
 		r.hosts(list)
 	}
-	rules := at("rules").Items
-	for i, n := range rules[:min(len(rules), maxRules)] {
+	for i, n := range at("rules").Items {
 		r.rule(n, i)
 	}
 }
@@ -159,18 +147,17 @@ func saidOf(n *source.Node) (s Said) {
 func (r *reader) value(f source.Field) {
 	key := f.Key
 	ref, err := reference.Parse(string(reference.Mark) + strings.TrimPrefix(key.Text, string(reference.Mark)))
-	switch {
-	case err != nil:
+	if err != nil {
 		r.Report(diag.WrongType, key.Span(), "%q isn't a path: %s", key.Text, err.Message).
 			Advise("write it as a reference without †: state.customer.iban")
-	case r.fits(f.Value, "label", fmt.Sprintf("the value %q", key.Text)):
-		if near, ok := naming.Nearest(ref.Kind, reference.Kinds); ok {
-			r.Report(diag.WrongType, key.Span(), "the label is of †%s, and nothing but a message's kind is called that",
-				ref.Kind).As(diag.Warning).Advise("did you mean %q?", near)
-		}
-		path := append([]reference.Segment{{Key: ref.Kind}}, ref.Path...)
-		r.policy.Values = append(r.policy.Values, Value{Path: path, Node: key, Said: saidOf(f.Value)})
+		return
 	}
+	if near, ok := naming.Nearest(ref.Kind, reference.Kinds); ok {
+		r.Report(diag.WrongType, key.Span(), "the label is of †%s, and nothing but a message's kind is called that",
+			ref.Kind).As(diag.Warning).Advise("did you mean %q?", near)
+	}
+	path := append([]reference.Segment{{Key: ref.Kind}}, ref.Path...)
+	r.policy.Values = append(r.policy.Values, Value{Path: path, Node: key, Said: saidOf(f.Value)})
 }
 
 // kinds of rules, by the key that tells them.
@@ -197,26 +184,10 @@ func (r *reader) rule(n *source.Node, i int) {
 		}
 		return
 	}
-	for _, example := range []string{"allows", "denies"} {
-		if n.Get(example) == nil {
-			r.Report(diag.WrongType, cmp.Or(n.Get("rule"), n).Span().Head(),
-				"%s needs %q: an example, which is tried when the policy is read", what, example).
-				Advise("write what the rule %s",
-					map[string]string{"allows": "lets through", "denies": "stops"}[example])
-			return
-		}
-	}
 	if !r.fits(n, kind[0], what) {
 		return
 	}
 	rule := Rule{Name: n.Get("rule").Text, Node: n.Get("rule")}
-	if before := r.rules[rule.Name]; before != nil {
-		r.Report(diag.DuplicateKey, rule.Node.Span(), "another rule is called %q, too", rule.Name).
-			Advise("findings speak of rules by what they say: give each its own words").
-			Note(before.Span(), "it is here")
-		return
-	}
-	r.rules[rule.Name] = rule.Node
 	read := map[string]func(*source.Node, Rule) trial{
 		"requires": r.requires, "bounds": r.bounds, "only": r.only, "order": r.orders, "endorse": r.endorse,
 	}[kind[0]]
