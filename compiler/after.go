@@ -38,19 +38,13 @@ func (c *callReader) comesAfter(n *source.Node, settled bool) {
 		c.After = append(c.After, plan.After{Call: int(of[0]), Settled: settled, ByTool: true, Node: n})
 		return
 	}
-	if len(of) > 1 {
-		c.Report(diag.UnknownCall, n.Span(), "%d calls are of the tool %q: its name doesn't say which is meant",
-			len(of), n.Text).
+	f := c.Report(diag.UnknownCall, n.Span(), "no call has the id %q, and there isn't just one of such a tool", n.Text)
+	if at := slices.IndexFunc(c.plan.Calls,
+		func(o *plan.Call) bool { return o.Name == n.Text || o.ToolName == n.Text }); at >= 0 {
+		f.Note(c.plan.Calls[at].ToolNode.Span(), "this call may be meant").
 			Advise("give the call that must come first an \"_id\", and name that")
 		return
 	}
-	if at := slices.IndexFunc(c.plan.Calls, func(o *plan.Call) bool { return o.Name == n.Text }); at >= 0 {
-		c.Report(diag.UnknownCall, n.Span(),
-			"%q is what messages call a call without \"_id\", and no name of it", n.Text).
-			Note(c.plan.Calls[at].ToolNode.Span(), "this call is meant").Advise("give it an \"_id\", and name that")
-		return
-	}
-	f := c.Report(diag.UnknownCall, n.Span(), "no call has the id %q, and there is none of such a tool", n.Text)
 	if c.idNames == nil {
 		c.idNames = namesIn(c.ids)
 	}

@@ -192,18 +192,6 @@ calls:
 	}
 }
 
-// LANGUAGE.md#yaml-and-json: a key that repeats one of the format in other letters is a duplicate.
-func TestKeysInOtherLetters(t *testing.T) {
-	_, found := Compile(source.NewFile("plan.yaml", []byte("calls:\n- {_tool: a, _Tool: b}\nCalls: []\n")), Options{})
-	var got []string
-	for _, f := range found {
-		got = append(got, f.Rule.Code+" "+f.Span.Text()+" "+f.Related[0].Span.Text())
-	}
-	if want := "[OB103 _Tool _tool OB103 Calls calls]"; fmt.Sprint(got) != want {
-		t.Errorf("got %v, want %s", got, want)
-	}
-}
-
 // LANGUAGE.md#output-paths-and-state: one result isn't written over itself.
 func TestFanOutOverItself(t *testing.T) {
 	for output, at := range map[string]string{

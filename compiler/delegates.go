@@ -95,27 +95,6 @@ func (c *callReader) callDelegate(n *source.Node) {
 	c.Delegate = c.delegatePath(n, c.plan.Folder)
 }
 
-// toolDelegate reads what a tool says of who carries it out: a plan, or those to choose from.
-func (c *toolReader) toolDelegate(t *plan.Tool) {
-	dir := c.folderOf(c.definition)
-	n := t.DelegateNode
-	if choices := n.Get("enum"); choices != nil {
-		t.Delegates = map[string]string{}
-		for _, item := range choices.Items {
-			if to := c.delegatePath(item, dir); to != "" {
-				t.Delegates[item.Text] = to
-			}
-		}
-		return
-	}
-	if fixed := n.Get("const"); fixed != nil {
-		n = fixed
-	}
-	if n.Kind == source.String {
-		t.Delegate = c.delegatePath(n, dir)
-	}
-}
-
 // carriedOut finds who carries a call out: what it says itself, else what its tool says. A plan of its own takes the
 // place of an activity; an activity may be a plan.
 func (c *callReader) carriedOut() {

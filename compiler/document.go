@@ -30,21 +30,20 @@ func (c *compilation) lower(root *source.Node) {
 	case root.Kind == source.Object && isSolution(root):
 		c.plan.Form = plan.Solution
 		c.lowerSolution(root, "a solution")
-	case root.Kind == source.Object && root.Get("_tool") != nil:
-		c.Report(diag.Syntax, root.Span(), "this is a single call, not a plan").
-			Advise("make it a list of one: put it behind \"- \", or in JSON between [ and ]")
-	case root.Kind == source.Object:
+	case root.Kind == source.Object && root.Get("_tool") == nil:
 		c.lowerPlanFile(root)
-	case root.Kind == source.Array:
-		c.Report(diag.Syntax, root.Span(), "no item of this list has \"_tool\" or \"type\"").
-			Advise("give each call its tool: _tool: name")
 	default:
 		what := root.Kind.String()
-		if root.Start == root.End {
+		switch {
+		case root.Start == root.End:
 			what = "an empty text"
+		case root.Kind == source.Object:
+			what = "a single call"
+		case root.Kind == source.Array:
+			what = "a list without any"
 		}
 		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", what).
-			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
+			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\": - {_tool: NAME}")
 	}
 }
 
@@ -352,26 +351,25 @@ func (c *toolReader) foreignTool() bool {
 	if c.node.Get("properties") != nil || fields.Get("properties") != nil || fields.Get("inputSchema") != nil {
 		return false
 	}
-	for _, f := range fields.Fields {
-		known := slices.Index([]string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"},
-			f.Key.Text)
-		if known < 0 || f.Value.Kind != source.Object {
-			continue
-		}
-		key := "inputSchema"
-		if f.Value.Get("properties") == nil && f.Value.Get("type") == nil {
-			key = "properties"
-		}
-		found := c.Report(diag.WrongType, f.Key.Span(),
-			"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q, as models' "+
-				"interfaces have it", c.name, f.Key.Text)
-		if fields != c.node {
-			found.Advise("put what is below \"function\" in its place, and call %q %q", f.Key.Text, key)
-		} else {
-			found.Advise("write %s in the place of %s", key, f.Key.Text).
-				Rename(f.Key, 0, len(f.Key.Text), key, known < 2)
-		}
-		return true
+	others := []string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"}
+	at := slices.IndexFunc(fields.Fields,
+		func(f source.Field) bool { return slices.Contains(others, f.Key.Text) && f.Value.Kind == source.Object })
+	if at < 0 {
+		return false
 	}
-	return false
+	f, key, help := fields.Fields[at], "inputSchema", "call it %q"
+	if f.Value.Get("properties") == nil && f.Value.Get("type") == nil {
+		key = "properties"
+	}
+	if fields != c.node {
+		help = "put what is below \"function\" in its place, and call this %q"
+	}
+	found := c.Report(diag.WrongType, f.Key.Span(),
+		"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", c.name,
+		f.Key.Text).
+		Advise(help, key)
+	if fields == c.node {
+		found.Rename(f.Key, 0, len(f.Key.Text), key, slices.Index(others, f.Key.Text) < 2)
+	}
+	return true
 }

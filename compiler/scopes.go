@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -107,17 +106,11 @@ func (c *callReader) forbiddenScopes(tool *plan.Tool) {
 	if v == nil {
 		return
 	}
-	at, what := n.Along(v.Path), "these scopes"
-	if at != n && at.Kind == source.String {
-		what = fmt.Sprintf("the scope %q", at.Text)
-	}
-	f := c.Report(diag.BadScope, at.Span(), "the tool %q doesn't allow %s: %s", tool.Name, what, v.Message).
-		Note(tool.ScopesNode.Span().Head(), "what %q allows is here", tool.Name)
-	if raw, ok := tool.Scopes.Raw().(map[string]any); ok && raw["const"] != nil {
-		f.Advise("leave \"_scopes\" out: the tool fixes it")
-		return
-	}
-	f.Advise("choose among those that the tool allows")
+	at := n.Along(v.Path)
+	c.Report(diag.BadScope, at.Span(), "the tool %q doesn't allow the scope %s: %s", tool.Name, at.Span().Text(),
+		v.Message).
+		Note(tool.ScopesNode.Span().Head(), "what %q allows is here", tool.Name).
+		Advise("choose among those that the tool allows; where it fixes them leave \"_scopes\" out")
 }
 
 // toolScopes reads what a tool's schema says of its calls' scopes: a list fixes

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -90,14 +89,21 @@ func (c *toolReader) tool() *plan.Tool {
 	if n := c.node.Get("description"); n != nil && n.Kind == source.String {
 		t.Description = n.Text
 	}
-	t.Volatile = c.node.Get("x-volatile").IsTrue()
-	t.Hints = hintsOf(c.node.Get("annotations"))
-
+	what := "the tool \"" + c.name + "\""
+	if n := c.node.Get("x-volatile"); n != nil {
+		t.Volatile = c.Bool(n, "\"x-volatile\"")
+	}
+	if n := c.node.Get("annotations"); n != nil {
+		others := map[string]func(source.Field){} // which servers have for others
+		for _, f := range n.Fields {
+			others[f.Key.Text] = nil
+		}
+		c.Mapping(n, "the \"annotations\" of "+what, &t.Hints, others)
+	}
 	parameters := c.node
 	if in := c.node.Get("inputSchema"); in != nil {
 		parameters = in
 	}
-	what := "the tool \"" + c.name + "\""
 	if c.foreignTool() {
 		t.Open = true
 	} else if parsed := c.mappingSchema(parameters, parameterSchema(parameters), what); !c.partial(parameters) &&
@@ -135,16 +141,8 @@ func (c *toolReader) tool() *plan.Tool {
 		}
 		t.OutputPath = c.schemaOf(at, raw, "the \"_outputPath\" of "+what)
 	}
-	t.Activity = fixedText(field("_activity"))
-	t.ActivityNode = field("_activity")
-	if choices := t.ActivityNode.Get("enum"); choices != nil {
-		for _, choice := range choices.Items {
-			t.Activities = append(t.Activities, c.Text(choice, "an activity that calls may choose"))
-		}
-	}
-	if t.DelegateNode = field("_delegate"); t.DelegateNode != nil {
-		c.toolDelegate(t)
-	}
+	t.ActivityNode, t.DelegateNode = field("_activity"), field("_delegate")
+	c.carriers(t)
 	if n := field("_scopes"); n != nil {
 		c.toolScopes(t, n, what)
 	}
@@ -206,14 +204,39 @@ func withDefinitions(raw any, around *source.Node) any {
 	return inner
 }
 
-func fixedText(n *source.Node) string {
-	if n.IsMapping() {
-		n = n.Get("const")
+// carriers reads what a tool says of who carries its calls out.
+func (c *toolReader) carriers(t *plan.Tool) {
+	fixed, choices := c.choice(t.ActivityNode, "\"_activity\"")
+	t.Activity = fixed.AsText()
+	for _, choice := range choices {
+		t.Activities = append(t.Activities, c.Text(choice, "an activity that calls may choose"))
 	}
-	if n == nil || n.Kind != source.String {
-		return ""
+	if fixed, choices = c.choice(t.DelegateNode, "\"_delegate\""); fixed != nil {
+		t.Delegate = c.delegatePath(fixed, c.folderOf(c.definition))
 	}
-	return n.Text
+	for _, choice := range choices {
+		if to := c.delegatePath(choice, c.folderOf(c.definition)); to != "" {
+			if t.Delegates == nil {
+				t.Delegates = map[string]string{}
+			}
+			t.Delegates[choice.Text] = to
+		}
+	}
+}
+
+// choice is the name that a tool fixes by a text or {const: …}, or those that its calls choose from, by {enum: […]}.
+func (c *toolReader) choice(n *source.Node, what string) (fixed *source.Node, choices []*source.Node) {
+	if fixed = n; n.IsMapping() {
+		if enum := n.Get("enum"); enum != nil {
+			return nil, enum.Items
+		}
+		fixed = n.Get("const")
+	}
+	if fixed != nil && fixed.Kind != source.String {
+		c.Expects(fixed, what, "a name, {const: …} or {enum: […]}")
+		return nil, nil
+	}
+	return fixed, nil
 }
 
 func mocks(tool, output *source.Node) []any {
@@ -226,14 +249,6 @@ func mocks(tool, output *source.Node) []any {
 		}
 	}
 	return nil
-}
-
-// hintsOf reads the annotations of a tool, in which only booleans count.
-func hintsOf(n *source.Node) (hints plan.Hints) {
-	if n != nil {
-		new(decode.Reader).Mapping(n, "", &hints, map[string]func(source.Field){"title": nil})
-	}
-	return hints
 }
 
 // resolve finds the activity of a tool that its calls get unless they name one themselves.

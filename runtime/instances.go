@@ -136,8 +136,8 @@ func (m *Machine) open(one *Instance) {
 	input, initial := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
 	f.Log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})
 	f.readable = slices.Concat(base.Errors, base.Instance(own.ID).Errors)
-	if m.loop != nil { // the plans of ticks don't know
-		f.Judging = bind.OwnPlan(base, own.ID)
+	if at, ok := base.InstanceAt[own.ID]; ok && m.loop != nil && bind.IsParticular(base, &base.Instances[at]) {
+		f.Judging = bind.ForInstance(base, own.ID) // the plans of ticks don't know
 	}
 	showFailures(f)
 	f.setPlan(viewOf(f, m.plan))

@@ -156,8 +156,8 @@ func lookalike(p *Pass, call *plan.Call, n *source.Node, steps []schema.Step) {
 	if call != nil && bareReference(p, call, n, steps) {
 		return
 	}
-	if start, end, ok := reference.Unfilled(n.Text); ok {
-		p.ReportCall(call, n.Within(start, end), "this text is inside an expression, so its †{ … } isn't evaluated").
+	if reference.IsExpression(n.Text) && strings.Contains(strings.ReplaceAll(n.Text, "††{", ""), reference.Opening) {
+		p.ReportCall(call, n.Span(), "a text inside an expression isn't evaluated: its †{ … } stays as it is").
 			Advise("join the text and the value: \"… \" + string(†state.x)")
 	}
 	m, ok := expression.Lookalike(n.Text,

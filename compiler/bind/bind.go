@@ -325,10 +325,3 @@ func WithOrder(p *plan.Plan, pairs [][2]int) *plan.Plan {
 	Plan(&one)
 	return &one
 }
-
-// WithDelegates is the plan with other plans in the place of some of those that it delegates to, by their paths.
-func WithDelegates(p *plan.Plan, delegates map[string]*plan.Plan) *plan.Plan {
-	one := *p
-	one.Delegates = delegates
-	return &one
-}

@@ -64,14 +64,6 @@ func ForInstance(p *plan.Plan, instance string) *plan.Plan {
 	return view1
 }
 
-// OwnPlan is the plan as an instance runs it that has schemas, data or errors of its own; nil for any other.
-func OwnPlan(p *plan.Plan, instance string) *plan.Plan {
-	if at, ok := p.InstanceAt[instance]; ok && IsParticular(p, &p.Instances[at]) {
-		return ForInstance(p, instance)
-	}
-	return nil
-}
-
 // IsParticular reports whether an instance has schemas, data or errors of its own, so that its calls are judged by
 // them. Those of a solution are judged for all instances alike: the run holds each to what is its own.
 func IsParticular(p *plan.Plan, i *plan.Instance) bool {

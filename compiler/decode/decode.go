@@ -330,17 +330,8 @@ func (r *Reader) BadExpression(n *source.Node, err *expression.Error) *diag.Diag
 	return f
 }
 
-// UnknownKey reports a key of a mapping that its format doesn't have, or that repeats a known one in other letters.
+// UnknownKey reports a key of a mapping that its format doesn't have.
 func (r *Reader) UnknownKey(n, key *source.Node, what string, known []string) *diag.Diagnostic {
-	for _, word := range known {
-		if !strings.EqualFold(word, key.Text) {
-			continue
-		}
-		if f := n.Field(word); f != nil {
-			return r.Report(diag.DuplicateKey, key.Span(), "%q repeats the key %q in other letters", key.Text, word).
-				Note(f.Key.Span(), "%q is here", word).Advise("keep one of the two")
-		}
-	}
 	f := r.Report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
 	switch near, safe := Meant(key.Text, known); {
 	case near == "":
@@ -371,6 +362,7 @@ var foreign = func() map[string][]string {
 		"calls": "steps tasks jobs nodes actions stages toolcalls", "plan": "name title workflow",
 		"input":  "inputs parameters params vars variables args arguments with",
 		"output": "outputs result results return returns", "tools": "functions", "description": "summary",
+		"limits":     "parallel concurrency maxparallel parallelism",
 		"activities": "activity implementations", "exec": "shell command cmd run program script",
 		"argv":        "command cmd args run",
 		"_tool":       "tool uses action function",

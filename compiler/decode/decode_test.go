@@ -68,7 +68,7 @@ func TestMappingFaults(t *testing.T) {
 		"{name: a, files: [b, ' ', 3]}": `OB104 "files" is a string; expected a list of files OB104 "files" is a number; expected a list of files`,
 		"{name: a, inner: {dep: 1}}":    `OB102 "inner" has no key "dep"; did you mean "deep"?`,
 		"{name: a, Many: 1}":            `OB102 a sample has no key "Many"; did you mean "many"?`,
-		"{name: a, many: 1, Many: 1}":   `OB103 "Many" repeats the key "many" in other letters`,
+		"{name: a, many: 1, Many: 1}":   `OB102 a sample has no key "Many"; "many" is there already: keep one of the two`,
 		"{name: a, q: 1}":               `OB102 a sample has no key "q"; known keys are degree, files, further,`,
 	} {
 		s, found := read(t, text)

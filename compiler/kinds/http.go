@@ -92,6 +92,8 @@ var _ = register(Kind{
 	},
 })
 
+const ownHost = "the host comes from no parameter and no variable, and another file of activities can name another"
+
 // httpURL reads the template of an address.
 func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 	if n == nil {
@@ -106,16 +108,10 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 		at := max(0, strings.Index(text, part))
 		return r.Report(diag.WrongType, n.Within(at, at+len(part)), format, args...)
 	}
-	if at := strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }); at >= 0 {
-		wrong(text[at:at+1], "the url has a character that no address has").Advise("write it as %%%02X", text[at])
-		return
-	}
 	part := plan.HttpAddress.FindStringSubmatch(text)
-	if part == nil {
+	if part == nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }) {
 		wrong(text, "%q is no address", text).
-			Advise(
-				"write it like https://api.example.com/users/{name}; the host comes from no parameter and no " +
-					"variable, and another file of activities can name another")
+			Advise("write it like https://api.example.com/users/{name}, and a blank in it as %%20; " + ownHost)
 		return
 	}
 	h := a.HTTP
@@ -124,13 +120,10 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 	switch {
 	case h.Scheme != "http" && h.Scheme != "https":
 		wrong(part[1], "requests go by http or https, and the url says %q", part[1]).Advise("begin it with https://")
-	case strings.ContainsAny(h.Host, "{}"):
-		wrong(h.Host, "the host can't come from a parameter or the environment").
-			Advise("write it out; another file of activities can name another host")
 	case err != nil || at.Hostname() == "" || strings.HasSuffix(h.Host, ":") ||
 		!strings.HasPrefix(h.Host, "[") && !hosts.IsName(hosts.Name(at.Hostname())):
 		wrong(text, "%q is no host", h.Host).
-			Advise("write it in ASCII, like api.example.com:8443; other letters as xn--…")
+			Advise("write it in ASCII, like api.example.com:8443, other letters as xn--…; " + ownHost)
 	case len(parametersIn(h.User)) > 0:
 		wrong(h.User, "who asks can't come from a parameter").
 			Advise("take it from the environment: {$USER}:{$PASSWORD}@")

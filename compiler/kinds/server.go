@@ -1,7 +1,6 @@
 package kinds
 
 import (
-	"net/url"
 	"slices"
 	"time"
 
@@ -48,7 +47,12 @@ func (r *Reader) Server(s *plan.Server) {
 	}
 	r.argv(a, keys.Command, "command")
 	program(a, n, keys.programKeys)
-	r.serverURL(s, keys.URL)
+	if keys.URL != nil {
+		s.URL = keys.URL.Text
+		a.HTTP = &plan.HTTP{}
+		r.httpURL(a, keys.URL)
+		a.HTTP = nil
+	}
 	s.Headers = keys.Headers
 	r.headerNames(n.Get("headers"))
 	noteVariables(a, n.Get("headers"))
@@ -75,21 +79,4 @@ func (r *Reader) onlyWith(n *source.Node, what, other string, keys ...string) {
 				Advise("leave it out")
 		}
 	}
-}
-
-func (r *Reader) serverURL(s *plan.Server, n *source.Node) {
-	if n == nil {
-		return
-	}
-	s.URL = r.Text(n, "\"url\"")
-	noteVariables(&s.Activity, n)
-	part := plan.HttpAddress.FindStringSubmatch(s.URL)
-	at, err := url.Parse(s.Host())
-	if s.URL != "" && (part == nil || err != nil || at.Hostname() == "" ||
-		at.Scheme != "https" && at.Scheme != "http" || part[6] != "") {
-		r.Report(diag.WrongType, n.Span(), "%q is no address of a server", s.URL).
-			Advise("write it like https://example.com/mcp; the host can't come from the environment")
-		return
-	}
-	r.openPassword(n)
 }

@@ -128,29 +128,6 @@ func BareReference(s string) bool {
 	return ok && end == len(s) && len(ref.Path) > 0 && slices.Contains(Kinds, ref.Kind)
 }
 
-// Unfilled finds a †{ … } in a text literal of an expression, where nothing fills it in: which
-// bytes of the string the literal takes.
-func Unfilled(s string) (start, end int, ok bool) {
-	if !IsExpression(s) || !strings.Contains(s, Opening) {
-		return 0, 0, false
-	}
-	for at := len(mark); at < len(s); at++ {
-		if c := s[at]; c != '"' && c != '\'' && c != '`' {
-			continue
-		}
-		end, err := TextEnd(s, at)
-		if err != nil {
-			break
-		}
-		literal := strings.ReplaceAll(s[at:end], mark+Opening, "")
-		if _, inside, ok := strings.Cut(literal, Opening); ok && strings.Contains(inside, "}") {
-			return at, end, true
-		}
-		at = end - 1
-	}
-	return 0, 0, false
-}
-
 // SkipBraces is where an expression ends that begins with †{ at s[at:]: at the
 // string's end if it is never closed, behind the brace of a ††{, which is text, and
 // where it begins if there is neither.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -43,7 +42,9 @@ func (d *Delegates) WithOrder(p *plan.Plan) *plan.Plan {
 	if with == nil {
 		return p
 	}
-	return bind.WithDelegates(p, with)
+	one := *p
+	one.Delegates = with
+	return &one
 }
 
 // A delegate has a state of its own: what its plan gives it, what its calls write, and what
