@@ -274,7 +274,7 @@ const (
 // judge asks whether a goal can be reached, which the values do in which reached
 // says so; it is wrong where values show that.
 func (c *truthCase) judge(r *rand.Rand, goal logic.Literal, reached func(values map[string]any) bool) (truthVerdict, string) {
-	a := c.e.SolveOne(goal, true)
+	a := c.e.Solve(goal, true)
 	switch {
 	case a.Impossible:
 		says, verdict := "", exclusive

@@ -70,7 +70,7 @@ func (b *Branches) mayEndEmpty(t *plan.Template) bool {
 // AlwaysRuns reports whether one call runs whenever another does; strictly, only where schemas promise what they name.
 func (b *Branches) AlwaysRuns(one, whenever *plan.Call, strictly bool) bool {
 	e := b.Conditions()
-	return e.SolveOne(e.And(e.Runs(whenever), e.Runs(one).Not()), strictly).Impossible
+	return e.Solve(e.And(e.Runs(whenever), e.Runs(one).Not()), strictly).Impossible
 }
 
 // AlwaysWith is AlwaysRuns for a plan that may have no branches. A value that is replaced only on some
@@ -83,7 +83,7 @@ func (b *Branches) AlwaysWith(later, earlier *plan.Call) bool {
 func (b *Branches) Certain(call *plan.Call) bool {
 	return !b.HasBranches() || Once(b.certain, call, func() bool {
 		e := b.Conditions()
-		return e.SolveOne(e.Runs(call).Not(), true).Impossible
+		return e.Solve(e.Runs(call).Not(), true).Impossible
 	})
 }
 
@@ -116,7 +116,7 @@ func (b *Branches) comes(v *Variant) bool {
 			}
 		}
 	}
-	return e.SolveOne(goal, true).Possible
+	return e.Solve(goal, true).Possible
 }
 
 // guards are the conditions about a variant that hold whenever a call runs that takes it: its own,

@@ -202,6 +202,14 @@ func (f *Facts) StateAt(id pathtree.ID) schema.Place {
 	})
 }
 
+// Written is what a call may write at a path: of its results those that the state schema accepts there.
+func (f *Facts) Written(call *plan.Call, at pathtree.ID) *schema.Schema {
+	if call.Tool == nil {
+		return nil
+	}
+	return f.Meet(call.Tool.Output, f.StateAt(at).Schema)
+}
+
 // manyWriters bounds how many writers of one read are looked at for its domain.
 const manyWriters = 500
 

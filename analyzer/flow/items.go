@@ -23,8 +23,9 @@ func (f *Facts) OfItem(r *plan.Read) []Variant {
 		return unknown()
 	}
 	if r.Ref.Kind == "index" {
-		if list := call.Each.List.Expr; len(r.Ref.Path) > 0 || list != nil && list.Root().IsCut() {
-			return unknown()
+		list := call.Each.List.Expr
+		if len(r.Ref.Path) > 0 || list != nil && list.Root().IsCut() || compiler.Condition(call) != nil {
+			return unknown() // a condition may be about how many items there are
 		}
 		_, most := f.Lengths(call)
 		return []Variant{{Schema: Once[any](f.made, most, func() *schema.Schema {
@@ -127,7 +128,8 @@ func (f *Facts) Listing(call *plan.Call) Listing {
 				return v.Schema == nil || v.Schema.Kinds() == schema.Anything
 			})
 		}
-		made.Uncounted = expr.Root().IsCut() || unbounded && slices.ContainsFunc(call.Each.List.Reads, isUnknown)
+		made.Uncounted = expr.Root().IsCut() || compiler.Condition(call) != nil ||
+			unbounded && slices.ContainsFunc(call.Each.List.Reads, isUnknown)
 	}
 	made.Uncertain = f.mayLack(call)
 	if !unbounded {
@@ -151,15 +153,7 @@ func (f *Facts) Lengths(call *plan.Call) (least, most int) {
 	case list.Expr == nil:
 		return 0, compiler.MaxItems
 	default:
-		variants := f.part(nil, list, list.Expr.Root())
-		if compiler.Condition(call) != nil {
-			for i := range variants {
-				if v := &variants[i]; v.Schema != nil && !v.Sample {
-					v.Schema = f.Guarded(v, call)
-				}
-			}
-		}
-		items := lengthsAmong(variants)
+		items := lengthsAmong(f.part(nil, list, list.Expr.Root()))
 		most = min(items.Most, compiler.MaxItems)
 		return min(items.Least, most), most
 	}

@@ -36,7 +36,7 @@ func missingOutputs(p *Pass) {
 	for i, l := range there {
 		lacks[i] = l.Not()
 	}
-	missing, present := e.Solve(lacks, true), e.Solve(there, true)
+	missing, present := e.SolveAll(lacks, true), e.SolveAll(there, true)
 	for i := range leaves {
 		// That no value was found with which it is there doesn't show that none comes.
 		tried := missing[i].Beyond ||
@@ -46,7 +46,7 @@ func missingOutputs(p *Pass) {
 			!requires(p.Plan.OutputSchema, p.Plan.Output, leaves[i]) {
 			if other := missingInstead(e, there, i); other != lacks[i] {
 				instead, lacks[i] = true, other
-				missing[i] = e.Solve(lacks[i:i+1], true)[0]
+				missing[i] = e.SolveAll(lacks[i:i+1], true)[0]
 			}
 		}
 		switch {
@@ -91,7 +91,7 @@ func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic
 	lacks := there[leaf].Not()
 	for i, other := range there[:min(len(there), maxLeaves)] {
 		if both := e.And(there[leaf], other); i != leaf &&
-			(e.SolveOne(both, true).Impossible || e.SolveOne(both, false).Impossible) {
+			(e.Solve(both, true).Impossible || e.Solve(both, false).Impossible) {
 			lacks = e.And(lacks, other.Not())
 		}
 	}

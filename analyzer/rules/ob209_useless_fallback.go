@@ -90,7 +90,7 @@ func sure(p *Pass, call *plan.Call, r *plan.Read) bool {
 // run, which is a finding of their own.
 func onlyDeadWrite(p *Pass, e *branch.Conditions, r *plan.Read) bool {
 	return len(r.Writers) > 0 && !r.Start && !slices.ContainsFunc(r.Writers,
-		func(w int32) bool { return !e.SolveOne(e.Runs(p.Plan.Calls[w]), false).Impossible })
+		func(w int32) bool { return !e.Solve(e.Runs(p.Plan.Calls[w]), false).Impossible })
 }
 
 // uselessOperands reports operands of one fallback.
@@ -105,7 +105,7 @@ func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expre
 		goals = append(goals, e.And(runs, e.And(left[i], solid)))
 		left = append(left, e.And(left[i], solid.Not()))
 	}
-	decides := e.Solve(goals, false)
+	decides := e.SolveAll(goals, false)
 	last := -1 // the last operand that ever decides
 	for i, a := range decides {
 		if !a.Impossible {
@@ -140,7 +140,7 @@ func uselessOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expre
 	if last == len(decides)-1 {
 		return
 	}
-	if !e.SolveOne(e.And(runs, left[last+1]), false).Impossible {
+	if !e.Solve(e.And(runs, left[last+1]), false).Impossible {
 		for i := last + 1; i < len(decides); i++ {
 			useless(i)
 		}

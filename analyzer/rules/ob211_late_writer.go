@@ -68,5 +68,5 @@ func neverBoth(p *Pass, a, b *plan.Call) bool {
 		return false
 	}
 	e := p.Flow.Conditions()
-	return e.SolveOne(e.And(e.Runs(a), e.Runs(b)), false).Impossible
+	return e.Solve(e.And(e.Runs(a), e.Runs(b)), false).Impossible
 }

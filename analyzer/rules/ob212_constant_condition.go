@@ -130,7 +130,7 @@ func decided(p *Pass, call *plan.Call) (never, always bool) {
 	}
 	e := p.Flow.Conditions()
 	yes, no := e.ConditionAlone(call)
-	answers := e.Solve([]logic.Literal{yes, no}, false)
+	answers := e.SolveAll([]logic.Literal{yes, no}, false)
 	return answers[0].Impossible, answers[1].Impossible
 }
 
@@ -152,7 +152,7 @@ func mayBeMissing(p *Pass, condition *plan.Template) bool {
 			rest, ok := p.Flow.LookedInto(call, r.Path)
 			return ok && len(rest) > 0 && !call.Tool.Output.At(rest).Required
 		}) || !r.Start && len(r.Writers) > 0 && !slices.ContainsFunc(r.Writers, func(w int32) bool {
-			return e.SolveOne(e.Runs(p.Plan.Calls[w]).Not(), true).Impossible
+			return e.Solve(e.Runs(p.Plan.Calls[w]).Not(), true).Impossible
 		})
 	})
 }

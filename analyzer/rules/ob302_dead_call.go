@@ -26,7 +26,7 @@ func deadCalls(p *Pass) {
 	for i, call := range order {
 		goals[i] = e.Runs(p.Plan.Calls[call])
 	}
-	for i, a := range e.Solve(goals, false) {
+	for i, a := range e.SolveAll(goals, false) {
 		call := p.Plan.Calls[order[i]]
 		switch {
 		case a.Impossible:
@@ -78,7 +78,7 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 	for i := range parts {
 		goals[i] = parts[i].holds
 	}
-	alone := e.Solve(goals, false)
+	alone := e.SolveAll(goals, false)
 	for i, a := range alone {
 		if !a.Impossible {
 			continue
@@ -98,7 +98,7 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 	for i := range parts[:min(len(parts), maxPaired)] {
 		for j := range i {
 			both := e.And(parts[j].holds, parts[i].holds)
-			if !e.SolveOne(both, false).Impossible {
+			if !e.Solve(both, false).Impossible {
 				continue
 			}
 			f := report(parts[j].words + " and " + parts[i].words + " exclude each other")

@@ -178,7 +178,7 @@ func bothRemain(p *Pass, first, last write, at pathtree.ID) bool {
 			}
 		}
 	}
-	return e.SolveOne(both, len(between) > 0).Possible
+	return e.Solve(both, len(between) > 0).Possible
 }
 
 // isBefore reports whether a call's write may precede another call, as known when the other arrives.

@@ -384,3 +384,40 @@ func isClosed(n *ast.Node) bool {
 		func(a, b bool) bool { return a && b },
 		func(x *ast.Node) (bool, bool) { return isClosed(x), x.Possible()&n.Kinds&Object != 0 })
 }
+
+// Alternatives are what the first union in the schema makes of it: every value that it accepts fits one of them at
+// least. A schema without a union, or with one that can't be taken apart, has none.
+func (s *Schema) Alternatives(steps int) (all []*Schema) {
+	rest, options := union(s.ready(), ast.MaxNesting)
+	for _, option := range options {
+		if one := of(ast.Both([]*ast.Node{rest, option})); !Empty(one, steps, &steps) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// union is a node without its first union, and the alternatives of that.
+func union(n *ast.Node, depth int) (rest *ast.Node, options []*ast.Node) {
+	if depth == 0 || n.Verdict != ast.Depends || n.Values != nil || n.Objects != nil && n.Objects.Unevaluated != nil {
+		return n, nil
+	}
+	rest = &ast.Node{Unit: ast.Detached, Kinds: n.Kinds, Ref: n.Ref, AllOf: n.AllOf, AnyOf: n.AnyOf, OneOf: n.OneOf,
+		Not: n.Not, Cond: n.Cond, Then: n.Then, Other: n.Other,
+		Numbers: n.Numbers, Strings: n.Strings, Arrays: n.Arrays, Objects: n.Objects}
+	switch {
+	case len(n.OneOf) > 1:
+		rest.OneOf = nil
+		return rest, n.OneOf
+	case len(n.AnyOf) > 1:
+		rest.AnyOf = nil
+		return rest, n.AnyOf
+	case n.Ref != nil:
+		rest.Ref, options = union(n.Ref, depth-1)
+	}
+	rest.AllOf = slices.Clone(n.AllOf)
+	for i := 0; i < len(rest.AllOf) && options == nil; i++ {
+		rest.AllOf[i], options = union(rest.AllOf[i], depth-1)
+	}
+	return rest, options
+}

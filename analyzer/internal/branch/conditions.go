@@ -25,6 +25,8 @@ type Facts interface {
 	Begins(kind string, path []expression.Segment) bool
 	// At is what a schema says of a path.
 	At(*schema.Schema, []expression.Segment) schema.Place
+	// Written is what a call may write at a path; nil for anything.
+	Written(*plan.Call, pathtree.ID) *schema.Schema
 	// Domain is what the value of a read may be.
 	Domain(*plan.Read) Domain
 	// NotNull is a schema less null.
@@ -55,7 +57,8 @@ type Conditions struct {
 	holding  map[heldKey]valued
 	null     map[heldKey]logic.Literal
 	work     int // contributions of writers to reads that were looked at
-	unions   unions
+	unions   map[unionKey][]variant
+	options  map[*schema.Schema][]*schema.Schema // the alternatives of schemas
 }
 
 // A valued is what is known of a value to come.
@@ -88,12 +91,11 @@ func New(p *plan.Plan, facts Facts) *Conditions {
 		outcomes: make([][]logic.Literal, calls), failures: map[int]logic.Literal{},
 		reads: make([]valued, len(p.Reads)), shared: map[readKey]valued{},
 		holding: map[heldKey]valued{}, null: map[heldKey]logic.Literal{},
+		unions: map[unionKey][]variant{}, options: map[*schema.Schema][]*schema.Schema{},
 	}
-	e.unions = unions{of: e, refuted: map[[2]any]bool{}, left: unionBudget, known: map[*schema.Schema]bool{}}
 	for i := range e.reads {
 		e.reads[i].there = -1
 	}
-	e.unions.some = slices.ContainsFunc(p.Calls, e.unions.isUnion)
 	for i := range e.runs {
 		if !p.Graph.Acyclic() { // on a cycle, or after one, nothing is known
 			e.runs[i] = e.unknown(true)
@@ -114,6 +116,26 @@ func New(p *plan.Plan, facts Facts) *Conditions {
 	}
 	e.Level = int32(calls)
 	return e
+}
+
+// SolveAll is Solve of several goals.
+func (e *Conditions) SolveAll(goals []logic.Literal, strict bool) []logic.Answer {
+	answers := make([]logic.Answer, len(goals))
+	for i, goal := range goals {
+		answers[i] = e.Solve(goal, strict)
+	}
+	return answers
+}
+
+// SolveLikely asks strictly first: what is possible is best shown where nothing unforeseen happens.
+func (e *Conditions) SolveLikely(goals []logic.Literal) []logic.Answer {
+	answers := e.SolveAll(goals, true)
+	for i, goal := range goals {
+		if !answers[i].Possible {
+			answers[i] = e.Solve(goal, false)
+		}
+	}
+	return answers
 }
 
 // Spent is roughly the work that was done, in calls that were looked at.

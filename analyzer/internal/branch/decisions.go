@@ -6,6 +6,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
+	"github.com/obelus-dev/obelus/compiler/reference"
 )
 
 // A Choice is one decision of a branch: a call with its alternative, failure or approval; a reference
@@ -74,9 +75,18 @@ func (e *Conditions) decision(about any, v int32, a logic.Assignment) (d Choice,
 		if s := e.onlyAt(about.path); s != nil {
 			return e.decision(aboutVariable{s}, v, a)
 		}
+	case unionKey: // by a property that has one value in the variant
+		for _, option := range e.unions[about] {
+			for _, name := range option.schema.Properties() {
+				if values := valuesOf(option.schema.Part(name).Schema); len(values) == 1 && e.Holds(option.chosen, a) {
+					at := reference.Below(e.plan.Paths.String(about.path), []reference.Segment{{Key: name}})
+					return Choice{Reference: at, Value: &values[0]}, at, true
+				}
+			}
+		}
 	case aboutVariable:
 		if value, known := about.of.value(e.Circuit, a); known {
-			return Choice{Reference: about.of.name, Value: &value}, about.of, true
+			return Choice{Reference: about.of.name, Value: &value}, about.of.name, true
 		}
 	}
 	return d, nil, false

@@ -136,7 +136,9 @@ func (f *formula) predicate(t *expression.Node) truth {
 	a := f.variables.predicate(f.template, t)
 	states := 1
 	for _, s := range a.variables {
-		f.divide(s)
+		if !s.divided {
+			f.divide(s, f.variantsOf(s))
+		}
 		if states *= statePoints + len(s.points); states > maxStates {
 			return f.open(a)
 		}

@@ -105,9 +105,9 @@ func (e *Conditions) result(call *plan.Call, alternative int, at, written pathtr
 	deeper := paths.Depth(at) - paths.Depth(written)
 	k := heldKey{int32(call.Index), at}
 	held := e.held(k)
-	switch {
-	case call.Tool != nil && call.Tool.Output != nil && (alternative != call.FailureRoute() || deeper == 0):
-		return e.described(call.Tool.Output, k, deeper, func() valued { return held })
+	switch s := e.facts.Written(call, written); {
+	case s != nil && call.Tool.Output != nil && (alternative != call.FailureRoute() || deeper == 0):
+		return e.described(s, k, deeper, func() valued { return held })
 	case deeper == 0:
 		return valued{logic.True, held.solid}
 	}
@@ -115,39 +115,29 @@ func (e *Conditions) result(call *plan.Call, alternative int, at, written pathtr
 }
 
 // described is what a schema guarantees of a path so many steps below what it describes: a result, or what a run begins
-// with. There is nothing below null, which is a branch of the plan; what needn't be there is as held says.
+// with.
 func (e *Conditions) described(s *schema.Schema, k heldKey, below int, held func() valued) valued {
-	path := e.plan.Paths.Segments(k.path)
-	path = path[len(path)-below:]
-	place, v := e.facts.At(s, path), valued{logic.True, logic.True}
+	steps := e.plan.Paths.Segments(k.path)
+	steps = steps[len(steps)-below:]
+	place := e.facts.At(s, steps)
 	if !place.Possible && k.call >= 0 { // that is OB513's
 		there := e.unknown(false)
 		return valued{there, there}
 	}
-	for i := 0; i < len(path) && !place.Required; i++ {
-		if saysNull(s) {
-			above := k.path
-			for range len(path) - i {
-				above = e.plan.Paths.Parent(above)
-			}
-			v.there = e.And(v.there, e.nulls(heldKey{k.call, above}).Not())
+	v := valued{logic.False, logic.False}
+	for _, one := range e.variants(k, s, steps, 0, held) {
+		there := e.And(one.chosen, one.there)
+		v.there = e.Or(v.there, there)
+		switch {
+		case one.schema == nil || one.schema.Kinds() == schema.Anything ||
+			!place.Required && k.call < 0 && saysNull(one.schema):
+			there = e.And(there, held().solid)
+		case one.schema.Kinds() == schema.Null:
+			there = logic.False
+		case saysNull(one.schema):
+			there = e.And(there, e.nulls(k).Not())
 		}
-		next := e.facts.At(e.facts.NotNull(s), path[i:i+1])
-		if s = next.Schema; !next.Required || s == nil {
-			v.there = e.And(v.there, held().there)
-			break
-		}
-	}
-	switch {
-	case place.Schema == nil || place.Schema.Kinds() == schema.Anything ||
-		!place.Required && k.call < 0 && saysNull(place.Schema):
-		v.solid = e.And(v.there, held().solid)
-	case place.Schema.Kinds() == schema.Null:
-		v.solid = logic.False
-	case saysNull(place.Schema):
-		v.solid = e.And(v.there, e.nulls(k).Not())
-	default:
-		v.solid = v.there
+		v.solid = e.Or(v.solid, there)
 	}
 	return v
 }

@@ -21,6 +21,7 @@ const (
 	maxOutcomes = 300_000 // of all samples of one variable, each with all of its predicates
 	sampleSteps = 1_000   // of making one value
 	sampleWork  = 200_000 // of making values for one plan
+	listSteps   = 2_000   // of proving that a schema lists all its values
 )
 
 // samples are the values that a variable is tried with: the constants of the conditions and of the schema, their
@@ -173,6 +174,11 @@ func (x *samples) combined() {
 				x.sample(s)
 			}
 		}
+		for n := range a.term.All() {
+			if n.Op == expression.OpCall && n.Name == "len" {
+				x.lengths()
+			}
+		}
 	}
 	var words []string
 	for _, v := range x.constants {
@@ -193,6 +199,19 @@ func (x *samples) combined() {
 		}
 	}
 	x.add(x.constants)
+}
+
+// lengths adds texts and lists about as long as the numbers among the constants.
+func (x *samples) lengths() {
+	for _, v := range x.constants {
+		number, _ := v.(float64)
+		for _, n := range []float64{number, math.Floor(number) + 1} {
+			if n >= 0 && n <= 100 {
+				x.sample(schema.New(object{"type": "array", "minItems": n, "maxItems": n}, schema.Options{}))
+				x.sample(schema.New(object{"type": "string", "minLength": n, "maxLength": n}, schema.Options{}))
+			}
+		}
+	}
 }
 
 // sample adds a value that the variable may have and that fits some schemas.
@@ -217,7 +236,7 @@ func (x *samples) represent(kinds schema.Kinds) bool {
 	}
 	marks := d.Schema.Landmarks()
 	for _, kind := range []schema.Kinds{schema.Number, schema.String, schema.Array, schema.Object} {
-		if kinds&kind == 0 || x.lists(kind, marks.Listed) {
+		if kinds&kind == 0 || d.Schema != nil && valuesOf(schema.AllOf(d.Schema, schema.OfKinds(kind))) != nil {
 			continue
 		}
 		isOther := func(v any) bool { // of numbers, those between two constants are all tried
@@ -232,17 +251,20 @@ func (x *samples) represent(kinds schema.Kinds) bool {
 	return true
 }
 
-// lists reports whether every value of a kind is listed in the schema.
-func (x *samples) lists(kind schema.Kinds, listed []any) bool {
-	var every []*schema.Schema
-	for _, v := range listed {
-		if schema.KindOf(v)&kind != 0 {
-			every = append(every, schema.Const(v))
-		}
+// valuesOf are all values that a schema accepts, where it lists them.
+func valuesOf(s *schema.Schema) []any {
+	values := s.Landmarks().Listed
+	if s.Kinds() == schema.Boolean {
+		values = []any{true, false}
 	}
-	if len(every) == 0 {
-		return false
+	values = slices.DeleteFunc(values, func(v any) bool { return !s.Accepts(v) })
+	every := make([]*schema.Schema, len(values))
+	for i, v := range values {
+		every[i] = schema.Const(v)
 	}
-	all, within := schema.AllOf(x.of.domain.Schema, schema.OfKinds(kind)), schema.Budget{Steps: unionSteps}
-	return schema.Contains(all, schema.AnyOf(every...), within).Relation == schema.Fits
+	limit := schema.Budget{Steps: listSteps}
+	if len(every) == 0 || schema.Contains(s, schema.AnyOf(every...), limit).Relation != schema.Fits {
+		return nil
+	}
+	return values
 }

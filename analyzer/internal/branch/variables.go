@@ -28,8 +28,9 @@ type variable struct {
 // A point is one value, in the place of many.
 type point struct {
 	value       any
-	exceptional bool // it can come, and isn't what the plan is about: a condition fails with it
-	untried     bool // a value that wasn't tried
+	outcomes    string // of the variable's predicates, of one that is alone
+	exceptional bool   // it can come, and isn't what the plan is about: a condition fails with it
+	untried     bool   // a value that wasn't tried
 }
 
 // variables are the values that a plan's conditions are about, and what these ask of them.
@@ -99,9 +100,9 @@ func (e *variables) try(s *variable, alone bool) (made tried) {
 			alike[outcomes] = true
 		}
 		if strings.IndexByte(outcomes, byte(isNeither)) >= 0 {
-			made.exceptional = append(made.exceptional, point{value: v, exceptional: true})
+			made.exceptional = append(made.exceptional, point{value: v, outcomes: outcomes, exceptional: true})
 		} else {
-			made.usual = append(made.usual, point{value: v})
+			made.usual = append(made.usual, point{value: v, outcomes: outcomes})
 		}
 	}
 	if len(made.usual) == 0 {
@@ -120,10 +121,7 @@ type likeness struct {
 }
 
 // divide makes the points of a variable, once all predicates are known, and a last one for values that weren't tried.
-func (e *variables) divide(s *variable) {
-	if s.divided {
-		return
-	}
+func (e *variables) divide(s *variable, variants []variant) {
 	s.divided = true
 	var asked strings.Builder
 	for _, a := range s.predicates {
@@ -155,9 +153,30 @@ func (e *variables) divide(s *variable) {
 		e.ExactlyOne(s.in[n:n+len(exceptional)], e.And(so, isUsual.Not()), false, about)
 		so = e.And(so, isUsual)
 	}
-	if len(usual) > 0 { // by default it is in the first
-		e.ExactlyOne(s.in[:len(usual)], so, true, about)
+	for i := range usual {
+		s.in[i] = logic.False
 	}
+	for _, v := range variants { // by default it is in the first
+		fits := e.fitting(s, usual, v.schema)
+		in := make([]logic.Literal, len(fits))
+		if len(fits) > 0 {
+			e.ExactlyOne(in, e.And(so, v.chosen), true, about)
+		}
+		for i, point := range fits {
+			s.in[point] = e.Or(s.in[point], in[i])
+		}
+	}
+}
+
+// fitting are the points for what a schema accepts: of one that lists its values those with the same outcomes.
+func (e *variables) fitting(s *variable, points []point, of *schema.Schema) (all []int) {
+	values := valuesOf(of)
+	for i, p := range points {
+		if values == nil || slices.ContainsFunc(values, func(v any) bool { return e.results(s, v) == p.outcomes }) {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // results are the outcomes of the predicates of a variable that are about it alone.
@@ -194,7 +213,7 @@ func Turns(plan *plan.Plan, facts Facts) []Turn {
 	e := newVariables(plan, facts, 8)
 	turns := make([]Turn, len(e.byRead))
 	for _, s := range e.byRead {
-		e.divide(s)
+		e.divide(s, nil)
 		turn := Turn{Read: &e.plan.Reads[s.read], of: s, e: e}
 		for _, c := range s.points {
 			if !c.exceptional && !c.untried {
