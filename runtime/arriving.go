@@ -1,12 +1,14 @@
 package runtime
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
@@ -58,7 +60,7 @@ func (l *loop) judge(p *plan.Plan, draft func(f *frame, view *plan.Plan) *analyz
 
 // solve compiles the text of a solution; nil if it can't be read.
 func (l *loop) solve(text []byte) (*plan.Plan, []diag.Diagnostic) {
-	file := document(l.tick, text)
+	file := source.NewFile(fmt.Sprintf("tick-%d.json", l.tick), text)
 	p, found := l.setting.Solve(file, compiler.Options{})
 	if p.Root == nil {
 		return nil, found

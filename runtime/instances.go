@@ -175,11 +175,8 @@ func (m *Machine) open(one *Instance) {
 // its calls has begun. The others aren't concerned.
 func rejectInstance(f *frame, what, why string) {
 	f.recordError(CallError{Code: "bad-instance", Message: "the " + what + " of the instance " + why}, atFirst, nil)
-	if what != "plan" {
-		why = "doesn't fit"
-	}
 	for i := range f.calls {
-		f.settle(int32(i), Settlement{Status: Skipped, Reason: "the " + what + " of its instance " + why})
+		f.settle(int32(i), Settlement{Status: Skipped, Reason: "its instance can't run"})
 	}
 	leaveRun(f, RunFailed, nil)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/heap"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -341,21 +340,20 @@ func (m *Machine) begin() {
 func (m *Machine) settleAll() {
 	for len(m.awake)+len(m.finished) > 0 {
 		if len(m.awake) > 0 {
-			f := m.awake[0]
-			if m.awake = m.awake[1:]; len(m.awake) == 0 {
-				m.awake = nil
-			}
-			f.settleAll()
-			continue
-		}
-		f := m.finished[0]
-		if m.finished = m.finished[1:]; len(m.finished) == 0 {
-			m.finished = nil // nothing else holds those that have left
-		}
-		if m.frames[f.number] == f {
+			first(&m.awake).settleAll()
+		} else if f := first(&m.finished); m.frames[f.number] == f {
 			finishFrame(f)
 		}
 	}
+}
+
+// first takes the first frame out of a list. An empty list holds none of those that have left.
+func first(list *[]*frame) *frame {
+	f := (*list)[0]
+	if *list = (*list)[1:]; len(*list) == 0 {
+		*list = nil
+	}
+	return f
 }
 
 // startQueued starts ready calls in plan order, then in the order of instances, as long as there is room.
@@ -370,7 +368,6 @@ func (m *Machine) startQueued() {
 		switch v := judgeStart(f, i); {
 		case v.Kind == guard.Refuse:
 			f.settle(i, Settlement{Status: Failed, Failure: failureOf(v), Attempts: int(f.calls[i].attempt)})
-			m.settleAll()
 		case v.Kind == guard.Ask && v.Outside != nil:
 			askOutside(f, i, v.Outside)
 		case v.Kind == guard.Ask:
@@ -380,16 +377,14 @@ func (m *Machine) startQueued() {
 			m.drain(Reason(v.Reason))
 		case call.Latent() && call.Produced != nil:
 			f.produced(i)
-			m.settleAll()
 		case call.Each != nil:
 			expandItems(f, i)
-			m.settleAll()
 		case call.Delegate != "":
 			startDelegate(f, i)
-			m.settleAll() // its calls come before those listed after it
 		default:
 			f.start(i)
 		}
+		m.settleAll() // the calls of a delegate come before those listed after it
 	}
 }
 
@@ -466,8 +461,4 @@ func (m *Machine) program(p *plan.Plan) *resolve.Program {
 		m.programs[p] = known
 	}
 	return known
-}
-
-func document(tick int, text []byte) *source.File {
-	return source.NewFile(fmt.Sprintf("tick-%d.json", tick), text)
 }

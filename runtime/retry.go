@@ -113,7 +113,7 @@ func backoff(r plan.Retry, attempt int) time.Duration {
 func (f *frame) cutShort(i int32) {
 	f.machine.running--
 	f.calls[i].details().lost++
-	if f.repeatable(i) {
+	if f.effect(i).Idempotent {
 		tellGuards(f, i, guard.Interrupted)
 	}
 }
@@ -123,7 +123,7 @@ func decideInFlight(f *frame, i int32, how InFlight) {
 	switch {
 	case forbidden(f, i, f.call(i), f.calls[i].params) != nil:
 		interrupted(f, i)
-	case f.repeatable(i):
+	case f.effect(i).Idempotent:
 		f.transition(i, Queued)
 	case how == InFlightRetry: // which is the answer to what a person would be asked
 		f.calls[i].approved, f.calls[i].more.uncertain = true, true
@@ -142,10 +142,4 @@ func interrupted(f *frame, i int32) {
 	f.calls[i].details().refused = true
 	f.failedForGood(i, &Failure{Code: "interrupted",
 		Message: "the run broke off while this call was at work, and it isn't known whether it took effect"})
-}
-
-// repeatable reports whether running a call twice does no more than running it
-// once, by what is known of the activity that carries it out.
-func (s *schedule) repeatable(i int32) bool {
-	return s.effect(i).Idempotent
 }
