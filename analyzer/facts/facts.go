@@ -68,11 +68,6 @@ type Call struct {
 	Produced   Literal     `json:"produced,omitzero"`   // the result of a latent call that stands there already
 	Reason     string      `json:"reasoning,omitempty"` // for people; it has no effect
 
-	uses
-}
-
-// uses are what a call needs of others, and they of it.
-type uses struct {
 	requires []requirement
 	used     bool // another call waits for it, or the output has its result
 }

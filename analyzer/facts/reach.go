@@ -227,13 +227,12 @@ const Anything = "†"
 type tracer struct {
 	*Facts
 	index
-	results map[*Call][]string     // who chose what a call gives; only what is known
-	starts  map[[2]string][]string // the models that chose what a plan begins with, by its path and one within it
+	known map[any][]string // by call: who chose what it gives; by plan and path: the models that chose what is there
 }
 
 // traceModels notes which models may have chosen the values of calls that destroy or pass something out.
 func (f *Facts) traceModels() {
-	t := &tracer{f, indexOf(f), map[*Call][]string{}, map[[2]string][]string{}}
+	t := &tracer{f, indexOf(f), map[any][]string{}}
 	for _, a := range t.calls {
 		if a.Runs.Plan == "" && a.Runs.Kind != Model && (a.Leaves() || a.group() == destroying) {
 			for k := range a.Values {
@@ -260,10 +259,10 @@ func (t *tracer) of(plan string, sources []Source) (all []string) {
 
 // result is who has chosen what a call gives.
 func (t *tracer) result(a actor) (all []string) {
-	if known, is := t.results[a.Call]; is {
+	if known, is := t.known[a.Call]; is {
 		return known
 	}
-	t.results[a.Call] = nil
+	t.known[a.Call] = nil
 	switch {
 	case a.Runs.Kind == Model:
 		all = []string{join(a.plan, a.Name)}
@@ -278,7 +277,7 @@ func (t *tracer) result(a actor) (all []string) {
 			}
 		}
 	}
-	t.results[a.Call] = all
+	t.known[a.Call] = all
 	return all
 }
 
@@ -304,16 +303,17 @@ func (t *tracer) passed(a actor, chosen string) (all []string) {
 // models are those who have chosen a value of a plan: what it begins with is chosen where the plan is run.
 func (t *tracer) models(plan string, chosen []string) (all []string) {
 	for _, one := range chosen {
-		by, known := t.starts[[2]string{plan, one}]
-		if plan == "" || !isPath(one) {
+		at := [2]string{plan, one}
+		by, known := t.known[at]
+		if !isPath(one) {
 			by = []string{one}
 		} else if !known {
-			t.starts[[2]string{plan, one}] = nil
+			t.known[at] = nil
 			for _, runner := range t.runners[plan] {
 				a := t.calls[runner]
 				by = united(by, t.models(a.plan, t.passed(a, one)))
 			}
-			t.starts[[2]string{plan, one}] = by
+			t.known[at] = by
 		}
 		all = united(all, by)
 	}

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -285,19 +284,18 @@ func (r Rows) Markdown() string {
 // longest is how many characters of a text are shown.
 const longest = 500
 
-// JSON writes an object a line: each difference, and a summary.
-func (c *Comparison) JSON(w io.Writer) error {
+// JSON is an object a line: each difference, and a summary.
+func (c *Comparison) JSON() string {
+	var b strings.Builder
 	counts := map[Change]int{}
 	for i := range c.Differences {
 		counts[c.Differences[i].Change]++
-		if err := diag.JSONLine(w, struct {
+		_ = diag.JSONLine(&b, struct {
 			Kind string `json:"kind"`
 			*Difference
-		}{"difference", &c.Differences[i]}); err != nil {
-			return err
-		}
+		}{"difference", &c.Differences[i]}) // to memory
 	}
-	return diag.JSONLine(w, struct {
+	_ = diag.JSONLine(&b, struct {
 		Kind    string `json:"kind"`
 		Same    bool   `json:"same"`
 		Added   int    `json:"added"`
@@ -305,6 +303,7 @@ func (c *Comparison) JSON(w io.Writer) error {
 		Renamed int    `json:"renamed"`
 		Changed int    `json:"changed"`
 	}{"summary", c.Same(), counts[Added], counts[Removed], counts[Renamed], counts[Changed]})
+	return b.String()
 }
 
 // headings are those of the risks, with their signs.

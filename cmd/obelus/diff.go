@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"runtime/debug"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -39,9 +38,7 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 	text := ""
 	switch o.Format {
 	case "json":
-		var out strings.Builder
-		_ = differs.JSON(&out) // to memory
-		text = out.String()
+		text = differs.JSON()
 	case "markdown":
 		text = differs.Rows().Markdown()
 	case "text":
