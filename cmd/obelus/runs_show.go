@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
@@ -51,40 +50,7 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 	show := terminal.NewRecorded(c.out, terminal.Run{Plan: look.Program.Plan, Planned: m.Options.Planned,
 		Journal: path})
 	look.Show(show)
-	for i, line := range decisions(look) {
-		if i == 0 {
-			c.out.Print("\n  decided:\n")
-		}
-		c.out.Print("  %s\n", diag.Escape(line))
-	}
 	return show.End(look.Outcome())
-}
-
-// decisions are what people decided, each on a line.
-func decisions(look *session.Look) (lines []string) {
-	for _, c := range look.Commands {
-		if c.Kind != runtime.Settle || c.Settlement.Decision == nil {
-			continue
-		}
-		for _, d := range append(slices.Clone(c.Settlement.Earlier), c.Settlement.Decision) {
-			line := runtime.Path(c.Under, c.Of.Name)
-			if c.Instance != "" {
-				line += " of " + c.Instance
-			}
-			line += ": " + string(d.Verdict)
-			if d.By != "" {
-				line += " by " + d.By
-			}
-			if d.Params != nil {
-				line += ", to " + terminal.JSON(d.Params, "")
-			}
-			if d.Reason != "" {
-				line += " (" + d.Reason + ")"
-			}
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }
 
 func showState(c *cli, o *runtime.Outcome, format string) {

@@ -174,7 +174,7 @@ func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
 		}
 		if !many || hasFailed && p.failed[c.Frame] <= shownFailures {
 			mark, text := Settlement(p.style, c, max(20, p.width-p.names-14))
-			p.line(one, mark, text)
+			p.line(one, mark, strings.TrimPrefix(text+decided(c.Settlement), "; "))
 		}
 		if !c.Settlement.Left { // else it continues with the run
 			p.settle(one)
@@ -253,6 +253,19 @@ func Settlement(style Style, c runtime.Command, columns int) (mark, text string)
 		mark, text = style.Yellow("!"), text+", handled by "+route
 	}
 	return mark, diag.Escape(text)
+}
+
+// decided is what people decided about a call.
+func decided(s *runtime.Settlement) (text string) {
+	if s.Decision == nil {
+		return ""
+	}
+	for _, d := range append(slices.Clone(s.Earlier), s.Decision) {
+		if d.By != "" {
+			text += fmt.Sprintf("; %s by %s", d.Verdict, diag.Escape(d.By))
+		}
+	}
+	return text
 }
 
 // status is a line about which calls are running, and how many have settled.
