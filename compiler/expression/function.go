@@ -27,7 +27,7 @@ type function struct {
 	fails   func(*Node) bool // it fails for some of them where these are the nodes of the arguments
 
 	results func(c *checker, n *Node, types []*Type) *Type // the type of the result, if the signature can't say it
-	items   func(*Node, Lengths) Interval                  // how many items its result has, if that is known
+	items   func(n *Node, list Interval) Interval          // how many items its result has, by its first operand's
 	run     func(invocation) any                           // nil: what the library does
 
 	// The parts of the signature.

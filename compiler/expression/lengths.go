@@ -27,8 +27,14 @@ func (n *Node) Items(known Lengths) Interval {
 		return known(n.Index)
 	case n.Op == OpList:
 		return Interval{len(n.Args), len(n.Args)}
+	case n.Op == OpFallback:
+		all := n.Args[0].Items(known)
+		for _, a := range n.Args[1:] {
+			all = all.With(a.Items(known))
+		}
+		return all
 	case n.fn != nil && n.fn.items != nil:
-		return n.fn.items(n, known)
+		return n.fn.items(n, n.Args[0].Items(known))
 	}
 	return AnyItems
 }
@@ -58,26 +64,20 @@ func (n *Node) written(operand, otherwise int) (int, bool) {
 	return v, ok && a.Op == OpLiteral
 }
 
-// What is known of the lists that operators and functions result in.
+// What is known of the lists that operators and functions result in, by what is known of their first operand.
 
-func asMany(n *Node, known Lengths) Interval { return n.Args[0].Items(known) }
-func atMost(n *Node, known Lengths) Interval { return Interval{0, n.Args[0].Items(known).Most} }
+func asMany(_ *Node, list Interval) Interval { return list }
+func atMost(_ *Node, list Interval) Interval { return Interval{0, list.Most} }
 
-func distinct(n *Node, known Lengths) Interval {
-	list := n.Args[0].Items(known)
-	return Interval{min(list.Least, 1), list.Most}
-}
-
-func taken(n *Node, known Lengths) Interval {
+func taken(n *Node, list Interval) Interval {
 	count, ok := n.written(1, 0)
 	if !ok || count < 0 {
-		return atMost(n, known)
+		return atMost(n, list)
 	}
-	list := n.Args[0].Items(known)
 	return Interval{min(list.Least, count), min(list.Most, count)}
 }
 
-func spanned(n *Node, _ Lengths) Interval {
+func spanned(n *Node, _ Interval) Interval {
 	from, ok := n.written(0, 0)
 	to, both := n.written(1, 0)
 	if !ok || !both {
@@ -87,35 +87,14 @@ func spanned(n *Node, _ Lengths) Interval {
 	return Interval{length, length}
 }
 
-func sliced(n *Node, known Lengths) Interval {
+func sliced(n *Node, list Interval) Interval {
 	from, ok := n.written(1, 0)
 	to, both := n.written(2, AnyLength)
-	list := n.Args[0].Items(known)
 	switch {
 	case ok && from < 0 && n.Args[2] == nil: // the last ones
 		return Interval{min(list.Least, -from), min(list.Most, -from)}
 	case !ok || !both || from < 0 || to < 0:
-		return atMost(n, known)
+		return atMost(n, list)
 	}
 	return Interval{max(0, min(to, list.Least)-from), max(0, min(to, list.Most)-from)}
-}
-
-func allOperands(n *Node, known Lengths) (all Interval) {
-	for _, a := range n.Args {
-		list := a.Items(known)
-		all = Interval{all.Least + list.Least, min(all.Most+list.Most, AnyLength)}
-	}
-	return all
-}
-
-func lastOperand(n *Node, known Lengths) Interval { return n.Args[len(n.Args)-1].Items(known) }
-
-func someOperand(n *Node, known Lengths) Interval {
-	all := lastOperand(n, known)
-	for i, a := range n.Args {
-		if n.Op == OpFallback || i > 0 {
-			all = all.With(a.Items(known))
-		}
-	}
-	return all
 }

@@ -17,9 +17,9 @@ const inText = "†{ … }"
 
 // operatorTable has what nodes do that have operands.
 var operatorTable = []function{
-	{op: OpFallback, signature: "||(any) any", items: someOperand},
-	{op: OpGate, signature: "&&(any) any", items: lastOperand},
-	{op: OpCond, signature: "(boolean, any, any) any", phrase: "a condition", items: someOperand,
+	{op: OpFallback, signature: "||(any) any"},
+	{op: OpGate, signature: "&&(any) any"},
+	{op: OpCond, signature: "(boolean, any, any) any", phrase: "a condition",
 		results: func(_ *checker, _ *Node, types []*Type) *Type { return either(types[1], types[2], 0) }},
 	{op: OpOr, signature: "or(boolean, boolean) boolean"},
 	{op: OpAnd, signature: "and(boolean, boolean) boolean"},
@@ -134,8 +134,8 @@ var functionTable = []function{
 			return &Type{Kinds: Object, Open: true, Rest: types[0].elem().elem()}
 		}},
 	{signature: "reverse(list) same", grow: listItem, items: asMany},
-	{signature: "uniq(list) same", grow: 2 * objectField, items: distinct, run: uniq},
-	{signature: "concat(list...) list", items: allOperands, cost: costOfConcat},
+	{signature: "uniq(list) same", grow: 2 * objectField, items: atMost, run: uniq},
+	{signature: "concat(list...) list", cost: costOfConcat},
 	{signature: "flatten(list) list", cost: costOfFlatten},
 	{signature: "sort(list, order string?) same", partial: true, grow: 3 * listItem, items: asMany,
 		run: func(c invocation) any { return c.sorted(c.list(0), 1) }},

@@ -1,7 +1,6 @@
 package naming
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -59,7 +58,7 @@ func (s *Suggester) Nearest(name string) (string, bool) {
 			return "", false
 		}
 		slips, ok := slipsBetween(wanted, c.folded, bestSlips)
-		if ok && c.name != name && !(found && slips == bestSlips && !closer(name, c.name, best)) {
+		if ok && c.name != name && !(found && slips == bestSlips && c.name > best) {
 			best, bestSlips, found = c.name, slips, true
 		}
 	}
@@ -99,17 +98,6 @@ func IsTypo(name, other string) bool {
 // in v1_12 and v11_2.
 func digits(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsDigit(r) })
-}
-
-// closer decides between two candidates that are equally far in letters alone:
-// the one that differs less in what folding took away, then alphabetically.
-func closer(name, a, b string) bool {
-	start := func(name string) []rune { return []rune(name[:min(len(name), longestName)]) }
-	difference := func(candidate string) int {
-		slips, _ := slipsBetween(start(name), start(candidate), longestName)
-		return slips
-	}
-	return cmp.Or(cmp.Compare(difference(a), difference(b)), strings.Compare(a, b)) < 0
 }
 
 // slipsAllowed is how many slips a name of so many characters may hold and

@@ -13,7 +13,6 @@ import (
 	"math"
 	"regexp"
 	"regexp/syntax"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,32 +89,6 @@ func (p *Pattern) parsed() (*syntax.Regexp, *syntax.Prog) {
 	tree = tree.Simplify()
 	prog, _ := syntax.Compile(tree)
 	return tree, prog
-}
-
-// FullMatch is a pattern, to be put between others, for the texts in which one finds something; false where a match
-// depends on the text around it.
-func FullMatch(source string) (full string, ok bool) {
-	p, _, err := Compile(source)
-	if err != nil {
-		return "", false
-	}
-	tree, _ := p.parsed()
-	inner, before, after := []*syntax.Regexp{tree}, "[^]*", "[^]*"
-	if tree.Op == syntax.OpConcat {
-		inner = tree.Sub
-	}
-	if strings.HasPrefix(source, "^") && inner[0].Op == syntax.OpBeginText {
-		source, inner, before = source[1:], inner[1:], ""
-	}
-	if last := len(inner) - 1; last >= 0 && strings.HasSuffix(source, "$") && inner[last].Op == syntax.OpEndText {
-		source, inner, after = source[:len(source)-1], inner[:last], ""
-	}
-	return before + "(?:" + source + ")" + after, !slices.ContainsFunc(inner, looksAround)
-}
-
-// looksAround reports whether an expression asks where it is.
-func looksAround(re *syntax.Regexp) bool {
-	return re.Op >= syntax.OpBeginLine && re.Op <= syntax.OpNoWordBoundary || slices.ContainsFunc(re.Sub, looksAround)
 }
 
 // Effort is what matching a text costs at most, in steps of a validator: the matcher
