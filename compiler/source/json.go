@@ -32,10 +32,7 @@ func (j *jsonReader) document() *Node {
 	return root
 }
 
-var (
-	jsonBlanks = classOf(func(c byte) bool { return blank(c) || isBreak(c) })
-	digits     = classOf(func(c byte) bool { return '0' <= c && c <= '9' })
-)
+var jsonBlanks = classOf(func(c byte) bool { return blank(c) || isBreak(c) })
 
 func (j *jsonReader) blanks() { j.i = jsonBlanks.end(j.text, j.i) }
 
@@ -199,32 +196,14 @@ func (j *jsonReader) str() *Node {
 	return nil
 }
 
+var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?`)
+
 func (j *jsonReader) number() *Node {
-	start, integer, ok := j.i, true, true
-	run := func() { // of digits; there must be some
-		end := digits.end(j.text, j.i)
-		ok = ok && end > j.i
-		j.i = end
+	start, found := j.i, jsonNumber.FindStringSubmatchIndex(j.text[j.i:])
+	if found != nil {
+		j.i += found[1]
 	}
-	if j.at("-") {
-		j.i++
-	}
-	first := j.i
-	run()
-	ok = ok && (j.text[first] != '0' || j.i == first+1)
-	if j.at(".") {
-		integer = false
-		j.i++
-		run()
-	}
-	if j.at("eE") {
-		integer = false
-		if j.i++; j.at("+-") {
-			j.i++
-		}
-		run()
-	}
-	if !ok || j.i < len(j.text) && !j.at(" \t\r\n,]}") {
+	if found == nil || j.i < len(j.text) && !j.at(" \t\r\n,]}") {
 		j.refuseComment()
 		end := j.i
 		j.i = start
@@ -235,7 +214,7 @@ func (j *jsonReader) number() *Node {
 	}
 	n := j.node(Number, Plain, start, j.i)
 	n.Text = j.text[start:j.i]
-	if !j.checkNumber(n, n.Text, integer) {
+	if !j.checkNumber(n, n.Text, found[2] < 0 && found[4] < 0) {
 		n.Kind, n.Text = Null, ""
 	}
 	return n
