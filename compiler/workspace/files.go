@@ -137,20 +137,13 @@ func (f Folder) Glob(pattern string) (names []string, err error) {
 	if !fs.ValidPath(top) {
 		return names, nil // another workspace's
 	}
-	segments := strings.Split(top, "/")
 	if i := strings.IndexAny(top, "*?"); i >= 0 {
 		top = top[:i] + "x"
 	}
 	top = path.Dir(top)
 	leads := func(folder string) bool { // something in it may match
-		for i, part := range strings.Split(folder, "/") {
-			if folder == top || strings.Contains(segments[i], "**") {
-				return true
-			} else if i == len(segments)-1 || !Pattern(segments[i]).MatchString(part) {
-				return false
-			}
-		}
-		return true
+		return folder == top || strings.Contains(pattern, "**") ||
+			strings.Count(folder, "/") < strings.Count(path.Clean(pattern), "/")
 	}
 	entries := 0
 	var walk func(name string, above []os.FileInfo) error // in what it was found: a link may lead back

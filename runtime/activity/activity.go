@@ -105,15 +105,38 @@ func (r Result) End(e *runtime.Event, err error) {
 
 var none = Result{Route: -1}
 
-// fail is the end of a try that has failed.
-func fail(code, format string, args ...any) (Result, error) {
-	return none, &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+// A base is what each activity has, and what it shares with the others of its set.
+type base struct {
+	*common
+	name string
+	def  *plan.Activity
 }
 
-// fault is a failure whose message may hold secrets.
-func fault(hide *redact.Set, code, format string, args ...any) *Failure {
-	return &Failure{Code: code, Message: hide.Message(fmt.Sprintf(format, args...))}
+// common is what the activities of a set share.
+type common struct {
+	options   Options
+	env       environment // ours
+	hide      *redact.Set
+	over      context.Context // done when the set is closed
+	transport *web.Transport
 }
+
+// fault is a failure, without secrets.
+func (c *common) fault(code, format string, args ...any) *Failure {
+	return &Failure{Code: code, Message: c.hide.Message(fmt.Sprintf(format, args...))}
+}
+
+// failure is one of the activity, which the message begins with.
+func (b *base) failure(code, format string, args ...any) *Failure {
+	return b.fault(code, "activity %q %s", b.name, fmt.Sprintf(format, args...))
+}
+
+// fail is the end of a try that has failed.
+func (b *base) fail(code, format string, args ...any) (Result, error) {
+	return none, b.failure(code, format, args...)
+}
+
+func (b *base) interrupted(ctx context.Context) *Failure { return interrupted(ctx, b.name) }
 
 // A starter begins one try of an activity, in the order in which it is asked, and
 // returns. Another goroutine calls ended, once, when the try has ended.
@@ -146,16 +169,12 @@ type Options struct {
 
 // A Set is the activities of one run. Its methods may be called from many goroutines at once.
 type Set struct {
-	byName    map[string]starter
-	closers   []func()           // of workers and servers
-	transport *web.Transport     // of all that send requests; nil for none
-	servers   map[string]*server // by what they are
-	options   Options
-	env       environment // ours
-	hide      *redact.Set
+	*common
+	byName  map[string]starter
+	closers []func()           // of workers and servers
+	servers map[string]*server // by what they are
 
 	mu      sync.Mutex
-	over    context.Context // done when it is closed
 	end     context.CancelFunc
 	running sync.WaitGroup
 }
@@ -173,14 +192,12 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	s := &Set{
-		byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{},
-		options: o, env: readEnvironment(o.Environ), hide: &redact.Set{},
-	}
+	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, common: &common{
+		options: o, env: readEnvironment(o.Environ), hide: &redact.Set{}, transport: web.NewTransport(o.Hosts)}}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.hide.Environment(o.Environ)
 	for name, run := range funcs {
-		s.byName[name] = &function{name, run, o.Grace, s.hide}
+		s.byName[name] = &function{base{s.common, name, nil}, run}
 	}
 	for _, name := range slices.Sorted(maps.Keys(defs)) {
 		def := defs[name]
@@ -204,7 +221,7 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 		if lacks != nil {
 			return nil, lacks
 		}
-		a, err := kind.open(s, name, def)
+		a, err := kind.open(s, base{s.common, name, def})
 		if err != nil {
 			return nil, err
 		}
@@ -216,7 +233,7 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 // A kind is how activities of one of [compiler.Kinds] are carried out.
 type kind struct {
 	// open makes what carries calls out. It is nil of what the machine runs itself.
-	open func(s *Set, name string, def *plan.Activity) (starter, error)
+	open func(s *Set, b base) (starter, error)
 	// missing tells what this machine lacks for it, besides variables of the environment; nil lacks nothing.
 	missing func(a *plan.Activity, at source.Span, files plan.Files, tell telling)
 }
@@ -232,19 +249,6 @@ var _ = register("plan", kind{})
 
 // mayUse reports whether an activity may be called.
 func (s *Set) mayUse(name string) bool { return s.options.InUse == nil || s.options.InUse(name) }
-
-// web carries the requests of all that send some.
-func (s *Set) web() *web.Transport {
-	if s.transport == nil {
-		s.transport = web.NewTransport(s.options.Hosts)
-	}
-	return s.transport
-}
-
-func (s *Set) program(name string, def *plan.Activity) program {
-	return program{name: name, def: def, env: s.env, environ: s.env.program(def, s.hide), grace: s.options.Grace,
-		hide: s.hide, over: s.over, unchanged: s.options.Unchanged}
-}
 
 // Start begins one try of a call and returns. When the try has ended, ended is called, once, in another goroutine. Once
 // ctx is done, or the function that Start returns was called, what runs is asked to end and killed after the grace
@@ -265,7 +269,7 @@ func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Resu
 	s.mu.Lock()
 	if s.over.Err() != nil {
 		s.mu.Unlock()
-		return refuse(&Failure{Code: CodeCancelled, Message: errClosed.Error()})
+		return refuse(s.fault(CodeCancelled, "%v", errClosed))
 	}
 	s.running.Add(1)
 	s.mu.Unlock()
@@ -292,15 +296,21 @@ func (s *Set) Close() error {
 	}
 	all.Wait()
 	s.running.Wait()
-	if s.transport != nil {
-		s.transport.CloseIdleConnections()
-	}
+	s.transport.CloseIdleConnections()
 	return nil
 }
 
 type errOverdue struct{ limit time.Duration }
 
 func (e errOverdue) Error() string { return fmt.Sprintf("took longer than its timeout of %s", e.limit) }
+
+// within is a context that ends after a time; 0 is without a limit.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, limit, errOverdue{limit})
+}
 
 func interrupted(ctx context.Context, name string) *Failure {
 	cause := context.Cause(ctx)

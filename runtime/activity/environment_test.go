@@ -106,12 +106,12 @@ func TestNumbersSurvive(t *testing.T) {
 		"9007199254740991": true, "-9007199254740991": true, "9007199254740992": false, "-9007199254740993": false, "9007199254740993": false, "18446744073709551616": false,
 		"1e20": true, "1E+400": false, "-1e400": false, "1e-400": false, "0e-400": true, "0.1": true, "100000000000000000000": false, "9007199254740993.0": true, "-0": true,
 	} {
-		if _, err := decode([]byte(text), maxDepth, nil); (err == nil) != ok {
+		if _, err := (&common{}).decode([]byte(text), maxDepth); (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	for _, value := range []any{int64(1) << 53, uint64(1) << 63, 1 << 53, []any{-1 << 53}, struct{ ID int64 }{1<<53 + 1}, map[string]int64{"a": -1 << 60}} {
-		if _, err := plain(value, nil); err == nil || !strings.Contains(err.Error(), "would lose digits") {
+		if _, err := (&common{}).plain(value); err == nil || !strings.Contains(err.Error(), "would lose digits") {
 			t.Errorf("%v: %v", value, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestNumbersSurvive(t *testing.T) {
 	for range 2000 {
 		number := (random.Float64() - 0.5) * float64(uint64(1)<<random.IntN(64)) * float64(uint64(1)<<random.IntN(64))
 		for _, value := range []any{number, struct{ N float64 }{number}, float64(int64(number))} {
-			first, err := plain(value, nil)
+			first, err := (&common{}).plain(value)
 			if err != nil {
 				t.Fatalf("%v: %v", value, err)
 			}
@@ -127,7 +127,7 @@ func TestNumbersSurvive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, err := decode(text, maxDepth, nil); err != nil || !reflect.DeepEqual(again, first) {
+			if again, err := (&common{}).decode(text, maxDepth); err != nil || !reflect.DeepEqual(again, first) {
 				t.Fatalf("%v went out as %s and came back as %v, %v", first, text, again, err)
 			}
 		}

@@ -8,42 +8,35 @@ import (
 	"maps"
 	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // A program is an activity that starts a process for each call. Its definition says
 // what it is given, and in which form it gives its result.
 type program struct {
-	name    string
-	def     *plan.Activity
-	env     environment // ours
-	environ []string    // its own
-	grace   time.Duration
-	hide    *redact.Set
-	over    context.Context // done when the set is closed
-	// unchanged is that of [Options], or nil.
-	unchanged func(activity, program string) (digest string, err error)
+	base
+	environ []string // its own
 }
 
+func (b base) program() program { return program{b, b.env.program(b.def, b.hide)} }
+
 var _ = register("exec", kind{missing: missingProgram,
-	open: func(s *Set, name string, def *plan.Activity) (starter, error) {
-		if len(def.Argv) == 0 {
-			return nil, fmt.Errorf("activity %q has an empty argv: expected a program and its arguments", name)
+	open: func(s *Set, b base) (starter, error) {
+		if len(b.def.Argv) == 0 {
+			return nil, b.failure(CodeError, "has an empty argv: expected a program and its arguments")
 		}
-		p := s.program(name, def)
-		if p.unchanged != nil && s.mayUse(name) {
-			found, _ := exec.LookPath(kinds.Filled(def.Argv[0].Texts[0], s.env.get))
-			if _, err := p.unchanged(name, found); err != nil {
+		p := b.program()
+		if b.options.Unchanged != nil && s.mayUse(b.name) {
+			found, _ := exec.LookPath(kinds.Filled(b.def.Argv[0].Texts[0], b.env.get))
+			if _, err := b.options.Unchanged(b.name, found); err != nil {
 				return nil, err
 			}
 		}
-		if !def.Worker {
+		if !b.def.Worker {
 			return &p, nil
 		}
 		w := &worker{peer: peer{program: p}}
@@ -58,7 +51,7 @@ func (x *program) start(ctx context.Context, r Request, ended func(Result, error
 func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	argv, input, err := x.given(&r)
 	if err != nil {
-		return fail(CodeError, "%v", err)
+		return none, x.fault(CodeError, "%v", err)
 	}
 	var output bytes.Buffer
 	full := make(chan struct{})
@@ -72,25 +65,21 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return none, interrupted(ctx, x.name)
+		return none, x.interrupted(ctx)
 	case err != nil:
-		return none, cannotStart(fmt.Sprintf("activity %q", x.name), argv[0], err)
+		return none, x.cannotStart(argv[0], err)
 	}
-	if limit := x.def.Timeout; limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, errOverdue{limit})
-		defer cancel()
-	}
+	ctx, cancel := within(ctx, x.def.Timeout)
+	defer cancel()
 	select {
 	case <-p.done:
 	case <-full:
 		p.kill()
 	case <-ctx.Done():
-		p.end(x.grace)
+		p.end(x.options.Grace)
 	}
-	if p.stopped() && !p.wait(x.grace+2*drain) {
-		return fail(CodeError, "activity %q can't be ended: its process %d doesn't even die when killed", x.name,
-			p.cmd.Process.Pid)
+	if p.stopped() && !p.wait(x.options.Grace+2*drain) {
+		return x.fail(CodeError, "can't be ended: its process %d doesn't even die when killed", p.cmd.Process.Pid)
 	}
 	return x.outcome(ctx, r, p, form, output.Bytes(), full)
 }
@@ -156,7 +145,7 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 	}
 	switch {
 	case p.stopped():
-		f := interrupted(ctx, x.name)
+		f := x.interrupted(ctx)
 		return fail(f.Code, f.Message, saying(stderr))
 	case !p.cmd.ProcessState.Success() && stderr == "":
 		return fail(CodeError, whose+"failed ("+p.ending()+") and wrote nothing to stderr", "")
@@ -178,7 +167,7 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 		if undeclared {
 			hint = "; if it prints text, define it with \"stdout: text\""
 		}
-		what := fmt.Sprintf("must write to stdout %v%s%s", err, excerpt(x.hide, output), hint)
+		what := fmt.Sprintf("must write to stdout %v%s%s", err, x.excerpt(output), hint)
 		return fail(CodeBadOutput, whose+what, saying(stderr))
 	}
 	return Take(value, r, x.name)
@@ -186,7 +175,7 @@ func (x *program) outcome(ctx context.Context, r Request, p *process, form strin
 
 // read takes what the program has written as its result. The error says what it should have written.
 func (x *program) read(form string, output []byte) (any, error) {
-	value, err := read(form, output, x.hide)
+	value, err := x.common.read(form, output)
 	text, _ := value.(string)
 	switch {
 	case err != nil:

@@ -4,38 +4,32 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
-
-	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/redact"
 )
 
 type function struct {
-	name  string
-	run   Func
-	grace time.Duration
-	hide  *redact.Set
+	base
+	run Func
 }
 
-var _ = register("go", kind{open: func(_ *Set, name string, _ *plan.Activity) (starter, error) {
-	return nil, fmt.Errorf("activity %q is a Go function that this program doesn't register", name)
+var _ = register("go", kind{open: func(_ *Set, b base) (starter, error) {
+	return nil, b.failure(CodeError, "is a Go function that this program doesn't register")
 }})
 
 // start calls the function in a goroutine of its own, and waits for one that ignores its context no longer than the
 // grace time. Nobody else has to wait meanwhile, so that a call costs one goroutine.
 func (f *function) start(ctx context.Context, r Request, ended func(Result, error)) {
 	var once sync.Once
-	giveUp := func() { once.Do(func() { ended(none, interrupted(ctx, f.name)) }) }
-	inTime := context.AfterFunc(ctx, func() { time.AfterFunc(f.grace, giveUp) })
+	giveUp := func() { once.Do(func() { ended(none, f.interrupted(ctx)) }) }
+	inTime := context.AfterFunc(ctx, func() { time.AfterFunc(f.options.Grace, giveUp) })
 	go func() {
 		result, err, returned := none, error(nil), false
 		defer func() {
 			if p := recover(); p != nil {
-				err = fault(f.hide, CodeError, "activity %q panicked: %v", f.name, p)
+				err = f.failure(CodeError, "panicked: %v", p)
 			} else if !returned {
-				err = fault(f.hide, CodeError, "activity %q ended its goroutine without returning", f.name)
+				err = f.failure(CodeError, "ended its goroutine without returning")
 			}
 			if inTime() {
 				ended(result, err)
@@ -54,21 +48,21 @@ func (f *function) call(ctx context.Context, r Request) (Result, error) {
 	var own *Failure
 	switch {
 	case err == nil:
-		if value, err = plain(value, f.hide); err != nil {
-			return fail(CodeBadOutput, "activity %q returned what isn't a JSON value: %v", f.name, err)
+		if value, err = f.plain(value); err != nil {
+			return f.fail(CodeBadOutput, "returned what isn't a JSON value: %v", err)
 		}
 		return Take(value, r, f.name)
 	case errors.As(err, &own) && own != nil:
-		details, bad := plain(own.Details, f.hide)
+		details, bad := f.plain(own.Details)
 		if bad != nil {
 			details = nil
 		}
 		return none, &Failure{Code: cmp.Or(own.Code, CodeError), Message: f.hide.Message(own.Message), Details: details,
 			After: max(0, own.After)}
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return none, interrupted(ctx, f.name)
+		return none, f.interrupted(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
-		return none, fault(f.hide, CodeTimeout, "%v", err)
+		return none, f.fault(CodeTimeout, "%v", err)
 	}
-	return none, fault(f.hide, CodeError, "%v", err)
+	return none, f.fault(CodeError, "%v", err)
 }

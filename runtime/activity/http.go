@@ -20,18 +20,12 @@ import (
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
-type caller struct {
-	name      string
-	def       *plan.Activity
-	env       environment
-	hide      *redact.Set
-	transport http.RoundTripper // shared by all of the set
-}
+type caller struct{ base }
 
-var _ = register("http", kind{open: func(s *Set, name string, def *plan.Activity) (starter, error) {
-	s.env.hideVariables(def, s.hide)
-	s.hide.KeepUser(kinds.HTTPUser(def.HTTP, s.env.get))
-	return &caller{name, def, s.env, s.hide, s.web()}, nil
+var _ = register("http", kind{open: func(_ *Set, b base) (starter, error) {
+	b.env.hideVariables(b.def, b.hide)
+	b.hide.KeepUser(kinds.HTTPUser(b.def.HTTP, b.env.get))
+	return &caller{b}, nil
 }})
 
 const (
@@ -52,7 +46,7 @@ func (x *caller) start(ctx context.Context, r Request, ended func(Result, error)
 }
 
 func (x *caller) run(ctx context.Context, r Request) (Result, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, x.def.Timeout, errOverdue{x.def.Timeout})
+	ctx, cancel := within(ctx, x.def.Timeout)
 	defer cancel()
 	request, err := x.request(ctx, &r)
 	if err != nil {
@@ -61,15 +55,11 @@ func (x *caller) run(ctx context.Context, r Request) (Result, error) {
 	value, err := x.exchange(request, r.form(x.def.HTTP.Response))
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return none, interrupted(ctx, x.name)
+		return none, x.interrupted(ctx)
 	case err != nil:
 		return none, err
 	}
 	return Take(value, r, x.name)
-}
-
-func (x *caller) failure(code, format string, args ...any) *Failure {
-	return fault(x.hide, code, "activity %q %s", x.name, fmt.Sprintf(format, args...))
 }
 
 var contentTypes = map[string]string{
@@ -139,13 +129,13 @@ func (x *caller) exchange(request *http.Request, form string) (any, error) {
 		return nil, x.failure(CodeBadOutput, "was sent more than %d MiB by %s", maxOutput>>20, from(request))
 	case err != nil:
 		return nil, x.failure(CodeError, "lost the answer of %s: it broke off (%s)", from(request),
-			quote(x.hide, err.Error(), maxQuoted))
+			x.quote(err.Error(), maxQuoted))
 	}
 	value, err := x.value(answer, body, form)
 	if err != nil {
-		kind := cmp.Or(quote(x.hide, answer.Header.Get("Content-Type"), maxQuoted), "of no type")
+		kind := cmp.Or(x.quote(answer.Header.Get("Content-Type"), maxQuoted), "of no type")
 		return nil, x.failure(CodeBadOutput, "must be answered with %v (the answer is %s)%s", err, kind,
-			excerpt(x.hide, body))
+			x.excerpt(body))
 	}
 	return value, nil
 }
@@ -175,7 +165,7 @@ func (x *caller) unanswered(request *http.Request, err error) *Failure {
 	if refusal := (*hosts.Refusal)(nil); errors.As(err, &refusal) {
 		return x.failure(CodeError, "isn't allowed to send the request: %s; %s", refusal.Why, refusal.Help)
 	}
-	why := quote(x.hide, err.Error(), maxQuoted)
+	why := x.quote(err.Error(), maxQuoted)
 	if lost := (*web.Lost)(nil); errors.As(err, &lost) {
 		return x.failure(CodeError, "got no answer to %s, which may have arrived: %s", from(request), why)
 	}
@@ -184,21 +174,21 @@ func (x *caller) unanswered(request *http.Request, err error) *Failure {
 
 // refusal is the failure of an answer with an error status: its message is what was got, and from
 // where, if that is given.
-func (x *caller) refusal(status int, header http.Header, content []byte, from string) *Failure {
+func (x *common) refusal(status int, header http.Header, content []byte, from string) *Failure {
 	details, quoted := map[string]any{"status": float64(status)}, ""
-	if said, err := decode(content, maxDepth, x.hide); err == nil {
+	if said, err := x.decode(content, maxDepth); err == nil {
 		details["body"] = said
 		content, _ = encode(said) // in which nothing is escaped that is secret
 	} else if len(content) > 0 {
-		details["body"] = quote(x.hide, string(content), maxDetail)
+		details["body"] = x.quote(string(content), maxDetail)
 	}
-	if text := quote(x.hide, string(content), maxQuoted); text != "" {
+	if text := x.quote(string(content), maxQuoted); text != "" {
 		quoted = fmt.Sprintf(": %q", text)
 	}
 	got := fmt.Sprintf("got %d %s%s%s", status, http.StatusText(status), from, quoted)
 	if to, err := url.Parse(header.Get("Location")); status/100 == 3 && err == nil && to.Path != "" {
 		to.User, to.RawQuery = nil, "" // where secrets are
-		got += fmt.Sprintf(", which leads to %q: write that address", quote(x.hide, to.String(), maxQuoted))
+		got += fmt.Sprintf(", which leads to %q: write that address", x.quote(to.String(), maxQuoted))
 	}
 	f := &Failure{Code: fmt.Sprintf("http-%d", status), Message: x.hide.Message(got), Details: details}
 	if f.After = web.RetryAfter(header); f.After > 0 {
@@ -230,7 +220,7 @@ func (x *caller) value(answer *http.Response, body []byte, form string) (any, er
 			return nil, nil
 		}
 	}
-	return read(form, body, x.hide)
+	return x.read(form, body)
 }
 
 // headers are those of an answer by their names in lower case, several of one name joined as HTTP has it.

@@ -40,8 +40,8 @@ func (x *program) begin(argv []string, input []byte, read func(io.Reader)) (p *p
 	p.cmd.Dir, p.cmd.Env = x.def.Dir, slices.Clip(x.environ)
 	ownGroup(p.cmd)
 	p.stderr.keep = quotedStderr + 64 + 2*x.hide.Longest() // more than is quoted: a quote may begin within a secret
-	if x.unchanged != nil {
-		digest, err := x.unchanged(x.name, p.cmd.Path)
+	if x.options.Unchanged != nil {
+		digest, err := x.options.Unchanged(x.name, p.cmd.Path)
 		if err == nil && digest != "" {
 			var opened *os.File
 			if opened, err = fromDescriptor(p.cmd, x.def.Dir, digest); opened != nil {

@@ -86,7 +86,7 @@ func (s *peer) isClosed() error {
 	if s.over.Err() == nil {
 		return nil
 	}
-	return &Failure{Code: CodeCancelled, Message: fmt.Sprintf("activity %q was cancelled: %v", s.name, errClosed)}
+	return s.failure(CodeCancelled, "was cancelled: %v", errClosed)
 }
 
 // wait waits until there is a contact.
@@ -95,7 +95,7 @@ func (s *peer) wait(ctx context.Context, c *contact) error {
 	case <-c.ready:
 		return c.err
 	case <-ctx.Done():
-		return interrupted(ctx, s.name)
+		return s.interrupted(ctx)
 	}
 }
 
@@ -104,7 +104,7 @@ func (s *peer) launch(c *contact, take func(line []byte) error) error {
 	argv, _ := kinds.Arguments(s.def, nil, s.env.get) // it takes no parameters
 	p, err := s.program.launch(argv, nil, func(stdout io.Reader) { s.read(c, stdout, take) })
 	if err != nil {
-		return cannotStart(fmt.Sprintf("activity %q", s.name), argv[0], err)
+		return s.cannotStart(argv[0], err)
 	}
 	s.attend(c, p)
 	return nil
@@ -119,9 +119,9 @@ func (s *peer) attend(c *contact, p *process) {
 		case CodeBadOutput:
 			p.kill()
 		case CodeTimeout, CodeCancelled:
-			p.end(s.grace)
+			p.end(s.options.Grace)
 		}
-		p.finish(drain, s.grace) // perhaps only its stdout has ended, and it takes a moment to follow
+		p.finish(drain, s.options.Grace) // perhaps only its stdout has ended, and it takes a moment to follow
 		close(c.gone)
 	})
 }
@@ -131,7 +131,7 @@ func (s *peer) read(c *contact, stdout io.Reader, take func(line []byte) error) 
 	lines.Buffer(nil, maxOutput+envelope)
 	for c.over.Err() == nil && lines.Scan() {
 		if err := take(lines.Bytes()); err != nil {
-			s.broken(c, err.Error()+excerpt(s.hide, lines.Bytes()))
+			s.broken(c, err.Error()+s.excerpt(lines.Bytes()))
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {

@@ -2,7 +2,6 @@ package activity
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -144,7 +143,7 @@ func (p *process) details(stderr string) map[string]any {
 	return d
 }
 
-func cannotStart(what, program string, err error) *Failure {
+func (b *base) cannotStart(program string, err error) *Failure {
 	var path *os.PathError
 	var look *exec.Error
 	switch {
@@ -153,5 +152,5 @@ func cannotStart(what, program string, err error) *Failure {
 	case errors.As(err, &look):
 		err = look.Err
 	}
-	return &Failure{Code: CodeError, Message: fmt.Sprintf("%s can't start the program %q: %v", what, program, err)}
+	return b.failure(CodeError, "can't start the program %q: %v", program, err)
 }

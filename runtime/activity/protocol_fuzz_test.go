@@ -76,8 +76,8 @@ func FuzzWorker(f *testing.F) {
 			defer null.Close()
 			hide := &redact.Set{}
 			hide.Keep("secret", fuzzedSecret)
-			w := &worker{peer: peer{program: program{name: "act", def: &plan.Activity{Argv: texts([]string{"act"}),
-				Timeout: 20 * time.Second}, grace: 2 * time.Second, hide: hide, over: t.Context()}}}
+			w := &worker{peer: peer{program: program{base: base{&common{options: Options{Grace: 2 * time.Second}, hide: hide, over: t.Context()}, "act",
+				&plan.Activity{Argv: texts([]string{"act"}), Timeout: 20 * time.Second}}}}}
 			stage := &stage{w: w, null: null, piece: int(piece), hangs: hangs}
 			for range 1 + calls%5 {
 				stage.call()
@@ -333,7 +333,7 @@ func sound(t *testing.T, result Result, err error, paths int) {
 		if shown, wrong = encode(result.Value); wrong != nil {
 			t.Errorf("%v is no result: %v", result.Value, wrong)
 		}
-		if back, wrong := decode(shown, maxDepth, nil); wrong != nil || !reflect.DeepEqual(back, result.Value) {
+		if back, wrong := (&common{}).decode(shown, maxDepth); wrong != nil || !reflect.DeepEqual(back, result.Value) {
 			t.Errorf("%v is read again as %v, %v", result.Value, back, wrong)
 		}
 	} else {
@@ -380,7 +380,7 @@ func FuzzProgram(f *testing.F) {
 	hide := &redact.Set{}
 	hide.Keep("secret", fuzzedSecret)
 	forms := []string{plan.StreamJSON, plan.StreamText, plan.StreamLines, plan.StreamNone}
-	x := &program{name: "act", def: &plan.Activity{}, hide: hide}
+	x := &program{base: base{&common{hide: hide}, "act", &plan.Activity{}}}
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte, end byte, tooMuch bool) {
 		p := &process{cmd: &exec.Cmd{ProcessState: ends[int(end)%len(ends)]}, done: make(chan struct{}), reaped: true}
 		p.stderr.keep = (quotedStderr + 64 + 2*x.hide.Longest())

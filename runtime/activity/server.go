@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -29,19 +28,17 @@ const envelope = 64 << 10
 // A server is an MCP server, which serves all calls of the set over one session.
 type server struct {
 	peer
-	of        *plan.Server
-	transport http.RoundTripper // to a server at an address
+	of *plan.Server
 }
 
 var _ = register("mcp", kind{
-	open: func(s *Set, name string, def *plan.Activity) (starter, error) {
+	open: func(s *Set, b base) (starter, error) {
+		def := b.def
 		if def.Server == nil {
-			return nil, fmt.Errorf("activity %q is of an MCP server that isn't defined", name)
+			return nil, b.failure(CodeError, "is of an MCP server that isn't defined")
 		}
-		var transport http.RoundTripper
 		if def.Server.URL != "" {
 			s.env.hideVariables(def, s.hide)
-			transport = s.web()
 			if at, err := url.Parse(s.env.endpoint(def.Server)); err == nil {
 				s.hide.KeepUser(at.User)
 			}
@@ -49,10 +46,10 @@ var _ = register("mcp", kind{
 		key := fmt.Sprintf("%q %q %q %#v %q %q %q", def.Server.Name, def.Server.URL, def.Server.Headers, def.Argv,
 			def.Env, def.Inherit, def.Dir)
 		if s.servers[key] == nil {
-			s.servers[key] = &server{peer: peer{program: s.program(name, def)}, of: def.Server, transport: transport}
+			s.servers[key] = &server{peer: peer{program: b.program()}, of: def.Server}
 			s.closers = append(s.closers, s.servers[key].close)
 		}
-		return &tool{s.servers[key], name, def}, nil
+		return &tool{s.servers[key], b}, nil
 	},
 	missing: func(a *plan.Activity, at source.Span, files plan.Files, tell telling) {
 		if a.Server != nil && a.Server.URL == "" { // one that isn't defined was reported
@@ -63,12 +60,11 @@ var _ = register("mcp", kind{
 
 type tool struct {
 	*server
-	activity string
-	def      *plan.Activity
+	activity base
 }
 
 func (t *tool) String() string {
-	return fmt.Sprintf("the tool %q of the MCP server %q", t.def.Remote, t.of.Name)
+	return fmt.Sprintf("the tool %q of the MCP server %q", t.activity.def.Remote, t.of.Name)
 }
 
 func (t *tool) start(ctx context.Context, r Request, ended func(Result, error)) {
@@ -82,29 +78,26 @@ func (t *tool) put(ctx context.Context, c *contact, r Request) (Result, error) {
 	}
 	params, err := encode(r.input())
 	if err != nil {
-		return fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", t.activity, err)
+		return t.activity.fail(CodeError, "has parameters that can't be written as JSON: %v", err)
 	}
-	if limit := t.def.Timeout; limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, errOverdue{limit})
-		defer cancel()
-	}
+	ctx, cancel := within(ctx, t.activity.def.Timeout)
+	defer cancel()
 	if err := t.held(ctx, c); err != nil {
 		return none, err
 	}
-	answer, err := c.session.Call(ctx, t.def.Remote, params)
+	answer, err := c.session.Call(ctx, t.activity.def.Remote, params)
 	var refused *mcp.Refusal
 	switch {
 	case err == nil:
 		return t.result(answer, r)
 	case errors.As(err, &refused) && refused.Code != 0:
-		f := fault(t.hide, CodeError, "%v was refused: %s (%d)", t, brief(refused.Message), refused.Code)
+		f := t.fault(CodeError, "%v was refused: %s (%d)", t, brief(refused.Message), refused.Code)
 		f.Details = map[string]any{"code": float64(refused.Code)}
 		return none, f
 	case errors.As(err, &refused):
-		return none, fault(t.hide, CodeBadOutput, "%v has answered with what is no result: %s", t, refused.Message)
+		return none, t.fault(CodeBadOutput, "%v has answered with what is no result: %s", t, refused.Message)
 	case ctx.Err() != nil:
-		return none, interrupted(ctx, t.activity)
+		return none, t.activity.interrupted(ctx)
 	}
 	return none, t.ended(c, t.String()+" hasn't answered", err)
 }
@@ -127,7 +120,7 @@ func (s *server) ended(c *contact, what string, err error) error {
 	if lost := (*web.Lost)(nil); errors.As(err, &lost) {
 		why = "its connection broke, and what was asked may have arrived: " + why
 	}
-	return fault(s.hide, CodeError, "%s: %s", what, why)
+	return s.fault(CodeError, "%s: %s", what, why)
 }
 
 // result reads a tool's answer: what it has as structure, else its text, or what that says
@@ -140,21 +133,21 @@ func (t *tool) result(a *mcp.Answer, r Request) (Result, error) {
 	case a.Failed:
 		return none, &Failure{Code: CodeError, Message: t.hide.Message(a.Text), Details: a.Structured}
 	case a.Structured != nil:
-		return Take(a.Structured, r, t.activity)
+		return Take(a.Structured, r, t.activity.name)
 	case a.Content != nil:
-		return Take(a.Content, r, t.activity)
+		return Take(a.Content, r, t.activity.name)
 	case r.Unread:
 		return none, nil
 	case r.Output == nil || r.Output.Kinds()&schema.String != 0:
 		return Result{Value: a.Text, Route: -1}, nil
 	}
-	value, err := decode([]byte(a.Text), maxDepth, t.hide)
+	value, err := t.decode([]byte(a.Text), maxDepth)
 	if err != nil {
-		return fail(CodeBadOutput,
+		return none, t.fault(CodeBadOutput,
 			"%v must answer with structured content, or with text that is one JSON value, as the "+
-				"result is no text: %v%s", t, err, excerpt(t.hide, []byte(a.Text)))
+				"result is no text: %v%s", t, err, t.excerpt([]byte(a.Text)))
 	}
-	return Take(value, r, t.activity)
+	return Take(value, r, t.activity.name)
 }
 
 // contact is the session for a call that is put now: the one that there is, or a new one.
@@ -162,7 +155,7 @@ func (s *server) contact() *contact { return s.reach(s.begin) }
 
 // begin starts or reaches the server and begins a session.
 func (s *server) begin(c *contact) error {
-	decode := func(text []byte) (any, error) { return decode(text, maxDepth, s.hide) }
+	decode := func(text []byte) (any, error) { return s.decode(text, maxDepth) }
 	if s.of.URL != "" {
 		c.remote = s.address()
 		c.session = mcp.New(c.over, c.remote.send, decode)
@@ -176,8 +169,7 @@ func (s *server) begin(c *contact) error {
 			return err
 		}
 	}
-	limit := cmp.Or(s.of.Timeout, startTime)
-	ctx, cancel := context.WithTimeoutCause(s.over, limit, errOverdue{limit})
+	ctx, cancel := within(s.over, cmp.Or(s.of.Timeout, startTime))
 	defer cancel()
 	err := c.session.Begin(ctx)
 	if err == nil {
@@ -211,7 +203,7 @@ type listing struct {
 // first call; since then the server may have begun anew, or said that its tools are others. It is asked for its tools
 // once, and again when it says that they changed.
 func (t *tool) held(ctx context.Context, c *contact) (err error) {
-	recorded, name := t.of.Lock, t.def.Remote
+	recorded, name := t.of.Lock, t.activity.def.Remote
 	if recorded == nil {
 		return nil
 	}
@@ -230,12 +222,12 @@ func (t *tool) held(ctx context.Context, c *contact) (err error) {
 	if at := recorded.Node.Span(); at.Known() {
 		where = at.Where() + ": "
 	}
-	return fault(t.hide, CodeDrifted, "OB610: %s%v isn't what was imported: %s", where, t, brief(why))
+	return t.fault(CodeDrifted, "OB610: %s%v isn't what was imported: %s", where, t, brief(why))
 }
 
 // list is nil if there is an error.
 func (s *server) list(ctx context.Context, c *contact) (*listing, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errOverdue{startTime})
+	ctx, cancel := within(ctx, startTime)
 	defer cancel()
 	tools, odd, err := c.session.Tools(ctx)
 	var refused *mcp.Refusal
@@ -244,9 +236,9 @@ func (s *server) list(ctx context.Context, c *contact) (*listing, error) {
 	case err == nil:
 		return &listing{tools, odd}, nil
 	case errors.As(err, &refused):
-		return nil, fault(s.hide, CodeBadOutput, "%s: %s", what, brief(refused.Message))
+		return nil, s.fault(CodeBadOutput, "%s: %s", what, brief(refused.Message))
 	case ctx.Err() == nil:
 		return nil, s.ended(c, what, err)
 	}
-	return nil, fault(s.hide, interrupted(ctx, s.name).Code, "%s: it %v", what, context.Cause(ctx))
+	return nil, s.fault(s.interrupted(ctx).Code, "%s: it %v", what, context.Cause(ctx))
 }

@@ -140,7 +140,7 @@ func (w *remote) receive(answer *http.Response, before string) (last string, err
 
 // leave ends the session.
 func (w *remote) leave() {
-	ctx, cancel := context.WithTimeout(context.Background(), w.grace)
+	ctx, cancel := context.WithTimeout(context.Background(), w.options.Grace)
 	defer cancel()
 	w.mu.Lock()
 	id := w.id
@@ -170,7 +170,7 @@ func (s *server) refused(c *contact, what string, no *errStatus) *Failure {
 	if no.status == http.StatusNotFound || no.status >= 500 {
 		c.end(nil)
 	}
-	f := (&caller{hide: s.hide}).refusal(no.status, no.header, no.content, "")
+	f := s.refusal(no.status, no.header, no.content, "")
 	f.Message = s.hide.Message(what+": it ") + f.Message
 	return f
 }

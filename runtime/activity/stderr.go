@@ -74,18 +74,18 @@ func oneLine(s string) string { return strings.NewReplacer("\n", `\n`, "\t", `\t
 
 // quote is the beginning of somebody else's text, in one line and without secrets, which are hidden before it is cut:
 // most of one is as good as all of it.
-func quote(hide *redact.Set, text string, most int) string {
+func (c *common) quote(text string, most int) string {
 	if len(text) >= maxRefusal { // it may be cut within one
 		text = text[:maxRefusal]
-		text = text[:len(text)-hide.Unfinished(text)]
+		text = text[:len(text)-c.hide.Unfinished(text)]
 	}
-	return wording.Cut(diag.Escape(hide.Message(text)), most)
+	return wording.Cut(diag.Escape(c.hide.Message(text)), most)
 }
 
 // excerpt is how a message quotes what was written in the place of what should have been.
-func excerpt(hide *redact.Set, output []byte) string {
+func (c *common) excerpt(output []byte) string {
 	if output = bytes.TrimSpace(output); len(output) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (it begins %q)", quote(hide, string(output[:min(len(output), maxRefusal)]), maxQuoted))
+	return fmt.Sprintf(" (it begins %q)", c.quote(string(output[:min(len(output), maxRefusal)]), maxQuoted))
 }

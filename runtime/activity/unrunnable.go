@@ -2,7 +2,9 @@ package activity
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -34,17 +36,11 @@ func Missing(a *plan.Activity) (folder, program string) {
 // found reports whether a program that is started in a folder is there. One whose name
 // a variable holds isn't looked for.
 func found(program, dir string) bool {
-	switch {
-	case strings.Contains(program, "{"):
-		return true
-	case filepath.Base(program) == program:
-		_, err := exec.LookPath(program)
-		return err == nil
-	case !filepath.IsAbs(program):
-		program = filepath.Join(dir, program)
+	if filepath.Base(program) != program && !filepath.IsAbs(program) {
+		program, _ = filepath.Abs(filepath.Join(dir, program)) // else it is looked for in PATH
 	}
-	info, err := os.Stat(program)
-	return err == nil && !info.IsDir()
+	_, err := exec.LookPath(program)
+	return err == nil || strings.Contains(program, "{") || errors.Is(err, fs.ErrPermission)
 }
 
 // telling takes what keeps an activity from being carried out.

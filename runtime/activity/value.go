@@ -61,11 +61,11 @@ func large(to *jsontext.Encoder, v float64) error {
 
 // decode reads text that must be exactly one JSON value, at most depth levels
 // deep. Its errors say what is wrong, to follow a colon.
-func decode(text []byte, depth int, hide *redact.Set) (any, error) {
+func (c *common) decode(text []byte, depth int) (any, error) {
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
 		return nil, errors.New("there is none")
 	}
-	d := decoder{in: jsontext.NewDecoder(bytes.NewBuffer(text)), depth: depth, hide: hide, left: maxValues}
+	d := decoder{in: jsontext.NewDecoder(bytes.NewBuffer(text)), depth: depth, hide: c.hide, left: maxValues}
 	v, err := d.value()
 	if err != nil {
 		return nil, plainly(err)
@@ -79,12 +79,12 @@ func decode(text []byte, depth int, hide *redact.Set) (any, error) {
 var errNoText = errors.New("UTF-8 without NUL")
 
 // read is what text from outside gives in a form. The error says what it should have been.
-func read(form string, text []byte, hide *redact.Set) (any, error) {
+func (c *common) read(form string, text []byte) (any, error) {
 	switch form {
 	case plan.StreamNone:
 		return nil, nil
 	case plan.StreamJSON:
-		value, err := decode(text, maxDepth, hide)
+		value, err := c.decode(text, maxDepth)
 		if err != nil {
 			err = fmt.Errorf("exactly one JSON value: %w", err)
 		}
@@ -93,7 +93,7 @@ func read(form string, text []byte, hide *redact.Set) (any, error) {
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return nil, errNoText
 	}
-	return hide.Text(string(text)), nil
+	return c.hide.Text(string(text)), nil
 }
 
 // plainly takes the library's own prefixes off a syntax error.
@@ -192,7 +192,7 @@ func (d *decoder) object() (any, error) {
 }
 
 // plain turns what a Go function returned into a JSON value that shares nothing with it, through its JSON encoding.
-func plain(v any, hide *redact.Set) (any, error) {
+func (c *common) plain(v any) (any, error) {
 	text, err := encode(v)
 	switch {
 	case err != nil:
@@ -200,7 +200,7 @@ func plain(v any, hide *redact.Set) (any, error) {
 	case len(text) > maxOutput:
 		return nil, fmt.Errorf("more than %d MiB", maxOutput>>20)
 	}
-	return decode(text, maxDepth, hide)
+	return c.decode(text, maxDepth)
 }
 
 func brief(s string) string { return wording.Cut(s, 80) }
@@ -222,9 +222,12 @@ func Take(value any, r Request, name string) (Result, error) {
 	if name == "" {
 		whose = fmt.Sprintf("the answer to the call %q", r.Call)
 	}
+	bad := func(format string, args ...any) error {
+		return &Failure{Code: CodeBadOutput, Message: fmt.Sprintf(format, args...)}
+	}
 	text, ok := path.(string)
 	if !ok {
-		return fail(CodeBadOutput, `%s gave an "_outputPath" that isn't a string`, whose)
+		return none, bad(`%s gave an "_outputPath" that isn't a string`, whose)
 	}
 	named, isOne := alternative(text)
 	quoted := make([]string, len(r.Paths))
@@ -238,7 +241,7 @@ func Take(value any, r Request, name string) (Result, error) {
 	if len(quoted) == 0 {
 		expected = "it has no _outputPath, or gives one item of a list"
 	}
-	return fail(CodeBadOutput, "%s named the path %q, which the call doesn't offer: %s", whose, brief(text), expected)
+	return none, bad("%s named the path %q, which the call doesn't offer: %s", whose, brief(text), expected)
 }
 
 // alternative is the canonical text of one alternative: its paths, each once, in an order of their own. So

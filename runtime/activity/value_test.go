@@ -18,7 +18,7 @@ func FuzzDecode(f *testing.F) {
 	hide := &redact.Set{}
 	hide.Environment([]string{"A_TOKEN=hidden12", "B_PASSWORD=31415926"})
 	f.Fuzz(func(t *testing.T, text []byte) {
-		value, err := decode(append([]byte(nil), text...), maxDepth, nil)
+		value, err := (&common{}).decode(append([]byte(nil), text...), maxDepth)
 		if err != nil {
 			return
 		}
@@ -26,7 +26,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q became %#v, which isn't JSON: %v", text, value, err)
 		}
-		back, err := decode(again, maxDepth, nil)
+		back, err := (&common{}).decode(again, maxDepth)
 		if err != nil || !reflect.DeepEqual(back, value) {
 			t.Fatalf("%q: %#v came back as %#v, %v", text, value, back, err)
 		}
@@ -34,7 +34,7 @@ func FuzzDecode(f *testing.F) {
 		if err := json.Unmarshal(text, &theirs); err != nil || !reflect.DeepEqual(theirs, value) {
 			t.Fatalf("%q: read as %#v, by the standard library as %#v, %v", text, value, theirs, err)
 		}
-		veiled, err := decode(append([]byte(nil), text...), maxDepth, hide)
+		veiled, err := (&common{hide: hide}).decode(append([]byte(nil), text...), maxDepth)
 		if err != nil {
 			return // two keys became one
 		}

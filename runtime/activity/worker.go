@@ -73,8 +73,7 @@ func (w *worker) line(c *contact, req *request) []byte {
 		return nil
 	}
 	if err != nil {
-		_, err = fail(CodeError, "the parameters of activity %q can't be written as JSON: %v", w.name, err)
-		w.end(c, req, none, err)
+		w.end(c, req, none, w.failure(CodeError, "has parameters that can't be written as JSON: %v", err))
 		return nil
 	}
 	req.sent = true
@@ -105,7 +104,7 @@ func (w *worker) await(ctx context.Context, c *contact, req *request) (Result, e
 				<-c.gone
 			}
 		}
-		return none, interrupted(ctx, w.name)
+		return none, w.interrupted(ctx)
 	}
 	select {
 	case <-req.answered:
@@ -120,7 +119,7 @@ func (w *worker) await(ctx context.Context, c *contact, req *request) (Result, e
 
 // take hands a line to whom it belongs. After a line that belongs to nobody none can be trusted.
 func (w *worker) take(c *contact, line []byte) error {
-	reply, err := decode(line, maxDepth+1, w.hide)
+	reply, err := w.decode(line, maxDepth+1)
 	if err != nil {
 		return fmt.Errorf("it must answer with one JSON object a line: %w", err)
 	}
@@ -146,9 +145,8 @@ func (w *worker) reply(req *request, object map[string]any) (Result, error) {
 	result, ok := object["result"]
 	problem, bad := object["error"]
 	if ok == bad {
-		return fail(CodeBadOutput,
-			`activity %q must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys %q`,
-			w.name, brief(strings.Join(slices.Sorted(maps.Keys(object)), ", ")))
+		return w.fail(CodeBadOutput, `must answer {"id": …, "result": …} or {"id": …, "error": …}: got the keys %q`,
+			brief(strings.Join(slices.Sorted(maps.Keys(object)), ", ")))
 	}
 	if ok {
 		return Take(result, req.Request, w.name)
@@ -162,8 +160,7 @@ func (w *worker) reply(req *request, object map[string]any) (Result, error) {
 		own, _ := problem["code"].(string)
 		code, details = cmp.Or(own, code), problem["details"]
 	default:
-		return fail(CodeBadOutput, `activity %q must say what its "error" is with a string or {code, message, details}`,
-			w.name)
+		return w.fail(CodeBadOutput, `must say what its "error" is with a string or {code, message, details}`)
 	}
 	message = cmp.Or(message, fmt.Sprintf("activity %q failed and gave no message", w.name))
 	return none, &Failure{Code: code, Message: w.hide.Message(message), Details: details}
@@ -200,7 +197,7 @@ func (w *worker) watch(c *contact) {
 	over := &errOver{CodeTimeout, "it " + errOverdue{limit}.Error(), first}
 	if first.abandoned {
 		over.why = "it didn't answer a call that was given up"
-		most := w.grace
+		most := w.options.Grace
 		if !slices.ContainsFunc(q.waiting, func(req *request) bool { return !req.abandoned }) {
 			most = min(most, drain)
 		}

@@ -83,9 +83,7 @@ func (r *Request) Record(date func(time.Duration) string) Object {
 		context = append(context, append(Object{{"type", "plan"}, {"mode", string(s.Plan.Mode)}}, s.settings()...))
 	}
 	for _, advisor := range s.Plan.Advisors {
-		own := Of(advisor.Node).(Object)
-		own = append(Object{{"type", "advisor"}},
-			slices.DeleteFunc(own, func(m Member) bool { return m.Key == "type" || m.Key == "said" })...)
+		own := s.advisorMessage(advisor)
 		if opinions := s.Said[advisor.ID]; len(opinions) > 0 {
 			own = own.With("said", opinions)
 		}

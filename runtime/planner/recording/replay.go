@@ -86,18 +86,17 @@ func (p *Replayed) find(r *request.Request) (answer, error) {
 	}
 	switch {
 	case number > len(p.ticks):
-		return answer{}, p.lacks(remedy, "it was asked for the solution of tick %d and holds %d", number, len(p.ticks))
+		return answer{}, p.lacks("it was asked for the solution of tick %d and holds %d", number, len(p.ticks))
 	case !tick.solution.given:
-		return answer{}, p.lacks(remedy, "no solution was recorded for tick %d", number)
+		return answer{}, p.lacks("no solution was recorded for tick %d", number)
 	}
 	return tick.solution, nil
 }
 
-const remedy = "add what is missing to the file, which has an item for each tick (null stands for one that isn't " +
-	"asked for), and resume the run"
-
-func (p *Replayed) lacks(remedy, why string, args ...any) *request.Unavailable {
-	return &request.Unavailable{Planner: "replay:" + p.name, Why: fmt.Sprintf(why, args...), Remedy: remedy}
+func (p *Replayed) lacks(why string, args ...any) *request.Unavailable {
+	return &request.Unavailable{Planner: "replay:" + p.name, Why: fmt.Sprintf(why, args...),
+		Remedy: "add what is missing to the file, which has an item for each tick (null stands for one that isn't " +
+			"asked for), and resume the run"}
 }
 
 // findLatent is the result of a latent call: what is recorded under its name
@@ -116,14 +115,8 @@ func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, er
 			break
 		}
 	}
-	switch {
-	case len(fitting) > 0:
-	case r.Tick == 0: // of a plan that is run as it stands
-		return answer{},
-			p.lacks(fmt.Sprintf("add one to its first item, such as [{\"latent\": {%q: …}}], and resume the run",
-				r.Call.Name), "no result is recorded for the call %q", r.Call.Name)
-	default:
-		return answer{}, p.lacks(remedy, "no result was recorded for the call %q in tick %d", r.Call.Name, r.Tick)
+	if len(fitting) == 0 {
+		return answer{}, p.lacks("no result was recorded for the call %q in tick %d", r.Call.Name, max(r.Tick, 1))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,23 +128,22 @@ func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, er
 
 // play hands out the text from a byte on, in its pieces, each after its delay.
 func (a answer) play(ctx context.Context, from int, emit func(string)) error {
-	for at, sent := from, from; at < len(a.text); {
+	for rest := a.text[from:]; rest != ""; {
 		if err := endpoint.Pause(ctx, a.Delay); err != nil {
 			return err
 		}
-		if a.Chunks == 0 {
-			at = len(a.text)
-		} else {
-			at = min(len(a.text), (at/a.Chunks+1)*a.Chunks)
+		n := len(rest)
+		if a.Chunks > 0 {
+			n = min(n, a.Chunks)
 		}
-		end := at
-		for end < len(a.text) && end > sent && !utf8.RuneStart(a.text[end]) {
-			end--
+		for n > 0 && n < len(rest) && !utf8.RuneStart(rest[n]) {
+			n--
 		}
-		if end > sent {
-			emit(a.text[sent:end])
-			sent = end
+		if n == 0 { // a character is longer than a piece
+			_, n = utf8.DecodeRuneInString(rest)
 		}
+		emit(rest[:n])
+		rest = rest[n:]
 	}
 	return nil // it is whole, whether or not anybody wants more
 }
