@@ -127,7 +127,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 func (c *cli) observer(ctx context.Context, s *session.Session, format string) pages.Observer {
 	shown := terminal.Run{Plan: s.Program.Plan, Planned: s.Options.Planned, Journal: s.Journal(),
 		Results: s.Options.Results,
-		Joining: s.Joining(), Resumed: s.Replay}
+		Joining: len(s.Joining), Resumed: s.Replay}
 	if c.Quiet {
 		shown.Errors = c.err
 	}

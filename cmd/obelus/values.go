@@ -12,7 +12,7 @@ import (
 // given are the flags for what a plan is given.
 type given struct {
 	Inputs []string `flag:"-i, --input KEY=VALUE: an input value, JSON or else text; @FILE has several"`
-	States []string `flag:"--state @FILE: initial state over the plan's own, from a file of JSON or YAML"`
+	States []string `flag:"--state KEY=VALUE: a value of the initial state, over the plan's own; @FILE has several"`
 }
 
 // concurrencyFlag bounds what runs at once.

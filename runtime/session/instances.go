@@ -50,7 +50,7 @@ func (s *Session) readInstances() error {
 	}
 	ids := &naming.IDs{}
 	for _, one := range s.Program.Plan.Instances {
-		_ = ids.Add(one.ID)
+		ids.Add(one.ID)
 	}
 	longest := 1
 	for line := range source.Lines(name, text) {
@@ -63,20 +63,20 @@ func (s *Session) readInstances() error {
 				return diag.NewError(ErrUnfit, "%s:%d:1: %w", name, line.Row, err)
 			}
 		}
-		s.instances, longest = append(s.instances, one), max(longest, len(line.Text))
+		s.Joining, longest = append(s.Joining, one), max(longest, len(line.Text))
 	}
 	s.batch = max(1, maxBatch/longest)
 	if s.Replay == nil {
 		return nil
 	}
 	for i, id := range s.Replay.Joined {
-		if i >= len(s.instances) || s.instances[i].ID != id {
+		if i >= len(s.Joining) || s.Joining[i].ID != id {
 			return diag.NewError(ErrUnrunnable,
 				"%s: the instance \"%s\", which the run had begun with, isn't in its place any more", name,
 				compiler.Shown(id))
 		}
 	}
-	s.instances = s.instances[len(s.Replay.Joined):]
+	s.Joining = s.Joining[len(s.Replay.Joined):]
 	return nil
 }
 

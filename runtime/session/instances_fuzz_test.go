@@ -55,7 +55,7 @@ func allInstances(t *testing.T, name string, joined []string) (ids []string, pro
 	if err := run.readInstances(); err != nil {
 		return nil, err.Error()
 	}
-	for _, one := range run.instances {
+	for _, one := range run.Joining {
 		ids = append(ids, one.ID)
 	}
 	return ids, ""

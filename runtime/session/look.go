@@ -122,9 +122,9 @@ func At(path string, tick int, name, runs string) (string, error) {
 	}
 	switch {
 	case !m.Options.Planned:
-		return "", diag.NewError(ErrNoPoint, "the run has no ticks: only a run with a planner has")
+		return "", diag.NewError(ErrUnrunnable, "the run has no ticks: only a run with a planner has")
 	case tick < 1 || last != tick:
-		return "", diag.NewError(ErrNoPoint, "the run has no tick %d; its last so far is %d", tick, last)
+		return "", diag.NewError(ErrUnrunnable, "the run has no tick %d; its last so far is %d", tick, last)
 	}
 	m.Started, m.Record, m.Out = time.Now().UTC().Truncate(time.Second), "", ""
 	m.Forked = &Forked{idOf(path), strconv.Itoa(tick)}

@@ -9,9 +9,9 @@ import (
 
 // Questions are those that a run has open that has stopped, for who decides about them before it is resumed.
 type Questions struct {
-	Program *project.Program
-	Stored  int // answers that are there already
+	Stored int // answers that are there already
 
+	program  *project.Program
 	machine  *runtime.Machine
 	vouching *vouching
 	box      box
@@ -32,7 +32,7 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 		return nil, diag.NewError(ErrEnded, "the run has ended, and asks nothing any more")
 	}
 	m := l.Manifest
-	q := &Questions{Program: l.Program, machine: l.Replay.Machine, box: boxOf(path), partial: map[string]string{}}
+	q := &Questions{program: l.Program, machine: l.Replay.Machine, box: boxOf(path), partial: map[string]string{}}
 	if m.Approval != nil && m.Options.Signed {
 		q.vouching = &vouching{run: idOf(path), plan: m.file(), under: m.Approval}
 	}
@@ -73,7 +73,7 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 func (q *Questions) Open() []*runtime.Question {
 	open := q.machine.Questions()
 	for _, one := range open {
-		pin(q.Program, one)
+		pin(q.program, one)
 	}
 	return open
 }
@@ -85,7 +85,7 @@ func (q *Questions) try(about *runtime.Question, d runtime.Decision) (again *run
 		if c.Kind == runtime.Ask && c.Question.Call == about.Call && c.Question.Under == about.Under &&
 			c.Question.Instance == about.Instance {
 			again = c.Question
-			pin(q.Program, again)
+			pin(q.program, again)
 		}
 	}
 	return again

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -157,8 +158,9 @@ func (s *Session) runAndClose(ctx context.Context) (*Result, error) {
 // A Session is a run that is ready to begin, or to go on: all that it needs is open.
 type Session struct {
 	Program *project.Program
-	Options Options // only Observer and Confirmer may be changed, until Run
-	Replay  *Replay // of a run that is resumed: where it stood
+	Options Options            // only Observer and Confirmer may be changed, until Run
+	Replay  *Replay            // of a run that is resumed: where it stood
+	Joining []runtime.Instance // of the file, that haven't joined yet
 
 	resume   runtime.Resumption
 	manifest *Manifest
@@ -170,9 +172,8 @@ type Session struct {
 	vouching *vouching // nil of a run without an approval
 	trace    Trace
 
-	instances []runtime.Instance // of the file, that haven't joined yet
-	batch     int                // how many of them may join at once
-	results   *os.File           // nil without one
+	batch   int      // how many of Joining may join at once
+	results *os.File // nil without one
 }
 
 // Begin opens what a run needs, and begins its journal.
@@ -253,7 +254,7 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	m := s.manifest
 	for _, name := range m.Functions {
 		if o.Functions[name] == nil {
-			return diag.NewError(ErrFunctions,
+			return diag.NewError(ErrUnrunnable,
 				"the run was begun by a program that registers the function %q, and this one doesn't", name)
 		}
 	}
@@ -285,6 +286,9 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 				Advise("begin a new run that continues from one of its ticks")
 		case s.Replay.Machine.Failed() > 0:
 			s.resume.RetryFailed = true
+			if text, err := os.ReadFile(m.file()); err == nil && !strings.Contains(string(text), m.Plan.Text) {
+				o.Notice(fmt.Sprintf("%q has changed; the run continues with the plan that it began with", m.Plan.Name))
+			}
 		case s.Replay.Over():
 			return diag.NewError(ErrUnrunnable, "the run %s has no failed call that can run again", s.ID()).
 				Advise(
@@ -396,9 +400,6 @@ func (s *Session) Journal() string {
 	return s.keeper.file
 }
 
-// Joining reports how many instances of the file are to join the run.
-func (s *Session) Joining() int { return len(s.instances) }
-
 // Ended reports whether the run had ended, and nothing of it is run again.
 func (s *Session) Ended() bool {
 	return s.Replay != nil && s.Replay.Over() && !s.resume.RetryFailed
@@ -418,7 +419,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	desk := newDesk(s)
 	world := local.Options{Options: s.Options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered,
-		Planner: s.planner, Observe: s.observe, Instances: s.instances, Batch: s.batch}
+		Planner: s.planner, Observe: s.observe, Instances: s.Joining, Batch: s.batch}
 	if s.keeper != nil {
 		world.Journal = s.keeper
 	}

@@ -151,7 +151,7 @@ func TestResumeRefused(t *testing.T) {
 // A run that was begun with functions of a program goes on only in one that has them.
 func TestResumeWithoutFunctions(t *testing.T) {
 	path := stoppedRun(t, map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return nil, nil }})
-	if _, err := session.Resume(t.Context(), path, session.ResumeOptions{}); !errors.Is(err, session.ErrFunctions) {
+	if _, err := session.Resume(t.Context(), path, session.ResumeOptions{}); !errors.Is(err, session.ErrUnrunnable) {
 		t.Error(err)
 	}
 }
