@@ -161,8 +161,8 @@ func (c *callReader) lowerCall() {
 			c.lowerMeta(f)
 		}
 	}
-	c.items = c.Node.Get("_each") != nil
 	c.lowerScopes()
+	c.items = c.Node.Get("_each") != nil
 	c.Params = c.objectTemplate(c.Node, true)
 	c.items = false
 	c.Reads = consecutive(firstRead, len(p.Reads))

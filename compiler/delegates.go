@@ -127,7 +127,6 @@ func (c *callReader) carriedOut() {
 		if d := c.delegate(plan.Link{Path: path, At: at}); d != nil {
 			c.throughInterface(d)
 		}
-		c.scopesOfItems()
 	}
 }
 
@@ -194,16 +193,10 @@ func (c *callReader) compileDelegate(l plan.Link) *plan.Plan {
 	case c.options.Open == nil && all.reads.files[l.Path].file == nil:
 		return bad(diag.BadDelegate, "compile the plan as a file in a folder",
 			"the delegate %q can't be read here: there is no workspace", l.Path)
-	case len(all.chain) > maxDelegateDepth:
-		return bad(diag.Limit, "let one plan do the work of several", "delegates are nested more than %d deep",
-			maxDelegateDepth)
-	case len(all.plans) >= maxDelegates:
-		return bad(diag.Limit, "let one plan do the work of several",
-			"the plan reaches more than %d delegates", maxDelegates)
-	case all.reads.keywords <= 0:
-		return bad(diag.Limit,
-			"let plans that are run as calls import fewer tools, or let one plan do the work of several",
-			"the plans that run as calls import too many tools, activities and schemas together")
+	case len(all.chain) > maxDelegateDepth, len(all.plans) >= maxDelegates, all.reads.keywords <= 0:
+		return bad(diag.Limit, "let one plan do the work of several, or let them import fewer tools",
+			"delegates are nested more than %d deep, are more than %d, or import too many tools, activities and "+
+				"schemas together", maxDelegateDepth, maxDelegates)
 	}
 	file, err := c.open(l.Path)
 	if err != nil {

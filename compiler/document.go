@@ -43,7 +43,7 @@ func (c *compilation) lower(root *source.Node) {
 			what = "a list without any"
 		}
 		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", what).
-			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\": - {_tool: NAME}")
+			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	}
 }
 

@@ -83,18 +83,6 @@ func (c *callReader) lowerScopes() {
 	}
 }
 
-// scopesOfItems reports what would be handed over in vain: a plan has no such kind.
-func (c *callReader) scopesOfItems() {
-	for _, s := range c.Scopes {
-		if IsItemKind(s.Kind) {
-			c.Report(diag.BadScope, s.Node.Span(),
-				"%q can't read the scope %q: †item and †index are read in a call with \"_each\" alone", c.Delegate,
-				s.Node.Text).
-				Advise("pass it as a parameter, such as %s: %s", s.Kind, s.Node.Text)
-		}
-	}
-}
-
 // forbiddenScopes reports scopes that the tool doesn't let a call choose.
 func (c *callReader) forbiddenScopes(tool *plan.Tool) {
 	n := c.ScopesNode
@@ -146,15 +134,6 @@ func (c advisorReader) scopesOfAdvisors() {
 			continue
 		}
 		a.Scopes = (&callReader{compilation: c.compilation}).scopesOf(n)
-		for _, s := range a.Scopes {
-			state := c.plan.StateSchema
-			if s.Kind == "state" && state != nil && !state.At(s.Ref.Path).Possible {
-				c.Report(diag.BadScope, s.Node.Span(),
-					"the scope %q of the advisor %q names what the state schema doesn't allow", s.Node.Text,
-					Shown(a.ID)).
-					Advise("declare it in \"stateSchema\", or name a path that is there")
-			}
-		}
 	}
 }
 
@@ -193,7 +172,7 @@ func (c *callReader) unknownKind(rule *diag.Rule, ref reference.Reference, n *so
 	f := c.Report(rule, n.Within(ref.Start, ref.End), "there is no kind %q", mark+ref.Kind)
 	if IsItemKind(ref.Kind) {
 		f.Advise(
-			"use †item and †index only in the parameters, the \"_when\" and the \"_scopes\" of a call with \"_each\"")
+			"use †item and †index only in the parameters and the \"_when\" of a call with \"_each\"")
 		return
 	}
 	kinds := c.kinds()

@@ -62,10 +62,8 @@ func (r *Resolver) Evaluate(call *plan.Call) (map[string]any, Readiness) {
 		return nil, v
 	}
 	for _, scope := range call.Scopes { // a missing value doesn't block the call
-		if !compiler.ReadsItem(r.Plan, &r.Plan.Reads[scope.Read]) {
-			_, presence := r.Read(scope.Read)
-			v.Pending = v.Pending || presence == expression.Pending
-		}
+		_, presence := r.Read(scope.Read)
+		v.Pending = v.Pending || presence == expression.Pending
 	}
 	if !call.Params.Live {
 		return Mapping(call.Params.Value), v
