@@ -199,7 +199,7 @@ func TestBoundsAreProven(t *testing.T) {
 		}
 	}
 	t.Logf("%d within, %d in part, %d outside; %d are open", silent, doubts, errors, open)
-	if open > n/4 {
+	if open > n/3 {
 		t.Errorf("%d of %d are open", open, n)
 	}
 }

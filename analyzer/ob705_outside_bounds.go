@@ -97,8 +97,9 @@ func outOfBounds(p *Pass, call *plan.Call, bounds *analysis.Parameters) {
 		if len(found) == 0 && !isWithin(p, call, f.Value, place.Schema, schema.Fits) {
 			to.Node = f.Value.Node
 			j := analysis.Judgement{Fit: flow.Fit{Relation: schema.Unknown, Several: true}, To: to}
-			isText := f.Value.Expr != nil && f.Value.Expr.Root().Op == expression.OpText
-			if isText || isWithin(p, call, f.Value, place.Schema, schema.Fits, schema.Unknown) {
+			isOpen := f.Value.Expr != nil &&
+				(f.Value.Expr.Root().Op == expression.OpText || f.Value.Expr.Plain() && call.When != nil)
+			if isOpen || isWithin(p, call, f.Value, place.Schema, schema.Fits, schema.Unknown) {
 				j.CutShort = "the schemas can't be compared"
 			}
 			reportBounds(p, &j)

@@ -170,7 +170,6 @@ func text(part *expression.Node) *schema.Schema {
 	for _, piece := range part.Args {
 		literal, ok := piece.Value.(string)
 		if !ok {
-			literal = ""
 			pattern += "[^]*"
 		}
 		pattern += regexp.QuoteMeta(literal)

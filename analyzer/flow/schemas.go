@@ -245,19 +245,13 @@ func (t *Schemas) lessNull(variants []Variant, from int) []Variant {
 	return there
 }
 
-// A sending is a parameter of a request.
-type sending struct {
-	by   *plan.Activity
-	name string
-}
-
 // Sendable is what the request of an activity can be made of, of a parameter's values; nil where it is any, or none
 // is sent.
 func (t *Schemas) Sendable(a *plan.Activity, name string) *schema.Schema {
 	if a == nil || a.HTTP == nil {
 		return nil
 	}
-	return Once[any](t.made, sending{a, name}, func() *schema.Schema {
+	return Once[any](t.made, [2]any{a, name}, func() *schema.Schema {
 		raw := kinds.HTTPParameter(a, name)
 		if raw == nil {
 			return nil

@@ -40,7 +40,7 @@ func (e *Conditions) alternatives(k heldKey, s *schema.Schema) []variant {
 		return all
 	}
 	schemas, known := e.options[s]
-	if !known && s != nil {
+	if !known {
 		schemas = s.Alternatives(alternativeSteps)
 		e.options[s] = schemas
 	}
@@ -120,4 +120,4 @@ func HasAlternatives(s *schema.Schema) bool {
 	return err != nil || alternatives.Match(text)
 }
 
-var alternatives = regexp.MustCompile(`"(oneOf|anyOf|if|\$ref)":`)
+var alternatives = regexp.MustCompile(`"(oneOf|anyOf|\$ref)":`)
