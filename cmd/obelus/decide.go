@@ -93,9 +93,12 @@ func (o *deciding) stored(
 	if d.Verdict == runtime.Change {
 		text += " with the parameters " + diag.Escape(terminal.JSON(d.Params, ""))
 	}
-	if len(again) > 0 {
+	switch {
+	case len(again) > 0:
 		text += "; the calls shown above would run now, and need an answer of their own"
-	} else {
+	case questions.Running:
+		text += "; the run uses it now"
+	default:
 		text += "; the run uses it when it is resumed"
 	}
 	c.note("stored: %s", text)

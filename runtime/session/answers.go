@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -118,8 +121,11 @@ func (b box) add(answers []Answer) error {
 	return nil
 }
 
-// read gives the answers, none where there is no file.
+// read gives the answers in whole lines, none where there is no file.
 func (b box) read() ([]Answer, error) {
+	if b == "" {
+		return nil, nil
+	}
 	text, err := os.ReadFile(string(b))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -134,40 +140,55 @@ func (b box) read() ([]Answer, error) {
 	return readAnswers(string(b), lines)
 }
 
-// A desk is where answers come in: those that are there before the run continues, and those of the person who is asked,
-// if one is there. It is a [local.Confirmer].
+// A desk is where answers come in: from a file, from the box, and from the person who is asked, if one is there. It is
+// a [local.Confirmer].
 type desk struct {
 	person local.Confirmer
+	within time.Duration // how long an answer is waited for
+	box    box
 	now    func(*runtime.Question) string // the name that a question has as things are
 	signed *vouching                      // nil of a run without an approval
 	notice func(string)
+	before map[string]bool // questions that were answered before the run was resumed
+
+	mu     sync.Mutex
 	stored []Answer // and not taken yet
+	read   int      // answers of the box
 }
 
 func newDesk(s *Session) *desk {
-	d := &desk{person: s.Options.Confirmer, notice: s.Options.Notice,
+	d := &desk{person: s.Options.Confirmer, notice: s.Options.Notice, within: s.confirm().Timeout,
 		now: func(q *runtime.Question) string { return q.ID }}
 	if s.vouching != nil {
 		s.vouching.run = s.ID()
 		d.signed = s.vouching
 	}
 	if s.keeper != nil {
+		d.box = boxOf(s.keeper.file)
 		d.now = func(q *runtime.Question) string {
 			same := *q
 			pin(s.Program, &same)
 			return same.ID
 		}
 	}
-	if s.Replay == nil {
-		return d
+	if s.Replay != nil {
+		d.before = s.Replay.answered
 	}
-	kept, err := boxOf(s.keeper.file).read()
-	if err != nil && d.notice != nil {
-		d.notice(err.Error())
-	}
-	d.store(slices.DeleteFunc(kept, func(a Answer) bool { return s.Replay.answered[a.ID] }))
+	d.look()
 	d.store(s.answers)
 	return d
+}
+
+// look takes up what has come into the box.
+func (d *desk) look() {
+	all, err := d.box.read()
+	if err != nil && d.notice != nil {
+		d.notice(err.Error())
+		d.box = "" // no more is read
+	}
+	more := all[min(d.read, len(all)):]
+	d.read = len(all)
+	d.store(slices.DeleteFunc(more, func(a Answer) bool { return d.before[a.ID] }))
 }
 
 // store takes answers up, the last to a question in the place of those before it.
@@ -183,6 +204,8 @@ func (d *desk) store(more []Answer) {
 // close tells which answers weren't used. Of a run that stopped, one waits for its question, and is reported only where
 // the run asks another one.
 func (d *desk) close(o *runtime.Outcome) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var left []string
 	for _, a := range d.stored {
 		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
@@ -196,20 +219,46 @@ func (d *desk) close(o *runtime.Outcome) {
 	}
 }
 
-// Ask waits for the person's answer. Where nobody is there to give one, the machine's time-out does, if there is one.
+// glance is how often the box is looked into while a run waits.
+const glance = 200 * time.Millisecond
+
+// Ask waits for an answer of a person, or in the box, as long as there is somebody to give it.
 func (d *desk) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
-	if d.person == nil {
-		return func() (decision runtime.Decision, err error) {
-			if q.Within == 0 {
-				return decision, local.ErrNoReviewer
-			}
-			<-ctx.Done()
-			return decision, ctx.Err()
-		}
+	own, withdraw := context.WithCancelCause(ctx)
+	ask := func() (runtime.Decision, error) {
+		<-own.Done()
+		return runtime.Decision{}, context.Cause(own)
 	}
-	answer := d.person.Ask(ctx, q)
+	switch within := cmp.Or(q.Within, d.within); {
+	case d.person != nil:
+		ask = d.person.Ask(own, q)
+	case within == 0 || d.box == "":
+		withdraw(local.ErrNoReviewer)
+	case q.Within == 0: // else the machine says when it is over
+		time.AfterFunc(within, func() { withdraw(local.ErrNoReviewer) })
+	}
 	return func() (runtime.Decision, error) {
-		decision, err := answer()
+		stored := make(chan *runtime.Decision, 1)
+		go func() {
+			defer close(stored)
+			for looks := time.Tick(glance); ; {
+				select {
+				case <-own.Done():
+					return
+				case <-looks:
+				}
+				if found := d.answered(q); found != nil {
+					stored <- found
+					withdraw(nil) // the reviewer sees it
+					return
+				}
+			}
+		}()
+		decision, err := ask()
+		withdraw(nil)
+		if found := <-stored; found != nil && err != nil {
+			return *found, nil
+		}
 		return d.judged(q, decision), err
 	}
 }
@@ -244,6 +293,9 @@ func (d *desk) vouched(decision *runtime.Decision, q *runtime.Question) error {
 
 // answered gives the answer to a question that is there, once, or nil: first those to whatever is asked.
 func (d *desk) answered(q *runtime.Question) *runtime.Decision {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.look()
 	fits := func(a Answer) bool {
 		no := a.Verdict == runtime.Reject || a.Verdict == runtime.Fail // which stands whatever would run has become
 		return a.name() == q.Path() && a.Instance == q.Instance &&

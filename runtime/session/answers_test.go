@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
@@ -172,17 +173,69 @@ func TestUnreadableAnswers(t *testing.T) {
 	}
 }
 
-// EXECUTION.md#stored-answers: nothing is decided elsewhere while a run goes on.
+// A patient person looks at a question, waits until it is taken back, and notes that.
+type patient struct {
+	looks     chan bool
+	takenBack chan struct{}
+}
+
+func (p patient) Ask(ctx context.Context, _ *runtime.Question) func() (runtime.Decision, error) {
+	return func() (runtime.Decision, error) {
+		p.looks <- true
+		<-ctx.Done()
+		p.takenBack <- struct{}{}
+		return runtime.Decision{}, ctx.Err()
+	}
+}
+
+// A listener tells which questions are asked.
+type listener chan string
+
+func (l listener) Observe(_ time.Duration, c runtime.Command) {
+	if c.Kind == runtime.Ask {
+		l <- c.Question.ID
+	}
+}
+
+func (listener) Waits(string) {}
+
+// EXECUTION.md#stored-answers: what is decided elsewhere counts for a run that waits, for a person at hand, who
+// is told, or for as long as an answer is waited for.
 func TestDecidedElsewhereMeanwhile(t *testing.T) {
 	host := session.Host{Functions: map[string]activity.Func{"work": func(context.Context, activity.Request) (any, error) { return 1.0, nil }}}
-	path := stoppedRun(t, host.Functions)
-	s, err := session.Open(path, session.ResumeOptions{Host: host})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := session.OpenQuestions(path, session.ResumeOptions{Host: host}); !errors.Is(err, session.ErrLocked) {
-		t.Error(err)
+	for _, watched := range []bool{true, false} {
+		path := stoppedRun(t, host.Functions)
+		person, asked, ended := patient{make(chan bool, 2), make(chan struct{}, 2)}, make(listener), make(chan *session.Result)
+		go func() {
+			o := session.ResumeOptions{Host: host, Confirm: &runtime.Confirm{Policy: runtime.Always, Timeout: time.Hour}}
+			if o.Observer = asked; watched {
+				o.Confirmer = person
+			}
+			result, _ := session.Resume(t.Context(), path, o)
+			ended <- result
+		}()
+		for range 2 {
+			id := <-asked
+			if watched {
+				<-person.looks // else the answer may be there before anybody is asked
+			}
+			questions, err := session.OpenQuestions(path, session.ResumeOptions{Host: host})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if open := questions.Open(); !questions.Running || len(open) != 1 || open[0].ID != id {
+				t.Fatalf("%s is asked, and %v open", id, idsOf(open))
+			}
+			if _, err := questions.Decide(questions.Open(), runtime.Decision{Verdict: runtime.Approve, By: "ann"}); err != nil {
+				t.Fatal(err)
+			}
+			if watched {
+				<-person.takenBack
+			}
+		}
+		if result := <-ended; result == nil || result.Status != runtime.RunDone {
+			t.Errorf("%+v", result)
+		}
 	}
 }
 

@@ -7,9 +7,11 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// Questions are those that a run has open that has stopped, for who decides about them before it is resumed.
+// Questions are those that a run has open, for who decides about them elsewhere than where it runs: read from its
+// journal, while it runs or before it is resumed.
 type Questions struct {
-	Stored int // answers that are there already
+	Running bool // the run is active in another process
+	Stored  int  // answers that are there already
 
 	program  *project.Program
 	machine  *runtime.Machine
@@ -18,12 +20,9 @@ type Questions struct {
 	partial  map[string]string // signed approvals by the question's id, which more people may sign
 }
 
-// OpenQuestions reads from a journal what a run asks when it is resumed. What was decided already isn't asked any more.
-// Of the options it needs Activities and what the host registers.
+// OpenQuestions reads from a journal what a run asks, or will when it is resumed. What was decided already isn't asked
+// any more. Of the options it needs Activities and what the host registers.
 func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
-	if journal.Running(path) {
-		return nil, journalProblem(path, journal.ErrLocked)
-	}
 	l := &Look{}
 	if err := l.replay(path, &o, nil); err != nil {
 		return nil, err
@@ -32,15 +31,18 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 		return nil, diag.NewError(ErrEnded, "the run has ended, and asks nothing any more")
 	}
 	m := l.Manifest
-	q := &Questions{program: l.Program, machine: l.Replay.Machine, box: boxOf(path), partial: map[string]string{}}
+	q := &Questions{program: l.Program, machine: l.Replay.Machine, box: boxOf(path), Running: journal.Running(path),
+		partial: map[string]string{}}
 	if m.Approval != nil && m.Options.Signed {
 		q.vouching = &vouching{run: idOf(path), plan: m.file(), under: m.Approval}
 	}
-	how := runtime.Resumption{InFlight: o.InFlight}
-	for _, open := range q.machine.Questions() { // whatever --confirm said last, an answer is taken
-		how.Kept = append(how.Kept, runtime.KeptAnswer{Call: open.Path(), Instance: open.Instance})
+	if !q.Running || q.machine.Stopped() { // or is about to go on
+		how := runtime.Resumption{InFlight: o.InFlight}
+		for _, open := range q.machine.Questions() { // whatever --confirm said last, an answer is taken
+			how.Kept = append(how.Kept, runtime.KeptAnswer{Call: open.Path(), Instance: open.Instance})
+		}
+		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: l.Replay.At, Resumption: &how})
 	}
-	q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: l.Replay.At, Resumption: &how})
 	decided, err := q.box.read()
 	if err != nil {
 		return nil, err

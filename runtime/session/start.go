@@ -20,11 +20,15 @@ import (
 // it: nobody is asked, the plan is approved, or the definition isn't the plan's own. Starting it may do anything, and
 // its environment and headers may hold secrets.
 func (s *Session) unasked(of *plan.Server) bool {
-	confirm := s.Options.Confirm
-	if s.Replay != nil {
-		confirm = *cmp.Or(s.resume.Confirm, new(s.Replay.Machine.Confirm()))
+	return s.confirm().Policy == runtime.Never || s.manifest.Approval != nil || effects.Vouches(of.Origin)
+}
+
+// confirm is whom the run asks from now on.
+func (s *Session) confirm() runtime.Confirm {
+	if s.Replay == nil {
+		return s.Options.Confirm
 	}
-	return confirm.Policy == runtime.Never || s.manifest.Approval != nil || effects.Vouches(of.Origin)
+	return *cmp.Or(s.resume.Confirm, new(s.Replay.Machine.Confirm()))
 }
 
 // hold compares the MCP servers that the run may need with what is recorded of their tools,
