@@ -186,19 +186,6 @@ func (s *Start) Caller(r *plan.Read) *plan.Call {
 	return s.Plan.Calls[r.Call]
 }
 
-// taker is the call that takes what a template gives as a parameter, once its condition has
-// come out as true; nil where there is none.
-func (s *Start) taker(t *plan.Template) *plan.Call {
-	if len(t.Reads) == 0 {
-		return nil
-	}
-	call := s.Caller(&s.Plan.Reads[t.Reads[0]])
-	if call == nil || t == call.When || call.Each != nil && !t.PerItem() {
-		return nil
-	}
-	return call
-}
-
 // looksAt reports whether an expression looks at more than one place of what a variant
 // comes from, or at one more than once: a condition in it may keep some of that away.
 func (s *Start) looksAt(t *plan.Template, v *Variant) bool {
