@@ -20,7 +20,7 @@ var _ = rules.Register(Rule{Needs: branch.Needed, Run: forbiddenOrders}.As("OB70
 // questionWork is what a question about branches counts as pairs of calls.
 const questionWork = 100
 
-// forbiddenOrders reports calls for which the graph doesn't force the order that a policy requires. Calls of which that
+// forbiddenOrders reports calls for which the graph doesn't force the order that a policy requires. Calls where that
 // isn't certain run one after the other, and the run refuses what would break a rule.
 func forbiddenOrders(p *Pass) {
 	if p.Screens || !p.Plan.Graph.Acyclic() { // a solution is held to it as it runs: earlier ticks count

@@ -351,9 +351,9 @@ func (c *toolReader) foreignTool() bool {
 	if c.node.Get("properties") != nil || fields.Get("properties") != nil || fields.Get("inputSchema") != nil {
 		return false
 	}
-	others := []string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"}
+	wrong := []string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"}
 	at := slices.IndexFunc(fields.Fields,
-		func(f source.Field) bool { return slices.Contains(others, f.Key.Text) && f.Value.Kind == source.Object })
+		func(f source.Field) bool { return slices.Contains(wrong, f.Key.Text) && f.Value.Kind == source.Object })
 	if at < 0 {
 		return false
 	}
@@ -369,7 +369,7 @@ func (c *toolReader) foreignTool() bool {
 		f.Key.Text).
 		Advise(help, key)
 	if fields == c.node {
-		found.Rename(f.Key, 0, len(f.Key.Text), key, slices.Index(others, f.Key.Text) < 2)
+		found.Rename(f.Key, 0, len(f.Key.Text), key, slices.Index(wrong, f.Key.Text) < 2)
 	}
 	return true
 }

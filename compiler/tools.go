@@ -94,11 +94,11 @@ func (c *toolReader) tool() *plan.Tool {
 		t.Volatile = c.Bool(n, "\"x-volatile\"")
 	}
 	if n := c.node.Get("annotations"); n != nil {
-		others := map[string]func(source.Field){} // which servers have for others
+		foreign := map[string]func(source.Field){} // which servers have for others
 		for _, f := range n.Fields {
-			others[f.Key.Text] = nil
+			foreign[f.Key.Text] = nil
 		}
-		c.Mapping(n, "the \"annotations\" of "+what, &t.Hints, others)
+		c.Mapping(n, "the \"annotations\" of "+what, &t.Hints, foreign)
 	}
 	parameters := c.node
 	if in := c.node.Get("inputSchema"); in != nil {

@@ -41,7 +41,7 @@ var legend = []LegendEntry{
 // Legend explains the signs that the view uses, and no others. A view that only
 // has calls and the values that they read explains itself.
 func (v View) Legend() []LegendEntry {
-	used, others := map[any]bool{}, false
+	used, hasRoutes := map[any]bool{}, false
 	for _, n := range v.Nodes {
 		used[n.Kind], used[repeats] = true, used[repeats] || n.Repeats
 		for _, m := range n.Marks {
@@ -50,9 +50,9 @@ func (v View) Legend() []LegendEntry {
 	}
 	for _, e := range v.Edges {
 		used[e.Kind] = true
-		others = others || e.Kind != Data
+		hasRoutes = hasRoutes || e.Kind != Data
 	}
-	used[Data] = used[Data] && others // beside other lines it is to be told from them
+	used[Data] = used[Data] && hasRoutes // beside other lines it is to be told from them
 	return slices.DeleteFunc(slices.Clone(legend), func(e LegendEntry) bool { return !used[e.Of] })
 }
 

@@ -200,10 +200,10 @@ func effect(kind string, openWorld bool) string {
 	return kind
 }
 
-// without are the rows that aren't among others, which are sorted, and no exceptions.
-func without(rows, others []Row, isException func(Row) bool) []Row {
+// without are the rows that aren't among excluded, which are sorted, and no exceptions.
+func without(rows, excluded []Row, isException func(Row) bool) []Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
-		_, same := slices.BinarySearchFunc(others, r, Row.compare)
+		_, same := slices.BinarySearchFunc(excluded, r, Row.compare)
 		return same || isException(r)
 	})
 }

@@ -53,7 +53,7 @@ func (l Label) Join(other Label) Label {
 // Within reports whether a label is no worse than another in either respect.
 func (l Label) Within(most Label) bool { return l.Join(most) == most }
 
-// Said is a label that a policy declares in full or in part; nil is a respect of which it says nothing.
+// Said is a label that a policy declares in full or in part; nil is a respect that it leaves open.
 type Said [respects]*Level
 
 // Over returns the label with the declared components replaced.

@@ -11,8 +11,8 @@ import (
 // maxOutputPaths bounds the paths of all alternatives together.
 const maxOutputPaths = 1000
 
-// ParseOutput reads an _outputPath: alternatives joined by ||, each of paths joined by &&, to all of which the result
-// is written. It returns the alternatives in order, each with its paths, as often as it names them. A path without † is
+// ParseOutput reads an _outputPath: alternatives joined by ||, each of paths joined by &&, all of which receive
+// the result. It returns the alternatives in order, each with its paths, as often as it names them. A path without † is
 // one of the state.
 // The places of the references are bytes of text.
 func ParseOutput(text string) (alternatives [][]Reference, err *Error) {

@@ -58,8 +58,8 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	case intendedAsPlan(root):
 		return Plan, root.Get("plan") != nil && (root.Get("tools") != nil || root.Get("activities") != nil)
 	}
-	isForOthers := slices.ContainsFunc(root.Fields, func(f source.Field) bool { return signs[f.Key.Text] != nil })
-	if byName == Foreign && isForOthers {
+	isForeign := slices.ContainsFunc(root.Fields, func(f source.Field) bool { return signs[f.Key.Text] != nil })
+	if byName == Foreign && isForeign {
 		return Definitions, false
 	}
 	return byName, false

@@ -91,8 +91,8 @@ func (p *Planner) send(ctx context.Context, x *exchange, body any) (err error) {
 		}
 		return err
 	}
-	whole := io.MultiReader(stream, strings.NewReader("\n\n")) // which some leave out behind the last event
-	for e, err := range sse.Read(whole, &sse.ReadConfig{MaxEventSize: p.maxEvent}) {
+	complete := io.MultiReader(stream, strings.NewReader("\n\n")) // which some leave out behind the last event
+	for e, err := range sse.Read(complete, &sse.ReadConfig{MaxEventSize: p.maxEvent}) {
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ type Run struct {
 	Journal, Results string          // paths; "" for none
 	Joining          int             // instances of a file that are to join
 	Resumed          *session.Replay // the contents of its journal; nil for a new run
-	Errors           *Screen         // of a run of which only the output is shown, and errors here; else nil
+	Errors           *Screen         // of a run that shows only its output, and errors here; else nil
 }
 
 // Progress shows a run: a line for each finished call, and on a terminal what is running below.
