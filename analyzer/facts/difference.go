@@ -185,7 +185,6 @@ func (c *Comparison) compare(d Difference, w weight, old, new []Value, calls ...
 		return
 	}
 	differ("", c.before.tree(old), c.now.tree(new), func(at string, a, b *Value) {
-		d := d
 		d.Path, d.Old, d.New = strings.TrimPrefix(strings.ReplaceAll(at, `\x00`, ""), "."), a, b
 		c.report(d, w, calls...)
 	})
@@ -236,11 +235,14 @@ func (c *Comparison) document(in string, old, new *Facts) {
 			orders[o.Path] = append(orders[o.Path], c.before.name(name))
 		}
 	}
+	among := func(calls, others []string) []Value { // an added or removed call is a difference of its own
+		missing := func(name string) bool { return !slices.Contains(others, name) }
+		return literals(slices.DeleteFunc(append([]string{}, calls...), missing))
+	}
 	for _, o := range new.Orders {
-		if was := orders[o.Path]; was != nil && !slices.Equal(was, o.Calls) {
-			d := Difference{Of: ItemOrder, In: in, Name: o.Path}
-			d.Old, d.New = &literals(was)[0], &literals(o.Calls)[0]
-			c.report(d, 0)
+		was, is := among(orders[o.Path], o.Calls), among(o.Calls, orders[o.Path])
+		if c.now.text(was) != c.now.text(is) {
+			c.report(Difference{Of: ItemOrder, In: in, Name: o.Path, Old: &was[0], New: &is[0]}, 0)
 		}
 	}
 	before, now := toolsOf(old), toolsOf(new)
@@ -256,8 +258,8 @@ func (c *Comparison) document(in string, old, new *Facts) {
 	}
 	for _, key := range keysOf(old.Settings, new.Settings) {
 		if !progress || !slices.Contains(ofRun, key) {
-			d := Difference{Of: ItemSetting, In: in, Name: key}
-			c.compare(d, 0, literals(old.Settings[key]), literals(new.Settings[key]))
+			c.compare(Difference{Of: ItemSetting, In: in, Name: key}, 0, literals(old.Settings[key]),
+				literals(new.Settings[key]))
 		}
 	}
 }
@@ -356,9 +358,8 @@ func (a actor) traits(s side) []string {
 		}
 		return strings.Join(append(more, s.place(a.plan), one), "\x01")
 	}
-	r := &a.Runs
 	return []string{with(a.ID),
-		with(a.Tool, r.Kind, r.Activity, s.place(r.Plan), a.Timeout, a.Reason, given, paths, a.Instance),
+		with(a.Tool, a.Runs.Kind, a.Runs.Activity, s.place(a.Runs.Plan), a.Timeout, a.Reason, given, paths, a.Instance),
 		with(paths, given), with(paths, a.Tool), with(given, a.Tool), with(paths), with(a.Tool, a.Instance)}
 }
 

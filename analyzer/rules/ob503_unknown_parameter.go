@@ -55,7 +55,7 @@ func unknownParameter(p *Pass, call *plan.Call, known *parameters, f plan.Templa
 	} else if list := known.Names().List; list != "" {
 		found.Advise("its parameters are %s", list)
 	} else {
-		found.Advise("it has no parameters: declare them under \"properties\", or additionalProperties: true to accept any")
+		found.Advise("it has no parameters: declare them as \"properties\", or additionalProperties: true")
 	}
 	found.Note(known.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }
