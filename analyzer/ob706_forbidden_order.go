@@ -93,7 +93,11 @@ func maybeBefore(p *Pass, shares []share) (all []misorder) {
 		shares[i].without = e.Runs(shares[i].call)
 	}
 	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, ordered bool) {
-		if is, _ := x.same(y); ordered && is && y.subject && x.other && x.some {
+		if is, _ := x.same(y); ordered && is && y.subject && x.other {
+			if !x.some {
+				y.uncertain = y.uncertain || y.call.When != nil // which may see to it that one is
+				return
+			}
 			e.Allow(2)
 			y.without = e.And(y.without, e.Done(x.call).Not())
 		}
@@ -227,12 +231,12 @@ func reportOrder(p *Pass, c *policy.Check, m *misorder) {
 			fmt.Sprintf("let %s wait for it, with \"settled\" in its \"_after\"", analysis.QuotedNames(names))
 	case len(names) == 0:
 		says, help = fmt.Sprintf("%q starts %q more often than allowed", m.call.Name, c.Subject.Text),
-			"limit its \"_retry\", or give the list that it runs for \"maxItems\""
+			"limit its \"_retry\", or give the list that it runs for \"maxItems\" or \"uniqueItems\""
 	default:
 		says, help = fmt.Sprintf("%q may be one too many after %s: together they start %q more often than allowed",
 			m.call.Name, analysis.QuotedNames(names), c.Subject.Text), "remove one of them"
 	}
-	if words := analysis.DescribeBranch(m.branch); words != "" {
+	if words := analysis.DescribeBranch(m.branch); words != "" && m.certain {
 		says += ", when " + words
 	}
 	f := p.ReportCall(m.call, m.call.ToolNode.Span(), "%s; the policy's rule %s says that %s", says,

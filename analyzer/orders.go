@@ -54,6 +54,7 @@ func sharesOf(p *Pass, at int) (all []share) {
 		one.call, one.key, one.some = call, orderKey(p, c.Per, call), true
 		if call.Each != nil {
 			least, most := p.Flow.Lengths(call)
+			one.uncertain = one.uncertain || least == 0 && call.When != nil // which may be about how many there are
 			one.some = least > 0 && !call.When.PerItem() && !call.Each.Collect
 			if !strings.HasPrefix(one.key, eachItem) {
 				items = min(most, c.Most+2)

@@ -163,7 +163,7 @@ func (w *trial) note(of *sampler, t *plan.Template, err error) {
 			"this fails%s: %s", when, wrong.Message)
 		f.Witness = values
 		if f.Help = wrong.Help; f.Help == "" {
-			f.Advise("narrow the source's schema, test the value in \"_when\", or add a default (\"… || 0\")")
+			f.Advise("narrow the source's schema, test the value in \"_when\", or add a default after \"||\"")
 		}
 		analysis.NoteWriters(of.pass, f, t)
 	}

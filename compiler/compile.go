@@ -131,10 +131,14 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 func misnamed(p *plan.Plan) (found diag.Findings) {
 	known := callableNames(p)
 	tools := naming.NewSuggester(known)
-	misspelt := func(n *source.Node, names *naming.Suggester, what string) {
-		if near, ok := names.Nearest(n.Text); ok && naming.IsTypo(n.Text, near) {
-			f := found.Report(diag.WrongType, n.Span(), "the policy names a %s", what).As(diag.Warning)
-			decode.Intended(f, n, near, false)
+	misspelt := func(n *source.Node, names *naming.Suggester, certain bool, what string) {
+		near, ok := names.Nearest(n.Text)
+		if certain || ok && naming.IsTypo(n.Text, near) {
+			f := found.Report(diag.WrongType, n.Span(), "the policy names a %s", what).As(diag.Warning).
+				Advise("name one that it has: this rule has no effect")
+			if ok {
+				decode.Intended(f, n, near, false)
+			}
 		}
 	}
 	noted, parameters := map[string]bool{}, map[*plan.Tool]*naming.Suggester{}
@@ -153,7 +157,7 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 					Rename(n, 0, len(n.Text), known[duplicate], false)
 				continue
 			}
-			misspelt(n, tools, fmt.Sprintf("tool %q, which the plan doesn't have", n.Text))
+			misspelt(n, tools, false, fmt.Sprintf("tool %q, which the plan doesn't have", n.Text))
 		}
 		for _, named := range one.NamedParameters {
 			tool := p.Tool(named.Tool)
@@ -163,7 +167,7 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 			if parameters[tool] == nil {
 				parameters[tool] = naming.NewSuggester(tool.Parameters.Properties())
 			}
-			misspelt(named.Node, parameters[tool],
+			misspelt(named.Node, parameters[tool], !tool.Open && named.Node.Text != "*",
 				fmt.Sprintf("parameter %q, which %q doesn't have", named.Node.Text, named.Tool))
 		}
 	}

@@ -99,7 +99,7 @@ var (
 		"error", "fail", "fault", "problem", "trouble", "exception", "issue", "invalid", "broken", "wrong", "reject",
 		"refus", "declin", "denied", "dead",
 		"missed", "missing", "lost", "timeout", "unavail", "unable", "unhandled", "unknown", "abort", "crash", "retry",
-		"manual", "escalat", "fallback",
+		"manual", "escalat", "fallback", "timed", "bounce", "cancel", "outage", "unreach",
 	}
 	shortFailureWords = []string{"e", "bad", "ugly", "log", "no", "not", "none"}
 )

@@ -168,7 +168,10 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 
 // neverRead reports whether a delegate neither declares an input nor reads it.
 func neverRead(d *plan.Plan, name string) bool {
-	return d != nil && d.InputSchema == nil && !slices.ContainsFunc(d.Reads, func(r plan.Read) bool {
+	if d == nil || d.InputSchema != nil && (d.InputSchema.Part(name).Named || d.InputSchema.Part(name).Open) {
+		return false
+	}
+	return !slices.ContainsFunc(d.Reads, func(r plan.Read) bool {
 		path := d.Paths.Segments(r.Path)
 		return len(path) == 0 || path[0].Key == "input" && (len(path) < 2 || path[1].Key == name)
 	})

@@ -22,11 +22,11 @@ func overBudget(p *Pass) {
 	unlimited := *p.Plan
 	unlimited.Limits = plan.Limits{}
 	worst := facts.Of(&unlimited, facts.Options{}).Worst.Cost
-	const rounding = 1e-9 // of sums of decimal fractions
-	if worst.Most == nil || *worst.Most <= p.Plan.Limits.Cost*(1+rounding) {
+	const precision = 1e9 // of sums of decimal fractions
+	if worst.Most == nil || *worst.Most <= p.Plan.Limits.Cost*(1+1/precision) {
 		return
 	}
 	p.Report(budget.Span(), "at worst the calls of the plan cost %s, and its budget is %s",
-		analysis.Brief(math.Round(*worst.Most/rounding)*rounding), analysis.Brief(p.Plan.Limits.Cost)).
+		analysis.Brief(math.Round(*worst.Most*precision)/precision), analysis.Brief(p.Plan.Limits.Cost)).
 		Advise("raise the budget, or let there be fewer calls, tries and items (\"maxItems\")")
 }

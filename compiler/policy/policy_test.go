@@ -85,6 +85,7 @@ func TestWrong(t *testing.T) {
 		{rule + "tool: t\n  requires: {to: {integrity: trusted}}\n  allows: {of: {}}\n  denies: {to: {integrity: untrusted}}", `5:11 the rule "r" says nothing about its example of what it allows`},
 		{rule + "tool: effect:dangerous\n  requires: {}\n  allows: {}\n  denies: {}", `3:9 there is no "effect:dangerous"`},
 		{rule + "bounds: {pay: {amount: {maximum: 10}}}\n  allows: {pay: {amount: 11}}\n  denies: {pay: {amount: 11}}", `4:26 the rule "r" refuses its own example of what it allows: "amount"`},
+		{rule + "bounds: {\"effect:external\": {to: {maxLength: 2}}}\n  allows: {pay: {to: a}}\n  denies: {pay: {to: abc}}", `3:12 bounds are of single tools, and "effect:external" is none | name each tool`},
 		{rule + "bounds: {pay: {amount: {maximum: x}}}\n  allows: {pay: {amount: 1}}\n  denies: {pay: {amount: 11}}", `3:36 the schema of "amount" isn't a valid JSON Schema`},
 		{rule + "order: {a: {only-after: b}}\n  allows: [a]\n  denies: [a]", `4:12 the rule "r" refuses its own example of what it allows: "a" can't be number 1`},
 		{rule + "order: {a: {at-most: 1, per: id}}\n  allows: [{a: {id: 1}}, {a: {id: 2}}]\n  denies: [{a: {id: 1}}, {a: {id: 2}}]", `5:11 the rule "r" lets its own example`},

@@ -70,6 +70,11 @@ func (r *reader) bounds(n *source.Node, rule Rule) trial {
 	one := Bounds{Rule: rule}
 	sound := true
 	for _, tool := range n.Get("bounds").Fields {
+		if s, _ := subject(tool.Key); s.Tool == "" {
+			sound = false
+			r.Report(diag.WrongType, tool.Key.Span(), "bounds are of single tools, and %q is none", tool.Key.Text).
+				Advise("name each tool")
+		}
 		r.names(tool.Key)
 		for _, p := range tool.Value.Fields {
 			s := r.schema(p.Value, p.Key.Text)
