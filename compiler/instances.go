@@ -7,6 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -189,7 +190,25 @@ func BeginsWith(p *plan.Plan, one *plan.Instance, id pathtree.ID) (value any, th
 	}
 	under, _ := shared.Of(kind)
 	over, _ := one.Of(kind)
-	return pathtree.Walk(bind.Overlay(under, over), p.Paths.Segments(id)[1:])
+	return overlaid(under, over, p.Paths.Segments(id)[1:])
+}
+
+// overlaid is what stands at a path of one value laid over another ([bind.Overlay]), which isn't carried out for it.
+func overlaid(under, over any, path []expression.Segment) (any, bool) {
+	o, isObject := over.(map[string]any)
+	u, areObjects := under.(map[string]any)
+	switch {
+	case over == nil:
+		return pathtree.Walk(under, path)
+	case !isObject || !areObjects || len(path) == 0 || path[0].IsIndex:
+		return pathtree.Walk(over, path)
+	}
+	below, is := u[path[0].Key]
+	above, here := o[path[0].Key]
+	if !is && !here {
+		return nil, false
+	}
+	return overlaid(below, above, path[1:])
 }
 
 // requiredAt reports whether a schema promises the path before any call has run.

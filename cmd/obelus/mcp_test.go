@@ -345,8 +345,9 @@ func TestMCPLongPlans(t *testing.T) {
 	s := served(t, t.TempDir(), nil)
 	plan := "tools: {t: {properties: {p: {type: integer}}}}\ncalls:\n" + strings.Repeat("- {_tool: t, p: 1}\n", 900)
 	_, value, _ := called(t, s, "simulate", map[string]any{"plan": plan})
-	if list, left := value["scenarios"].([]any), value["leftOut"]; len(list) != 0 || left != 1.0 || value["summary"] == nil {
-		t.Errorf("%d scenarios, and %v more", len(list), left)
+	scenario := value["scenarios"].([]any)[0].(map[string]any)
+	if calls := scenario["calls"].(string); len(calls) < mostText/2 || len(calls) > mostText+10 {
+		t.Errorf("%d bytes of calls", len(calls))
 	}
 	text, value, _ := called(t, s, "check", map[string]any{"plan": strings.ReplaceAll(plan, "p: 1", "q: 1")})
 	got, _ := value["findings"].([]any)

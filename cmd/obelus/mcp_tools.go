@@ -188,8 +188,11 @@ func (r *request) document(given values, args *[]string) error {
 	return err
 }
 
-// mostAnswer is how many bytes of entries one answer contains.
-const mostAnswer = 64 << 10
+// What one answer contains.
+const (
+	mostAnswer = 64 << 10 // bytes of entries
+	mostText   = 4 << 10  // bytes of a value, of an entry that is too long
+)
 
 // An object is an answer, or a line of one.
 type object = map[string]any
@@ -223,7 +226,7 @@ func (r *request) reply(err error) (answer object, text string, failed bool) {
 		if r.row.tool == diffTool || strings.HasPrefix(line, `{"kind":"finding"`) { // others have values of runs
 			line = r.fromRoot(line, `"file":"`)
 		}
-		entries = append(entries, json.RawMessage(line))
+		entries = append(entries, shortened(line))
 	}
 	answer = object{}
 	if n := len(entries) - 1; n >= 0 { // the last is about all of them
@@ -231,7 +234,7 @@ func (r *request) reply(err error) (answer object, text string, failed bool) {
 	}
 	fit := 0
 	for size := 0; fit < len(entries); fit++ {
-		if size += len(entries[fit]); size > mostAnswer {
+		if size += len(entries[fit]); size > mostAnswer && fit > 0 {
 			answer["leftOut"] = len(entries) - fit
 			break
 		}
@@ -253,4 +256,18 @@ func (r *request) fromRoot(text, before string) string {
 		return text
 	}
 	return strings.ReplaceAll(text, before+root+separator, before)
+}
+
+// shortened is a line, or if it is long one with the beginnings of its longest values.
+func shortened(line string) json.RawMessage {
+	one := object{}
+	if len(line) <= mostAnswer/4 || json.Unmarshal([]byte(line), &one) != nil {
+		return json.RawMessage(line)
+	}
+	for key, value := range one {
+		if text := terminal.JSON(value, ""); len(text) > mostText {
+			one[key] = wording.Cut(text, mostText)
+		}
+	}
+	return json.RawMessage(terminal.JSON(one, ""))
 }

@@ -31,12 +31,12 @@ func Skeleton(id string) string {
 }
 
 // drawnLike is what the eye takes a character for. One may have a compatibility form that nobody would mistake it for:
-// ① isn't 1, ² isn't 2, ½ isn't 1⁄2, ™ isn't TM.
+// ① isn't 1, ² isn't 2, ½ isn't 1⁄2, ™ isn't TM, º isn't o.
 func drawnLike(r rune) string {
 	if duplicate, ok := lookalikes()[r]; ok {
 		return string(duplicate)
 	}
-	if unicode.In(r, unicode.No, unicode.So, unicode.Lm) {
+	if unicode.In(r, unicode.No, unicode.So, unicode.Lm) || r == 'º' || r == 'ª' {
 		return string(r)
 	}
 	return strings.Map(func(part rune) rune {

@@ -123,9 +123,6 @@ func (b box) add(answers []Answer) error {
 
 // read gives the answers in whole lines, none where there is no file.
 func (b box) read() ([]Answer, error) {
-	if b == "" {
-		return nil, nil
-	}
 	text, err := os.ReadFile(string(b))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -153,7 +150,8 @@ type desk struct {
 
 	mu     sync.Mutex
 	stored []Answer // and not taken yet
-	read   int      // answers of the box
+	size   int64    // of the box as it was read
+	read   int      // answers in it
 }
 
 func newDesk(s *Session) *desk {
@@ -181,6 +179,11 @@ func newDesk(s *Session) *desk {
 
 // look takes up what has come into the box.
 func (d *desk) look() {
+	now, err := os.Stat(string(d.box))
+	if err != nil || now.Size() == d.size { // or there are none yet
+		return
+	}
+	d.size = now.Size()
 	all, err := d.box.read()
 	if err != nil && d.notice != nil {
 		d.notice(err.Error())

@@ -18,6 +18,7 @@ type branch struct {
 	atoms    []*ast.Node // that refuse it, by one keyword each
 	choices  []choice
 	finite   []any  // the value is one of these
+	pruned   int    // how many accepted when the choices were pruned
 	opaque   string // the first keyword that was left out
 
 	size      ast.Size // of a text, an array or an object
@@ -339,6 +340,13 @@ func (b *branch) search() finding {
 	if b.finite != nil {
 		return b.p.among(b.finite, b.asked)
 	}
+	if len(b.choices) > 1 && b.pruned != len(b.accepted) &&
+		!slices.ContainsFunc(b.choices, func(c choice) bool { return c.origin == nil }) {
+		b.pruned = len(b.accepted)
+		if b.prune() {
+			return none()
+		}
+	}
 	if len(b.choices) == 0 {
 		return b.solve()
 	}
@@ -360,8 +368,37 @@ func (b *branch) search() finding {
 	return result
 }
 
+// prune looks at several refusals one by one before they multiply: a node that can't accept anyway needn't be refused,
+// and one that can't be refused ends the search. Discriminated unions fall apart here.
+func (b *branch) prune() (refuted bool) {
+	context := []literal{{ofKind(b.kind), false}}
+	for _, n := range b.accepted {
+		if !applies(n) {
+			context = append(context, literal{n, false})
+		}
+	}
+	impossible := func(n *ast.Node, deny bool) bool { // whatever was assumed
+		before := b.p.low
+		b.p.low = closed
+		f := b.p.find(append(slices.Clip(context), literal{n, deny}))
+		sure := f.Status == Empty && b.p.low == closed
+		b.p.low = min(b.p.low, before)
+		return sure
+	}
+	b.choices = slices.DeleteFunc(slices.Clone(b.choices), func(c choice) bool { return impossible(c.origin, false) })
+	return len(b.choices) > 1 &&
+		slices.ContainsFunc(b.choices, func(c choice) bool { return impossible(c.origin, true) })
+}
+
 // ofKind is the node of all values of a kind.
 func ofKind(kind ast.Kinds) *ast.Node { return &ast.Node{Unit: ast.Detached, Kinds: kind} }
+
+// applies reports whether a node applies others to the value itself.
+func applies(n *ast.Node) (yes bool) {
+	n.InPlace(func(*ast.Node) { yes = true })
+	return yes || n.Objects != nil && (n.Objects.Needs != nil || n.Objects.Unevaluated != nil) ||
+		n.Arrays != nil && n.Arrays.Unevaluated != nil
+}
 
 // solve finds a value where no choices are left. A value decides what was left out, and where none can be
 // put together samples are tried.
