@@ -25,6 +25,9 @@ func hostile() map[string]string {
 			"- {_tool: t, _each: †state.a, v: †state.a, _outputPath: b}\n" + repeat(30, func(int) string {
 			return "- {_tool: t, v: †(1..90000), _outputMethod: concat, _outputPath: c}\n"
 		}),
+		"list-of-itself.yaml": "input: {l: [" + strings.Repeat("1,", 40_000) + "1]}\ntools: {t: {properties: {x: {type: array}, y: {}, _output: {}}}}\nactivities: {t: {expr: '1'}}\ncalls:\n" +
+			"- {_tool: t, _each: †input.l, x: †input.l, _outputPath: a}\n- {_tool: t, _each: †input.l, _when: †(†item in †input.l), y: †item, _outputPath: b}\noutput: †state.a\n",
+		"sums.yaml":    "input: {l: [" + strings.Repeat("1,", 20_000) + "1]}\ncalls: []\noutput: [" + strings.Repeat("†(sum(†input.l)),", 2000) + "0]\n",
 		"missing.yaml": "calls: []\noutput: [" + repeat(7000, func(int) string { return "†state.a," }) + "0]\n",
 		"one-path-once.yaml": "writes: once\ncalls:\n" + repeat(2200, func(int) string {
 			return "- {_tool: a, x: †state.q, _outputPath: p}\n"

@@ -291,6 +291,9 @@ func (w *trial) Ends(call *plan.Call, params map[string]any) (value any, route i
 // result generates or computes the result of a call or of one item.
 func (w *trial) result(t *sampler, call *plan.Call, marked map[string]any, isItem bool) any {
 	p, tool := t.pass, call.Single()
+	if w.isLarge(marked) {
+		return samples.Hole()
+	}
 	cleared, how := samples.Clear(marked)
 	params, _ := cleared.(map[string]any)
 	if call.Each != nil && (!isItem || w.isAssumed(call.Each.List) && p.Flow.Listing(call).Uncounted) {

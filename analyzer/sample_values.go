@@ -141,6 +141,9 @@ func (w *trial) evaluate(of *sampler, t *plan.Template) (value any, presence exp
 			waits = waits || presence == expression.Pending
 			return nil, presence
 		}
+		if w.isLarge(v) {
+			return nil, expression.Pending
+		}
 		v, how := samples.Clear(v)
 		if open = open || how != samples.Described; blind || how == samples.Unknown {
 			return nil, expression.Pending
@@ -160,10 +163,21 @@ func (w *trial) evaluate(of *sampler, t *plan.Template) (value any, presence exp
 	return value, presence, err
 }
 
+// isLarge reports whether there is no work left for another look at a value.
+func (w *trial) isLarge(v any) bool {
+	if !w.budget.Worked.Passed() {
+		w.budget.Worked.Steps -= samples.Size(v)
+	}
+	return w.budget.Worked.Passed()
+}
+
 // Invalid holds the parameters of a call against what takes them. Where they aren't accepted another sample run checks
 // the rest.
 func (w *trial) Invalid(running *plan.Call, params map[string]any) *state.Failure {
 	t, call, _ := w.of(running)
+	if w.isLarge(params) {
+		return nil
+	}
 	guardUnknown := w.isAssumed(call.When)
 	if sub := t.within(call); sub != nil {
 		w.budget.Runs -= callWork * len(sub.pass.Plan.Calls)

@@ -78,11 +78,12 @@ func (t *Schemas) At(s *schema.Schema, path []expression.Segment) schema.Place {
 type description struct {
 	schema   *schema.Schema
 	external bool
+	sample   bool
 }
 
 // AsDeclared is a schema as its author means it.
 func (t *Schemas) AsDeclared(s *schema.Schema, external bool) *schema.Schema {
-	return Once(t.declared, description{s, external}, func() *schema.Schema { return s.AsDeclared(external) })
+	return Once(t.declared, description{s, external, false}, func() *schema.Schema { return s.AsDeclared(external) })
 }
 
 // Meet is the schema of what two schemas accept; nil accepts everything.
@@ -120,7 +121,7 @@ func (t *Schemas) literal(value any) *schema.Schema {
 
 // TypeOf is the type of what a schema accepts. It mustn't be changed.
 func (t *Schemas) TypeOf(s *schema.Schema, external bool) *expression.Type {
-	return Once(t.types, description{s, external},
+	return Once(t.types, description{s, external, false},
 		func() *expression.Type { return typeOfSchema(s, external, (*schema.Schema).Closed, typeDepth) })
 }
 
@@ -141,7 +142,9 @@ func (t *Schemas) typeOfAll(variants []Variant) *expression.Type {
 		case v.Schema == nil:
 			return nil
 		case v.Sample:
-			all = append(all, typeOfValue(v.example(), typeDepth))
+			all = append(all, Once(t.types, description{v.Schema, v.External, true}, func() *expression.Type {
+				return typeOfValue(v.example(), typeDepth)
+			}))
 		default:
 			all = append(all, t.TypeOf(v.Schema, v.External))
 		}

@@ -217,8 +217,11 @@ func (n *Node) mismatch(i int, want, got KindSet, kinds []KindSet) *Error {
 	case n.Op.Orders():
 		if x, y := kinds[0], got; i == 1 {
 			if _, ordered := n.accepting(0, x, allForms); y&ordered != 0 {
-				message := (x & ordered).String() + " can't be compared with " + y.String()
-				return n.wrong(i, message, conversion(n.Args[i], n.fn.name, want, got))
+				help := conversion(n.Args[i], n.fn.name, want, got)
+				if x&ordered|y == Number|String {
+					help = "write float(…) around the string to compare numbers"
+				}
+				return n.wrong(i, (x&ordered).String()+" can't be compared with "+y.String(), help)
 			}
 		}
 		return n.wrong(i, got.String()+" can't be compared by size", conversion(n.Args[i], n.fn.name, want, got))

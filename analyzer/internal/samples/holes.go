@@ -25,7 +25,10 @@ func IsHole(v any) bool {
 const mostParts = 20_000
 
 // IsLarge reports whether a value has more parts than are worked with.
-func IsLarge(v any) bool { return size(v, mostParts) > mostParts }
+func IsLarge(v any) bool { return Size(v) > mostParts }
+
+// Size is how many parts a value has, or more than are worked with.
+func Size(v any) int { return size(v, mostParts) }
 
 // size is how many parts a value has, or more than most.
 func size(v any, most int) (n int) {
