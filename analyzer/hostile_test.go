@@ -27,7 +27,14 @@ func hostile() map[string]string {
 		}),
 		"list-of-itself.yaml": "input: {l: [" + strings.Repeat("1,", 40_000) + "1]}\ntools: {t: {properties: {x: {type: array}, y: {}, _output: {}}}}\nactivities: {t: {expr: '1'}}\ncalls:\n" +
 			"- {_tool: t, _each: †input.l, x: †input.l, _outputPath: a}\n- {_tool: t, _each: †input.l, _when: †(†item in †input.l), y: †item, _outputPath: b}\noutput: †state.a\n",
-		"sums.yaml":    "input: {l: [" + strings.Repeat("1,", 20_000) + "1]}\ncalls: []\noutput: [" + strings.Repeat("†(sum(†input.l)),", 2000) + "0]\n",
+		"sums.yaml": "input: {l: [" + strings.Repeat("1,", 20_000) + "1]}\ncalls: []\noutput: [" + strings.Repeat("†(sum(†input.l)),", 2000) + "0]\n",
+		"variants.yaml": "tools: {g: {_output: {anyOf: [" + variants(0) + "]}}, t: {properties: {x: {anyOf: [" + variants(1) + "]}}}}\ncalls:\n" + repeat(6, func(i int) string {
+			return fmt.Sprintf("- {_tool: g, _outputPath: r%d}\n- {_tool: t, x: †state.r%d}\n", i, i)
+		}),
+		"instances-of-a-large-state.yaml": "tools: {t: {properties: {p: {}}}}\nstate: {" + repeat(1500, func(i int) string { return fmt.Sprintf("k%d: {a: %d},", i, i) }) +
+			"}\ninstances: {" + repeat(750, func(i int) string { return fmt.Sprintf("i%d: {state: {k%d: {a: 5}, x: %d}},", i, i, i) }) + "}\ncalls:\n" + repeat(350, func(i int) string {
+			return fmt.Sprintf("- {_tool: t, p: †state.k%d.a, _when: †(†state.k%d.a > 3)}\n", i, i)
+		}),
 		"missing.yaml": "calls: []\noutput: [" + repeat(7000, func(int) string { return "†state.a," }) + "0]\n",
 		"one-path-once.yaml": "writes: once\ncalls:\n" + repeat(2200, func(int) string {
 			return "- {_tool: a, x: †state.q, _outputPath: p}\n"
@@ -104,6 +111,15 @@ func hostile() map[string]string {
 			return fmt.Sprintf("- {_tool: a, _outputPath: pаth%d, x: †state.path%d}\n", i, i)
 		}),
 	}
+}
+
+// variants are alternatives of an object that one property and the bounds of all tell apart.
+func variants(from int) string {
+	return repeat(40, func(i int) string {
+		return fmt.Sprintf("{type: object, required: [a%d], properties: {%s}},", i+from, repeat(40, func(k int) string {
+			return fmt.Sprintf("a%d: {minimum: %d},", k, i+from+k)
+		}))
+	})
 }
 
 // EXECUTION.md#limits: checking any file under 100 kB ends within 2 seconds and 256 MiB.

@@ -319,6 +319,30 @@ func TestOrderOfWriting(t *testing.T) {
 	}
 }
 
+// A call that only one of the plans has changes no order, and isn't in what is shown of one.
+func TestOrderOfWhatBothPlansHave(t *testing.T) {
+	compile := func(tools string) *facts.Facts {
+		text := "calls:\n"
+		for _, tool := range strings.Fields(tools) {
+			text += "- {_tool: " + tool + ", _outputPath: l, _outputMethod: push}\n"
+		}
+		return facts.Of(compiled(t, "plan.yaml", text, nil), facts.Options{})
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"a b", "a c b", ""}, {"a c b", "a b", ""}, {"a b", "b c a", `["a#3","b#1"] ["b#1","a#3"]`},
+	} {
+		got := ""
+		for _, d := range facts.Compare(compile(c.old), compile(c.new)).Differences {
+			if d.Of == facts.ItemOrder {
+				got += string(d.Old.Literal.Text) + " " + string(d.New.Literal.Text)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s and %s: the order differs as %q, want %q", c.old, c.new, got, c.want)
+		}
+	}
+}
+
 // Two plans of 10,000 calls are compared within a second, also where all of them have other
 // names and places, or where they have little in common.
 func TestLargePlansAreComparedSoon(t *testing.T) {

@@ -152,3 +152,20 @@ func TestManyInstancesAreSummedUp(t *testing.T) {
 		t.Errorf("%d failures are told\n%s", failures, out)
 	}
 }
+
+// EXECUTION.md#instances: a file of instances has at most 64 MiB, and nothing runs where it has more.
+func TestInstancesFileIsBounded(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"plan.yaml": "tools: {t: {type: object}}\nactivities: {t: {expr: '1'}}\ncalls: [{_tool: t}]\n", "many.jsonl": ""} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate("many.jsonl", 64<<20+1); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, status := obelus(strings.NewReader(""), "run", "plan.yaml", "--no-journal", "--instances", "many.jsonl")
+	if status != 2 || strings.Contains(stdout, "t#1") || !strings.Contains(stderr, "larger than 67108864 bytes") || !strings.Contains(stderr, "split it into several files") {
+		t.Errorf("exit status %v, %s%s", status, stdout, stderr)
+	}
+}

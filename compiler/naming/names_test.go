@@ -60,6 +60,7 @@ func TestSkeletonKeepsApart(t *testing.T) {
 		{"の", "ノ", "0"},
 		{"x_y", "x-y", "xy", "x.y"},
 		{"α1", "β1", "γ1"},
+		{"No", "Nº"}, {"a", "ª"},
 	} {
 		for i, a := range group {
 			for _, b := range group[:i] {

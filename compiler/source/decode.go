@@ -154,7 +154,7 @@ func (b *builder) escape(i int) (next int) {
 
 const noNUL = "remove it: programs written in C take it for the end of the text"
 
-// unicode reads \xXX, \uXXXX or \UXXXXXXXX, and a surrogate pair of two \u.
+// unicode reads the hexadecimal digits after \x, \u or \U, and a surrogate pair of two \u.
 func (b *builder) unicode(i, digits int) (next int) {
 	r, ok := b.hex(i+2, digits)
 	next = i + 2 + digits

@@ -94,11 +94,11 @@ func answerOf(n *source.Node) (a Answer, err error) {
 	return a, a.Check()
 }
 
-// A box is a file of answers beside a journal, a line each; "" where there is none. A line that is no
+// An answersFile is a file of answers beside a journal, a line each; "" where there is none. A line that is no
 // JSON is what a crash left of a write.
-type box string
+type answersFile string
 
-func (b box) add(answers []Answer) error {
+func (b answersFile) add(answers []Answer) error {
 	var text []byte
 	if before, err := os.ReadFile(string(b)); err == nil && !bytes.HasSuffix(before, []byte("\n")) && len(before) > 0 {
 		text = append(text, '\n')
@@ -122,7 +122,7 @@ func (b box) add(answers []Answer) error {
 }
 
 // read gives the answers in whole lines, none where there is no file.
-func (b box) read() ([]Answer, error) {
+func (b answersFile) read() ([]Answer, error) {
 	text, err := os.ReadFile(string(b))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -137,32 +137,31 @@ func (b box) read() ([]Answer, error) {
 	return readAnswers(string(b), lines)
 }
 
-// A desk is where answers come in: from a file, from the box, and from the person who is asked, if one is there. It is
-// a [local.Confirmer].
-type desk struct {
-	person local.Confirmer
-	within time.Duration // how long an answer is waited for
-	box    box
-	now    func(*runtime.Question) string // the name that a question has as things are
-	signed *vouching                      // nil of a run without an approval
-	notice func(string)
-	before map[string]bool // questions that were answered before the run was resumed
+// An answerSource is a [local.Confirmer] with the answers of --decide, stored ones, and those of the person asked.
+type answerSource struct {
+	person      local.Confirmer
+	within      time.Duration // how long an answer is waited for
+	answersFile answersFile
+	now         func(*runtime.Question) string // the name that a question has as things are
+	signed      *vouching                      // nil of a run without an approval
+	notice      func(string)
+	before      map[string]bool // questions that were answered before the run was resumed
 
 	mu     sync.Mutex
 	stored []Answer // and not taken yet
-	size   int64    // of the box as it was read
+	size   int64    // of the file as it was read
 	read   int      // answers in it
 }
 
-func newDesk(s *Session) *desk {
-	d := &desk{person: s.Options.Confirmer, notice: s.Options.Notice, within: s.confirm().Timeout,
+func newAnswerSource(s *Session) *answerSource {
+	d := &answerSource{person: s.Options.Confirmer, notice: s.Options.Notice, within: s.confirm().Timeout,
 		now: func(q *runtime.Question) string { return q.ID }}
 	if s.vouching != nil {
 		s.vouching.run = s.ID()
 		d.signed = s.vouching
 	}
 	if s.keeper != nil {
-		d.box = boxOf(s.keeper.file)
+		d.answersFile = answersFileOf(s.keeper.file)
 		d.now = func(q *runtime.Question) string {
 			same := *q
 			pin(s.Program, &same)
@@ -177,25 +176,24 @@ func newDesk(s *Session) *desk {
 	return d
 }
 
-// look takes up what has come into the box.
-func (d *desk) look() {
-	now, err := os.Stat(string(d.box))
+// look reads what was added to the file of stored answers.
+func (d *answerSource) look() {
+	now, err := os.Stat(string(d.answersFile))
 	if err != nil || now.Size() == d.size { // or there are none yet
 		return
 	}
 	d.size = now.Size()
-	all, err := d.box.read()
+	all, err := d.answersFile.read()
 	if err != nil && d.notice != nil {
 		d.notice(err.Error())
-		d.box = "" // no more is read
+		d.answersFile = "" // no more is read
 	}
-	more := all[min(d.read, len(all)):]
+	d.store(slices.DeleteFunc(all[min(d.read, len(all)):], func(a Answer) bool { return d.before[a.ID] }))
 	d.read = len(all)
-	d.store(slices.DeleteFunc(more, func(a Answer) bool { return d.before[a.ID] }))
 }
 
 // store takes answers up, the last to a question in the place of those before it.
-func (d *desk) store(more []Answer) {
+func (d *answerSource) store(more []Answer) {
 	for _, a := range more {
 		if a.ID != "" {
 			d.stored = slices.DeleteFunc(d.stored, func(b Answer) bool { return review.SameQuestion(a.ID, b.ID) })
@@ -206,7 +204,7 @@ func (d *desk) store(more []Answer) {
 
 // close tells which answers weren't used. Of a run that stopped, one waits for its question, and is reported only where
 // the run asks another one.
-func (d *desk) close(o *runtime.Outcome) {
+func (d *answerSource) close(o *runtime.Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var left []string
@@ -222,11 +220,11 @@ func (d *desk) close(o *runtime.Outcome) {
 	}
 }
 
-// glance is how often the box is looked into while a run waits.
-const glance = 200 * time.Millisecond
+// pollInterval is how often a run that waits looks for stored answers.
+const pollInterval = 200 * time.Millisecond
 
-// Ask waits for an answer of a person, or in the box, as long as there is somebody to give it.
-func (d *desk) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
+// Ask waits for an answer of a person or a stored one, as long as there is somebody to give it.
+func (d *answerSource) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
 	own, withdraw := context.WithCancelCause(ctx)
 	ask := func() (runtime.Decision, error) {
 		<-own.Done()
@@ -235,7 +233,7 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Dec
 	switch within := cmp.Or(q.Within, d.within); {
 	case d.person != nil:
 		ask = d.person.Ask(own, q)
-	case within == 0 || d.box == "":
+	case within == 0 || d.answersFile == "":
 		withdraw(local.ErrNoReviewer)
 	case q.Within == 0: // else the machine says when it is over
 		time.AfterFunc(within, func() { withdraw(local.ErrNoReviewer) })
@@ -244,7 +242,7 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Dec
 		stored := make(chan *runtime.Decision, 1)
 		go func() {
 			defer close(stored)
-			for looks := time.Tick(glance); ; {
+			for looks := time.Tick(pollInterval); ; {
 				select {
 				case <-own.Done():
 					return
@@ -267,7 +265,7 @@ func (d *desk) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Dec
 }
 
 // judged is a person's decision, which names another question where what was shown isn't what would run now.
-func (d *desk) judged(q *runtime.Question, decision runtime.Decision) runtime.Decision {
+func (d *answerSource) judged(q *runtime.Question, decision runtime.Decision) runtime.Decision {
 	takes := []runtime.Verdict{runtime.Approve, runtime.Change, runtime.Retry}
 	if slices.Contains(takes, decision.Verdict) && d.now(q) != q.ID {
 		decision.ID = "what was shown"
@@ -279,7 +277,7 @@ func (d *desk) judged(q *runtime.Question, decision runtime.Decision) runtime.De
 }
 
 // kept are the answers that are there before the run continues.
-func (d *desk) kept() (all []runtime.KeptAnswer) {
+func (d *answerSource) kept() (all []runtime.KeptAnswer) {
 	for _, a := range d.stored {
 		all = append(all, runtime.KeptAnswer{Call: a.name(), Instance: a.Instance, ID: a.ID})
 	}
@@ -287,7 +285,7 @@ func (d *desk) kept() (all []runtime.KeptAnswer) {
 }
 
 // vouched reports why the signature of a decision doesn't count.
-func (d *desk) vouched(decision *runtime.Decision, q *runtime.Question) error {
+func (d *answerSource) vouched(decision *runtime.Decision, q *runtime.Question) error {
 	if d.signed == nil || decision.Signed == "" {
 		return nil
 	}
@@ -295,7 +293,7 @@ func (d *desk) vouched(decision *runtime.Decision, q *runtime.Question) error {
 }
 
 // answered gives the answer to a question that is there, once, or nil: first those to whatever is asked.
-func (d *desk) answered(q *runtime.Question) *runtime.Decision {
+func (d *answerSource) answered(q *runtime.Question) *runtime.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.look()

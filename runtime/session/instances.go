@@ -19,7 +19,7 @@ import (
 
 const (
 	// maxInstances bounds the file of instances, in bytes, and maxBatch the lines that join a run at once.
-	maxInstances = 256 << 20
+	maxInstances = 64 << 20
 	maxBatch     = 4 << 20
 	// maxID bounds the id of an instance, in bytes.
 	maxID = 256

@@ -60,12 +60,14 @@ func (k *keeper) full(err error) error {
 		Advise("free disk space, then run \"obelus resume %s\"", idOf(k.file))
 }
 
-// boxOf is the file of answers for a run, beside its journal.
-func boxOf(file string) box { return box(strings.TrimSuffix(file, extension) + ".answers") }
+// answersFileOf is the file of answers for a run, beside its journal.
+func answersFileOf(file string) answersFile {
+	return answersFile(strings.TrimSuffix(file, extension) + ".answers")
+}
 
 // remove removes the journal of a run, and the files beside it.
 func remove(path string) error {
-	for _, name := range []string{path, journal.AnchorOf(path), string(boxOf(path))} {
+	for _, name := range []string{path, journal.AnchorOf(path), string(answersFileOf(path))} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return diag.NewError(ErrUnrunnable, "can't remove %q: %w", name, workspace.Reason(err))
 		}

@@ -13,11 +13,11 @@ type Questions struct {
 	Running bool // the run is active in another process
 	Stored  int  // answers that are there already
 
-	program  *project.Program
-	machine  *runtime.Machine
-	vouching *vouching
-	box      box
-	partial  map[string]string // signed approvals by the question's id, which more people may sign
+	program     *project.Program
+	machine     *runtime.Machine
+	vouching    *vouching
+	answersFile answersFile
+	partial     map[string]string // signed approvals by the question's id, which more people may sign
 }
 
 // OpenQuestions reads from a journal what a run asks, or will when it is resumed. What was decided already isn't asked
@@ -31,8 +31,8 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 		return nil, diag.NewError(ErrEnded, "the run has ended, and asks nothing any more")
 	}
 	m := l.Manifest
-	q := &Questions{program: l.Program, machine: l.Replay.Machine, box: boxOf(path), Running: journal.Running(path),
-		partial: map[string]string{}}
+	q := &Questions{program: l.Program, machine: l.Replay.Machine, answersFile: answersFileOf(path),
+		Running: journal.Running(path), partial: map[string]string{}}
 	if m.Approval != nil && m.Options.Signed {
 		q.vouching = &vouching{run: idOf(path), plan: m.file(), under: m.Approval}
 	}
@@ -43,7 +43,7 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 		}
 		q.machine.Step(runtime.Event{Kind: runtime.Resumed, At: l.Replay.At, Resumption: &how})
 	}
-	decided, err := q.box.read()
+	decided, err := q.answersFile.read()
 	if err != nil {
 		return nil, err
 	}
@@ -106,5 +106,5 @@ func (q *Questions) Decide(about []*runtime.Question, d runtime.Decision) (again
 			again = append(again, next)
 		}
 	}
-	return again, q.box.add(all)
+	return again, q.answersFile.add(all)
 }

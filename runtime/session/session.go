@@ -417,8 +417,8 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	if err := s.hold(ctx); err != nil {
 		return nil, err
 	}
-	desk := newDesk(s)
-	world := local.Options{Options: s.Options.Options, Activities: s.set, Confirmer: desk, Answered: desk.answered,
+	source := newAnswerSource(s)
+	world := local.Options{Options: s.Options.Options, Activities: s.set, Confirmer: source, Answered: source.answered,
 		Planner: s.planner, Observe: s.observe, Instances: s.Joining, Batch: s.batch}
 	if s.keeper != nil {
 		world.Journal = s.keeper
@@ -426,12 +426,12 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	var outcome *runtime.Outcome
 	var err error
 	if s.Replay != nil {
-		s.resume.Kept = desk.kept()
+		s.resume.Kept = source.kept()
 		outcome, err = local.Resume(ctx, s.Replay.Machine, s.Replay.At, s.resume, world)
 	} else {
 		outcome, err = local.Run(ctx, s.Program.Verified, world)
 	}
-	desk.close(outcome)
+	source.close(outcome)
 	if err != nil {
 		s.trace.Break(err)
 		if errors.Is(err, local.ErrJournal) {
@@ -441,7 +441,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	result := s.result(outcome, s.keeper.end(outcome), s.writeResults(outcome))
 	if s.keeper != nil && result.Status != runtime.RunStopped {
-		os.Remove(string(boxOf(s.keeper.file))) // the journal describes what was decided
+		os.Remove(string(answersFileOf(s.keeper.file))) // the journal describes what was decided
 	}
 	return result, errors.Join(result.Incomplete...)
 }
