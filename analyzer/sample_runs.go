@@ -326,8 +326,12 @@ func (w *trial) fails(t *sampler, call *plan.Call) bool {
 	return call.FailureRoute() >= 0 && !t.joined[call.Label()] && w.random.IntN(4) == 0 &&
 		// a model's answer fails only where the tool says that it fails, or the plan has a place for failures by its
 		// name
-		(call.Activity != "" || call.Delegate != "" || compiler.SaysItFails(call.Single()) ||
+		(call.Activity != "" || call.Delegate != "" || saysItFails(call.Single()) ||
 			rules.NamesFailures(t.pass.Plan, call.Output[call.FailureRoute()]...))
+}
+
+func saysItFails(t *plan.Tool) bool {
+	return t != nil && t.Simulate.Failure != nil && *t.Simulate.Failure > 0
 }
 
 // taking is the alternative that a result takes: any that accepts it, and the failure route where results may go there.

@@ -155,12 +155,7 @@ type callReader struct {
 func (c *callReader) lowerCall() {
 	p, firstRead := c.plan, len(c.plan.Reads)
 	c.Reader.Call = c.Name
-	c.each()
-	for _, f := range c.Node.Fields {
-		if strings.HasPrefix(f.Key.Text, "_") {
-			c.lowerMeta(f)
-		}
-	}
+	c.keys()
 	c.lowerScopes()
 	c.items = c.Node.Get("_each") != nil
 	c.Params = c.objectTemplate(c.Node, true)
@@ -217,62 +212,53 @@ func (c *callReader) chosen() {
 		Advise("name one of the alternatives of the call's \"_outputPath\"")
 }
 
-// lowerMeta reads one of a call's keys that begin with "_".
-func (c *callReader) lowerMeta(f source.Field) {
-	n, key := f.Value, f.Key.Text
-	if slices.Contains(extensionKeys, key) {
-		c.Extensions = append(c.Extensions, f)
-	}
-	switch key {
-	case "_tool", "_id", "_each": // see listCall, each
-	case "_outputPath":
-		c.OutputNode = n
-		c.outputPath(n)
-	case "_outputMethod":
-		c.Value(n, "\"_outputMethod\"", &c.Method, methodTags)
-	case "_instance":
-		c.Instance = c.instanceID(n)
-	case "_activity":
-		if c.Activity = c.Text(n, "\"_activity\""); c.Activity != "" && c.plan.Activities[c.Activity] == nil {
-			c.noActivity(n, c.Activity)
-		}
-	case "_delegate":
-		c.callDelegate(n)
-	case "_scopes":
-		c.ScopesNode = n
-	case "_output":
-		c.Produced = n
-	case "_reasoningForCall":
-		c.Reason = c.Text(n, "\"_reasoningForCall\"")
-	case "_when":
-		c.when(n)
-	case "_after":
-		c.after(n)
-	case "_retry":
-		if n.Kind == source.Number || n.Kind == source.String {
-			c.Value(n, "\"_retry\"", &c.Retry.Attempts, `from:"1" to:"1000"`)
-		} else {
-			c.Mapping(n, "\"_retry\"", &c.Retry, nil)
-		}
-	case "_onItemFailure":
-		c.onItemFailure(f)
-	case "_timeout":
-		c.Timeout = c.Duration(n, "\"_timeout\"")
-	case "_confirm":
-		if c.Confirm = n.IsTrue(); !c.Confirm {
-			c.Report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").
-				Advise("write _confirm: true, or remove it")
-		}
-	default:
-		c.UnknownKey(c.Node, f.Key, "a call", metaKeys)
-	}
+// callKeys are the keys of a call that aren't parameters.
+type callKeys struct {
+	*plan.Call
+	IDNode    *source.Node `key:"_id"` // see listCall
+	List      *source.Node `key:"_each"`
+	Condition *source.Node `key:"_when"`
+	Others    *source.Node `key:"_after"`
+	For       *source.Node `key:"_instance"`
+	Runs      *source.Node `key:"_delegate"`
+	Asks      *source.Node `key:"_confirm"`
+	OfItems   string       `key:"_onItemFailure" words:"collect,fail"`
 }
 
-// extensionKeys are the keys of a call that the base protocol doesn't have.
-var extensionKeys = []string{"_id", "_when", "_after", "_retry", "_timeout", "_confirm", "_each", "_onItemFailure"}
-
-// methodTags are the words for methods, in the order of their values.
-const methodTags = `words:"set,merge,assign,push,concat"`
+// keys reads the keys that begin with "_".
+func (c *callReader) keys() {
+	keys := callKeys{Call: c.Call}
+	for _, f := range c.Node.Fields {
+		if strings.HasPrefix(f.Key.Text, "_") {
+			c.Field(c.Node, f, "a call", &keys, nil)
+		}
+	}
+	given := func(n *source.Node, read func(*source.Node)) {
+		if n != nil {
+			read(n)
+		}
+	}
+	c.Confirm = keys.Asks.IsTrue()
+	given(keys.List, c.each)
+	given(keys.OutputNode, c.outputPath)
+	given(keys.For, func(n *source.Node) { c.Instance = c.instanceID(n) })
+	given(keys.Runs, c.callDelegate)
+	given(keys.Condition, c.when)
+	given(keys.Others, c.after)
+	if n := c.Node.Get("_activity"); c.Activity != "" && c.plan.Activities[c.Activity] == nil {
+		c.noActivity(n, c.Activity)
+	}
+	if n := keys.Asks; n != nil && !n.IsTrue() {
+		c.Report(diag.WrongType, n.Span(), "\"_confirm\" can only be true").
+			Advise("write _confirm: true, or remove it")
+	}
+	if keys.OfItems != "" && keys.List == nil {
+		c.Report(diag.WrongType, c.Node.Get("_onItemFailure").Span(),
+			"\"_onItemFailure\" is about the items of a call with \"_each\", and this one has none")
+	} else if c.Each != nil {
+		c.Each.Collect = keys.OfItems == "collect"
+	}
+}
 
 // when reads the condition of a call.
 func (c *callReader) when(n *source.Node) {

@@ -270,7 +270,7 @@ func newCompilation(o Options, all *delegation, p *plan.Plan, schemas map[string
 
 // definitions reads definitions.
 func (c *compilation) definitions() *definitionReader {
-	return &definitionReader{compilation: c, files: map[string]*imported{}}
+	return &definitionReader{compilation: c, files: map[string]*source.Node{}}
 }
 
 // A definition is a named thing as it is in a document.

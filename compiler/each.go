@@ -29,11 +29,7 @@ var FailureRecord = schema.ObjectOf(map[string]*schema.Schema{
 }, []string{"code", "message"})
 
 // each reads what a call runs for each item of.
-func (c *callReader) each() {
-	n := c.Node.Get("_each")
-	if n == nil {
-		return
-	}
+func (c *callReader) each(n *source.Node) {
 	if n.Kind != source.Array && (n.Kind != source.String || !reference.IsExpression(n.Text)) {
 		unmarked(c.Expects(n, "\"_each\"", "an expression that gives a list"), n)
 		return
@@ -44,17 +40,6 @@ func (c *callReader) each() {
 		return
 	}
 	c.Each = &plan.Each{List: c.template(n)}
-}
-
-// onItemFailure reads what becomes of a call when one of its items has failed.
-func (c *callReader) onItemFailure(f source.Field) {
-	switch word := c.OneOf(f.Value, "\"_onItemFailure\"", "collect", "fail"); {
-	case c.Node.Get("_each") == nil:
-		c.Report(diag.WrongType, f.Key.Span(),
-			"\"_onItemFailure\" is about the items of a call with \"_each\", and this one has none")
-	case c.Each != nil:
-		c.Each.Collect = word == "collect"
-	}
 }
 
 // eachGives makes the result of a call that runs for each item the list of what its tool gives for one.

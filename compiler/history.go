@@ -52,7 +52,7 @@ func (c contextReader) written(m, payload *source.Node) {
 	p := c.plan
 	w := plan.Written{Path: pathtree.Root, Call: m.Get("_call"), Message: m}
 	if method := m.Get("_outputMethod"); method != nil {
-		c.Value(method, "\"_outputMethod\"", &w.Method, methodTags)
+		c.Value(method, "\"_outputMethod\"", &w.Method, `words:"set,merge,assign,push,concat"`)
 	}
 	if n := m.Get("_outputPath"); n != nil {
 		alternatives, err := reference.ParseOutput(n.Text)

@@ -83,72 +83,48 @@ func (c *compilation) shown(name string) string {
 // A definitionReader reads what files define: tools, activities, servers and schemas, with the files that these import.
 type definitionReader struct {
 	*compilation
-	files map[string]*imported
-	chain []string // the files that are being read, the outermost first
+	files map[string]*source.Node // those that are imported, by path; nil of one without a text to read
+	order []definitions           // see imports
 }
 
-// An imported file and those that it imports itself.
-type imported struct {
-	root  *source.Node
-	dir   string
-	names []*imported
+// The definitions of a file, and the folder that its paths are relative to.
+type definitions struct {
+	root *source.Node
+	dir  string
 }
 
-// imports are the files that a document reads, each once, and last the document: those of a file before the file
-// itself, and otherwise as they are named. Where one is named several times the last counts, because the later
-// definition wins.
-func (c *definitionReader) imports(root *source.Node, dir string) []*imported {
-	top := &imported{root: root, dir: dir}
-	c.follow(top)
-	var order []*imported
-	seen := map[*imported]bool{}
-	// From the end, every file comes up for the first time where it counts.
-	var walk func(f *imported)
-	walk = func(f *imported) {
-		if !seen[f] {
-			seen[f] = true
-			order = append(order, f)
-			for _, one := range slices.Backward(f.names) {
-				walk(one)
+// imports notes a file and those that it imports, each once, the last to be read first: those of a file are read before
+// the file itself, and otherwise as they are named. Where one is named several times the last counts, because the later
+// definition wins. The chain are the files that are being read, the outermost first.
+func (c *definitionReader) imports(file definitions, chain []string) {
+	c.order = append(c.order, file)
+	if file.root.Get("import") == nil {
+		return
+	}
+	for _, item := range slices.Backward(c.Texts(file.root.Get("import"), "an import",
+		"a file's path, relative to this file")) {
+		name, problem, help := workspace.Path("import", file.dir, item.Text)
+		at := slices.Index(chain, name)
+		switch {
+		case problem != "":
+			c.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
+		case at >= 0 || name == path.Clean(c.options.Name):
+			c.Report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read, through %s",
+				item.Text, quotedList(append(slices.Clip(chain[max(at, 0):]), name), fewListed)).
+				Advise("move what both need into a third file")
+		case c.options.Open == nil:
+			c.Report(diag.WrongType, item.Span(), "the import %q can't be read here: there is no workspace", item.Text)
+		default:
+			if root := c.imported(name, item); root != nil {
+				c.imports(definitions{root, path.Dir(name)}, append(slices.Clip(chain), name))
 			}
 		}
 	}
-	walk(top)
-	slices.Reverse(order)
-	return order
 }
 
-// follow reads what a file imports.
-func (c *definitionReader) follow(f *imported) {
-	list := f.root.Get("import")
-	if list == nil {
-		return
-	}
-	for _, item := range c.Texts(list, "an import", "a file's path, relative to this file") {
-		if one := c.read(item, f.dir); one != nil {
-			f.names = append(f.names, one)
-		}
-	}
-}
-
-// read is the file that an item names, nil when there is none to read.
-func (c *definitionReader) read(item *source.Node, dir string) *imported {
-	name, problem, help := workspace.Path("import", dir, item.Text)
-	at := slices.Index(c.chain, name)
-	switch {
-	case problem != "":
-		c.Report(diag.WrongType, item.Span(), "%s", problem).Advise("%s", help)
-		return nil
-	case at >= 0 || name == path.Clean(c.options.Name):
-		c.Report(diag.WrongType, item.Span(), "the import %q comes back to a file that is being read, through %s",
-			item.Text, quotedList(append(c.chain[max(at, 0):len(c.chain):len(c.chain)], name), fewListed)).
-			Advise("move what both need into a third file")
-		return nil
-	case c.options.Open == nil:
-		c.Report(diag.WrongType, item.Span(), "the import %q can't be read here: there is no workspace", item.Text)
-		return nil
-	}
-	f, known := c.files[name]
+// imported is what a file holds that is read for the first time; nil otherwise.
+func (c *definitionReader) imported(name string, item *source.Node) *source.Node {
+	_, known := c.files[name]
 	if !known && len(c.files) >= maxImports {
 		c.Report(diag.Limit, item.Span(), "the document imports more than %d files", maxImports).
 			Advise("put the definitions of several into one")
@@ -158,27 +134,20 @@ func (c *definitionReader) read(item *source.Node, dir string) *imported {
 	if err != nil {
 		c.Report(ruleOfReading(err, diag.WrongType), item.Span(), "the import %q can't be read: %v", item.Text, err).
 			Advise("imports are relative to the file that names them")
+	}
+	if err != nil || known {
 		return nil
 	}
-	if known {
-		return f
-	}
-	if root := c.parse(file); root != nil {
-		f = &imported{root: root, dir: path.Dir(name)}
-	}
-	c.files[name] = f
-	if f != nil {
-		c.chain = append(c.chain, name)
-		c.follow(f)
-		c.chain = c.chain[:len(c.chain)-1]
-	}
-	return f
+	c.files[name] = c.parse(file)
+	return c.files[name]
 }
 
 // all collects what a plan file defines, and before it what its imports
 // do, so that its own definitions, being later, win.
 func (c *definitionReader) all(root *source.Node, dir string) {
-	files := c.imports(root, dir)
+	c.imports(definitions{root, dir}, nil)
+	files := c.order
+	slices.Reverse(files)
 	for _, f := range files {
 		if f.root != root {
 			c.onlyDefines(f.root, "a file of definitions", "tools", "activities", "schemas", "import", "advisors")

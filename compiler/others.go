@@ -3,7 +3,6 @@ package compiler
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -100,39 +99,4 @@ func (c *compilation) schemaName(kind string) string {
 		return "the schema of its message"
 	}
 	return "\"" + kind + "Schema\""
-}
-
-// simulated checks what a tool declares for simulations: a simulation would ignore
-// what it can't read, and show another tool.
-func (c *toolReader) simulated(n *source.Node) {
-	if n == nil {
-		return
-	}
-	var failure struct {
-		Rate float64 `key:"failure" from:"0" to:"1"`
-	}
-	var durations struct {
-		Median time.Duration `key:"p50"`
-		Most   time.Duration `key:"p95"`
-	}
-	var costs struct {
-		Median float64 `key:"p50" from:"0"`
-		Most   float64 `key:"p95" from:"0"`
-	}
-	c.Mapping(n, "\"x-simulate\"", &failure, map[string]func(source.Field){
-		"duration": func(f source.Field) {
-			if f.Value.Kind == source.Object {
-				c.Mapping(f.Value, "\"duration\"", &durations, nil)
-			} else if f.Value.AsText() != "0s" {
-				c.Duration(f.Value, "\"duration\"")
-			}
-		},
-		"cost": func(f source.Field) {
-			if f.Value.Kind == source.Object {
-				c.Mapping(f.Value, "\"cost\"", &costs, nil)
-			} else {
-				c.Value(f.Value, "\"cost\"", &costs.Median, `from:"0"`)
-			}
-		},
-	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -14,11 +15,7 @@ import (
 
 // metaKeys are the keys of a call that aren't parameters, and of them those that a tool's schema may constrain.
 var (
-	metaKeys = []string{
-		"_tool", "_outputPath", "_outputMethod", "_instance", "_activity", "_delegate", "_scopes", "_output",
-		"_reasoningForCall",
-		"_id", "_when", "_after", "_retry", "_timeout", "_confirm", "_each", "_onItemFailure",
-	}
+	metaKeys     = decode.KeysOf(callKeys{})
 	toolMetaKeys = []string{"_tool", "_output", "_outputPath", "_outputMethod", "_activity", "_delegate", "_scopes",
 		"_instance", "_mock", "_reasoningForCall"}
 )
@@ -84,8 +81,10 @@ func (c *toolReader) tool() *plan.Tool {
 		c.Expects(c.node, "the tool \""+c.name+"\"", "a JSON Schema (a mapping)")
 		return nil
 	}
-	t := &plan.Tool{Name: c.name, Node: c.node, NameNode: c.key, Origin: c.originOf(c.node.File),
-		Simulate: c.node.Get("x-simulate")}
+	t := &plan.Tool{Name: c.name, Node: c.node, NameNode: c.key, Origin: c.originOf(c.node.File)}
+	if n := c.node.Get("x-simulate"); n != nil {
+		c.Mapping(n, "\"x-simulate\"", &t.Simulate, nil)
+	}
 	if n := c.node.Get("description"); n != nil && n.Kind == source.String {
 		t.Description = n.Text
 	}
@@ -113,7 +112,6 @@ func (c *toolReader) tool() *plan.Tool {
 	if more := parameters.Get("additionalProperties"); more != nil {
 		t.Open = more.Kind != source.Bool || more.Text == "true"
 	}
-	c.simulated(t.Simulate)
 	c.metaFields(c.node, what, "_meta") // "_meta" is MCP's
 	c.metaFields(parameters.Get("properties"), what)
 	field := func(key string) *source.Node {
@@ -280,20 +278,12 @@ func HasParameter(t *plan.Tool, name string) bool {
 	return at.Named || at.Possible && (t.Open || at.Open)
 }
 
-// CostOf is the declared cost of one attempt of a tool, by its x-simulate.
-func CostOf(t *plan.Tool) (cost float64, known bool) { return simulated(t, "cost") }
-
-// SaysItFails reports whether a tool's x-simulate declares a rate of failures.
-func SaysItFails(t *plan.Tool) bool {
-	rate, _ := simulated(t, "failure")
-	return rate > 0
-}
-
-func simulated(t *plan.Tool, key string) (number float64, known bool) {
-	if t == nil || t.Simulate.Get(key) == nil || t.Simulate.Get(key).Kind != source.Number {
+// CostOf is the declared cost of one attempt of a tool, if it is always the same.
+func CostOf(t *plan.Tool) (cost float64, known bool) {
+	if t == nil || t.Simulate.Cost == nil || t.Simulate.Cost.Most > 0 {
 		return 0, false
 	}
-	return t.Simulate.Get(key).Float(), true
+	return t.Simulate.Cost.Median, true
 }
 
 func (c *definitionReader) activities() *kinds.Reader {

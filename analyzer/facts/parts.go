@@ -197,9 +197,9 @@ type node struct {
 // tree puts values together by their paths.
 func (s side) tree(values []Value) (root node) {
 	for _, v := range values {
-		path, _, _, err := reference.ReadSegments(below("", v.Path), 0, 0)
-		if err != nil {
-			path = []reference.Segment{{Key: v.Path}}
+		path := []reference.Segment{{Key: v.Path}}
+		if ref, _, err := reference.Read(below("_", v.Path), 0); err == nil {
+			path = ref.Path
 		}
 		v.Path = ""
 		one := node{value: &v, means: s.meaning(&v)}

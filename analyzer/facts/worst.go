@@ -74,9 +74,7 @@ func loadOf(p *plan.Plan, c *plan.Call, one *Call) *load {
 	if timeout == 0 && isPure {
 		timeout = time.Second
 		if t := c.Single(); t != nil { // which says what a call seldom exceeds
-			n := t.Simulate.Get("duration")
-			declared, _ := time.ParseDuration(cmp.Or(n.Get("p95"), n).AsText())
-			timeout = max(timeout, declared)
+			timeout = max(timeout, t.Simulate.Duration.Median, t.Simulate.Duration.Most)
 		}
 	}
 	price, isPriced := compiler.CostOf(c.Single())

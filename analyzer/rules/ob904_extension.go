@@ -9,9 +9,10 @@ var _ = Register(Rule{
 	Rule:   &diag.Rule{Code: "OB904", Name: "extension", Default: diag.Warning},
 	Strict: true,
 	Call: func(p *Pass, call *plan.Call) {
-		for _, f := range call.Extensions {
-			p.ReportCall(call, f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).
-				Advise("%s", insteadOf[f.Key.Text])
+		for _, f := range call.Node.Fields {
+			if help := insteadOf[f.Key.Text]; help != "" {
+				p.ReportCall(call, f.Key.Span(), "%q is an extension of the protocol", f.Key.Text).Advise("%s", help)
+			}
 		}
 	},
 })

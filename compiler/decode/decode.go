@@ -65,6 +65,7 @@ func (r *Reader) Items(n *source.Node, what, expected string) []*source.Node {
 //	words:"eager,lazy"      the words that a string may be; a number is the position of the word
 //	from:"1" to:"9"         the bounds of a number; above:"0" excludes the lower
 //	null:"allowed"          null leaves the field as it is
+//	short:"attempts"        a scalar in the place of a mapping is the value of this key
 //	of:"files of tools"     what a string says; it must not be blank
 //	need:"write url: …"     the key is required, and this is the help where it is missing
 //	pattern:"^[a-z]+$"      what each string of a list, or each name of settings, must match
@@ -75,8 +76,7 @@ func (r *Reader) Items(n *source.Node, what, expected string) []*source.Node {
 // values that the caller reads afterwards. Further keys have handlers, by name, or nil for those that are read
 // elsewhere. Keys that begin with x- are ignored.
 func (r *Reader) Mapping(n *source.Node, what string, to any, handlers map[string]func(source.Field)) bool {
-	into := reflect.ValueOf(to).Elem()
-	fields := fieldsOf(into.Type())
+	fields := fieldsOf(reflect.TypeOf(to).Elem())
 	if n.Kind != source.Object {
 		found := r.Expects(n, what, "a mapping")
 		for _, f := range fields {
@@ -85,18 +85,7 @@ func (r *Reader) Mapping(n *source.Node, what string, to any, handlers map[strin
 		return false
 	}
 	for _, f := range n.Fields {
-		if at := slices.IndexFunc(fields, func(known field) bool { return known.key == f.Key.Text }); at >= 0 {
-			r.value(f.Value, strconv.Quote(f.Key.Text), into.FieldByIndex(fields[at].Index), fields[at].Tag)
-		} else if handle, ok := handlers[f.Key.Text]; handle != nil {
-			handle(f)
-		} else if !ok && !strings.HasPrefix(f.Key.Text, "x-") {
-			known := slices.Collect(maps.Keys(handlers))
-			for _, one := range fields {
-				known = append(known, one.key)
-			}
-			slices.Sort(known)
-			r.UnknownKey(n, f.Key, what, known)
-		}
+		r.Field(n, f, what, to, handlers)
 	}
 	for _, f := range fields {
 		if help := f.Tag.Get("need"); help != "" && n.Get(f.key) == nil {
@@ -106,6 +95,26 @@ func (r *Reader) Mapping(n *source.Node, what string, to any, handlers map[strin
 	return true
 }
 
+// Field reads one field of a mapping into the struct that to points to, as [Reader.Mapping] reads all.
+func (r *Reader) Field(n *source.Node, f source.Field, what string, to any, handlers map[string]func(source.Field)) {
+	into := reflect.ValueOf(to).Elem()
+	if known := fieldOf(into.Type(), f.Key.Text); known != nil {
+		r.value(f.Value, known.quoted, into.FieldByIndex(known.Index), known.Tag)
+	} else if handle, ok := handlers[f.Key.Text]; handle != nil {
+		handle(f)
+	} else if !ok && !strings.HasPrefix(f.Key.Text, "x-") {
+		r.UnknownKey(n, f.Key, what, slices.AppendSeq(KeysOf(into.Interface()), maps.Keys(handlers)))
+	}
+}
+
+// KeysOf are the keys that the tags of a struct declare.
+func KeysOf(of any) (keys []string) {
+	for _, f := range fieldsOf(reflect.TypeOf(of)) {
+		keys = append(keys, f.key)
+	}
+	return keys
+}
+
 // Keys reads a mapping by handlers alone; see [Reader.Mapping].
 func (r *Reader) Keys(n *source.Node, what string, handlers map[string]func(source.Field)) bool {
 	return r.Mapping(n, what, &struct{}{}, handlers)
@@ -113,7 +122,15 @@ func (r *Reader) Keys(n *source.Node, what string, handlers map[string]func(sour
 
 type field struct {
 	reflect.StructField
-	key string
+	key, quoted string
+}
+
+func fieldOf(t reflect.Type, key string) *field {
+	fields := fieldsOf(t)
+	if at := slices.IndexFunc(fields, func(f field) bool { return f.key == key }); at >= 0 {
+		return &fields[at]
+	}
+	return nil
 }
 
 var layouts sync.Map // the fields of a struct, by its type
@@ -125,7 +142,7 @@ func fieldsOf(t reflect.Type) []field {
 	var fields []field
 	for _, f := range reflect.VisibleFields(t) {
 		if key, ok := f.Tag.Lookup("key"); ok {
-			fields = append(fields, field{f, key})
+			fields = append(fields, field{f, key, strconv.Quote(key)})
 		}
 	}
 	layouts.Store(t, fields)
@@ -166,6 +183,9 @@ func (r *Reader) value(n *source.Node, what string, to reflect.Value, tag reflec
 			to.Set(fresh)
 		}
 		return ok
+	case to.Kind() == reflect.Struct && n.Kind < source.Array && tag.Get("short") != "":
+		only := fieldOf(to.Type(), tag.Get("short"))
+		return r.value(n, what, to.FieldByIndex(only.Index), only.Tag)
 	case to.Kind() == reflect.Struct:
 		return r.Mapping(n, what, to.Addr().Interface(), nil)
 	case words != "":
@@ -333,6 +353,7 @@ func (r *Reader) BadExpression(n *source.Node, err *expression.Error) *diag.Diag
 // UnknownKey reports a key of a mapping that its format doesn't have.
 func (r *Reader) UnknownKey(n, key *source.Node, what string, known []string) *diag.Diagnostic {
 	f := r.Report(diag.UnknownKey, key.Span(), "%s has no key %q", what, key.Text)
+	known = slices.Sorted(slices.Values(known))
 	switch near, safe := Meant(key.Text, known); {
 	case near == "":
 		return f.Advise("known keys are %s; keys that begin with x- are ignored", strings.Join(known, ", "))

@@ -76,7 +76,7 @@ func (l *lowering) braced(from, to int) (*Node, *Error) {
 			"leave out the † before the parenthesis")
 	}
 	if strings.HasPrefix(text[at:], mark) || l.beginsUnmarked(text, at) {
-		ref, end, optional, err := reference.Read(text, at)
+		ref, end, err := reference.Read(text, at)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func (l *lowering) braced(from, to int) (*Node, *Error) {
 			if l.nodes++; l.nodes > maxNodes {
 				return nil, tooLarge(l.text)
 			}
-			l.refs, l.optional = append(l.refs, ref), append(l.optional, optional)
+			l.refs = append(l.refs, ref)
 			return l.reference(token{start: at, end: end}), nil
 		}
 	}

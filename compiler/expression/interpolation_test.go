@@ -24,7 +24,7 @@ func TestFaultsInTexts(t *testing.T) {
 		{"a †{state.name", "†{", "never closed", "††{"},
 		{"a †{state.name \"}", "\"", "never closed", ""},
 		{"a †{}", "", "missing", ""},
-		{"①😀 †{state..a} b", ".", "no key can begin", ""},
+		{"①😀 †{state..a} b", ".", "no key follows", ""},
 		{"①😀 †{state.a +} b", "+", "ends too early", ""},
 		{"†{state.a} †{upper(input.b, 1)}", "upper(input.b, 1)", "1 argument", ""},
 		{"†{stat.a}", "stat", "no value", "state"},

@@ -40,16 +40,15 @@ func Parse(text string) (*Expr, *Error) {
 		return nil, fail(0, len(text), "an expression begins with one †", "write †state.key")
 	}
 	if !strings.HasPrefix(text[len(mark):], "(") {
-		ref, end, optional, err := reference.Read(text, 0)
+		ref, end, err := reference.Read(text, 0)
 		if err != nil {
 			return nil, err
 		}
 		if reference.SkipBlanks(text, end) == len(text) {
 			e := &Expr{Text: text}
-			ref.Required = !optional
 			e.only[0] = ref
 			e.refs = e.only[:]
-			if optional {
+			if !ref.Required {
 				e.root = &Node{Op: OpRef, Soft: true, End: end, local: noLocal, slot: -1}
 			}
 			return e, nil
@@ -354,8 +353,9 @@ func (l *lowering) variable(name string) {
 
 func (l *lowering) reference(t token) *Node {
 	i := sort.Search(len(l.refs), func(i int) bool { return l.refs[i].Start >= t.start })
-	l.refs[i].Required = l.fallbacks == 0 && !l.optional[i]
-	return &Node{Op: OpRef, Index: i, Soft: l.optional[i], Start: t.start, End: t.end}
+	optional := !l.refs[i].Required
+	l.refs[i].Required = l.fallbacks == 0 && !optional
+	return &Node{Op: OpRef, Index: i, Soft: optional, Start: t.start, End: t.end}
 }
 
 // sameChain reports whether an operator only continues the chain on its left: a || b || c is one node with three

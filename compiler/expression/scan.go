@@ -42,12 +42,11 @@ type token struct {
 // replaced by names of as many characters, so that a place in characters means
 // the same in both.
 type scan struct {
-	text     string
-	tokens   []token
-	refs     []Reference
-	optional []bool                 // of each reference: a ?. is in it
-	isKind   func(word string) bool // in braces, where a kind's † may be left out; else nil
-	code     bool                   // of an activity, which has no references
+	text   string
+	tokens []token
+	refs   []Reference
+	isKind func(word string) bool // in braces, where a kind's † may be left out; else nil
+	code   bool                   // of an activity, which has no references
 
 	source  string  // what the parser gets: the part of the text that was scanned last
 	first   int     // the index of its first token
@@ -165,7 +164,7 @@ func (s *scan) reference(text string, at int) (end int, err *Error) {
 				"join the two with an operator, such as || or +")
 		}
 	}
-	ref, end, optional, err := reference.Read(text, at)
+	ref, end, err := reference.Read(text, at)
 	if err == nil {
 		err = s.checkAfter(ref, end)
 	}
@@ -174,7 +173,6 @@ func (s *scan) reference(text string, at int) (end int, err *Error) {
 	}
 	s.replace(at, end, "$"+strings.Repeat("_", utf8.RuneCountInString(text[at:end])-1))
 	s.refs = append(s.refs, ref)
-	s.optional = append(s.optional, optional)
 	return s.emit(tokenReference, at, end), nil
 }
 
@@ -245,20 +243,18 @@ func (t token) callable() bool {
 // checkAfter refuses what can't follow a reference.
 func (s *scan) checkAfter(ref Reference, end int) *Error {
 	rest := s.text[end:]
-	if rest == "" {
-		return nil
-	}
-	r, _ := utf8.DecodeRuneInString(rest)
-	blank := strings.TrimLeft(rest, " \t")
+	r, size := utf8.DecodeRuneInString(rest)
 	switch {
-	case strings.HasPrefix(blank, "("):
+	case strings.HasPrefix(strings.TrimLeft(rest, " \t"), "("):
 		return calledReference(s.text[ref.Start:end], ref)
-	case r == '.':
-		return fail(end, end+1, "a reference can't end with a dot", "name the key, or leave out the dot")
-	case unicode.IsSpace(r) || strings.ContainsRune("|&?=<>+-*/%^,;:!#)[]}", r):
+	case size == 0 || unicode.IsSpace(r) || strings.ContainsRune("|&?=<>+-*/%^,;:!)[]}", r):
 		return nil
+	case r == reference.Mark:
+		return fail(end, end+size, "an operator is missing between two references",
+			"join them with an operator, such as || or +")
 	}
-	return reference.After(s.text, ref, end, "")
+	return fail(end, end+size, "a key with "+reference.QuoteRune(r)+" in it must be quoted",
+		"write [\"key\"] for one of other characters than letters, digits, _ and -")
 }
 
 func pair(open byte) byte { return ")]}"[strings.IndexByte("([{", open)] }

@@ -289,9 +289,22 @@ type Tool struct {
 
 	Origin   Origin
 	Hints    Hints
-	Volatile bool         // x-volatile: a repeated call is run again
-	Mocks    []any        // _mock, else examples
-	Simulate *source.Node // x-simulate, or nil
+	Volatile bool    // x-volatile: a repeated call is run again
+	Mocks    []any   // _mock, else examples
+	Simulate Profile // x-simulate
+}
+
+// A Profile is what a tool declares of its calls for simulations.
+type Profile struct {
+	Failure  *float64 `key:"failure" from:"0" to:"1"` // how many of them fail; nil where nothing says so
+	Duration struct {
+		Median time.Duration `key:"p50"`
+		Most   time.Duration `key:"p95"`
+	} `key:"duration" short:"p50"`
+	Cost *struct {
+		Median float64 `key:"p50" from:"0"`
+		Most   float64 `key:"p95" from:"0"`
+	} `key:"cost" short:"p50"`
 }
 
 // Hints are MCP's annotations; a nil pointer is a hint not given.
@@ -362,28 +375,27 @@ type Call struct {
 	Dependencies
 	Partial bool // some of its text couldn't be read
 
-	Params     *Template // an object, also when empty; its Fields are always there
-	When       *Template // _when, or nil
-	After      []After   // calls that must be done, or have settled, first
-	Retry      Retry
-	Timeout    time.Duration  // 0: none of its own
-	Confirm    bool           // _confirm: a person is asked about it, whatever else asks for that
-	Each       *Each          // the list for whose items it runs, or nil
-	ItemOf     *Call          // of a call for one item: the one that runs it; see [compiler.Items]
-	Instance   string         // the instance that it is for; "" for all
-	Produced   *source.Node   // _output: a latent call's result, already produced; or nil
-	Reason     string         // _reasoningForCall
-	Scopes     []Scope        // what its context is made of; nil when nothing says so, empty when it is to be empty
-	ScopesNode *source.Node   // _scopes, or nil
-	Extensions []source.Field // its keys that the base protocol doesn't have
+	Params     *Template     // an object, also when empty; its Fields are always there
+	When       *Template     // _when, or nil
+	After      []After       // calls that must be done, or have settled, first
+	Retry      Retry         `key:"_retry" short:"attempts"`
+	Timeout    time.Duration `key:"_timeout"` // 0: none of its own
+	Confirm    bool          // _confirm: a person is asked about it, whatever else asks for that
+	Each       *Each         // the list for whose items it runs, or nil
+	ItemOf     *Call         // of a call for one item: the one that runs it; see [compiler.Items]
+	Instance   string        // the instance that it is for; "" for all
+	Produced   *source.Node  `key:"_output"` // a latent call's result, already produced; or nil
+	Reason     string        `key:"_reasoningForCall"`
+	Scopes     []Scope       // what its context is made of; nil when nothing says so, empty when it is to be empty
+	ScopesNode *source.Node  `key:"_scopes"`
 }
 
 // A Use is the tool that a call is of, and what carries it out.
 type Use struct {
 	ToolName string
 	Tool     *Tool        // nil when no such tool is defined
-	ToolNode *source.Node // the value of _tool
-	Activity string       // the activity that carries it out; "" when latent
+	ToolNode *source.Node `key:"_tool"`
+	Activity string       `key:"_activity"` // the activity that carries it out; "" when latent
 	// Delegate is the plan that is run as the call, by its path from the workspace root, or "". A plan
 	// that an activity of kind plan names is here as well as its name in Activity: it is the plan that is run.
 	Delegate string
@@ -391,10 +403,10 @@ type Use struct {
 
 // A Destination is where a call's result goes.
 type Destination struct {
-	Output     []Route // the alternatives of _outputPath, in order; none: run for its effect
-	OutputNode *source.Node
-	Method     Method
-	Takes      int // the alternative that Produced names, from 1; 0 for none
+	Output     []Route      // the alternatives of _outputPath, in order; none: run for its effect
+	OutputNode *source.Node `key:"_outputPath"`
+	Method     Method       `key:"_outputMethod" words:"set,merge,assign,push,concat"`
+	Takes      int          // the alternative that Produced names, from 1; 0 for none
 }
 
 // Dependencies are the reads and the other calls that a call depends on.

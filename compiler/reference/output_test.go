@@ -59,10 +59,10 @@ func TestOutputPaths(t *testing.T) {
 // LANGUAGE.md#output-paths-and-state: faults in a path that is written, at their places.
 func TestOutputFaults(t *testing.T) {
 	for _, c := range []faultCase{
-		{"⟦⟧", "empty", ""},
-		{"⟦  ⟧", "empty", ""},
-		{"†state⟦.⟧", "end with a dot", ""},
-		{"a ||⟦⟧", "missing at the end", ""},
+		{"⟦⟧", "missing", ""},
+		{"  ⟦⟧", "missing", ""},
+		{"†state⟦.⟧", "no key follows", ""},
+		{"a ||⟦⟧", "missing", ""},
 		{"a && ⟦|⟧| b", "no path can begin", ""},
 		{"⟦|⟧| b", "no path can begin", ""},
 		{"a ⟦or⟧ b", "unexpected", "||"},

@@ -3,6 +3,7 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -113,155 +114,117 @@ func Parse(text string) (Reference, *Error) {
 	if !strings.HasPrefix(text, mark) {
 		return Reference{}, Fault(0, len(text), "a reference begins with †", "write †state."+BareStart(text))
 	}
-	ref, end, optional, err := Read(text, 0)
-	if err != nil {
-		return Reference{}, err
+	ref, end, err := Read(text, 0)
+	if err == nil && !ref.Required {
+		err = Fault(0, end, "\"?.\" has no meaning here", "a path alone is expected, such as †state.items")
+	} else if err == nil && end != len(text) {
+		err = Fault(end, len(text), "a path alone is expected here, not an expression", "")
 	}
-	if optional {
-		return Reference{}, Fault(0, end, "\"?.\" has no meaning here",
-			"a path alone is expected, such as †state.items")
-	}
-	if end != len(text) {
-		return Reference{}, After(text, ref, end, "a path alone is expected here, not an expression")
-	}
-	return ref, nil
+	return ref, err
 }
 
 // BareStart is the bare key that a text begins with, for a suggestion.
-func BareStart(text string) string {
-	if end := ReadKey(text, 0); end > 0 {
-		return text[:end]
-	}
-	return "key"
-}
+func BareStart(text string) string { return cmp.Or(text[:ReadKey(text, 0)], "key") }
 
 // Read reads the reference at text[at:], which begins with †, or with its
 // kind. It ends where the first thing stands that isn't part of a reference. What
-// comes behind a ?. is part of it too, and makes it optional.
-func Read(text string, at int) (ref Reference, end int, optional bool, err *Error) {
+// comes behind a ?. is part of it too, and then the reference isn't required.
+func Read(text string, at int) (ref Reference, end int, err *Error) {
 	kind := len(text) - len(strings.TrimPrefix(text[at:], mark))
 	end = ReadKey(text, kind)
 	if end == kind {
-		return ref, 0, false, noKind(text, at)
+		return ref, 0, noKind(text, at, kind)
 	}
 	ref = Reference{Kind: text[kind:end], Start: at, Required: true}
-	ref.Path, end, optional, err = ReadSegments(text, end, at)
-	ref.End = end
-	return ref, end, optional, err
-}
-
-// noKind explains a † that no kind follows.
-func noKind(text string, at int) *Error {
-	rest, end := text[at+len(mark):], at+len(mark)
-	const escape = "write †kind.path, such as †state.total; a text that begins with † itself is written ††"
-	r, size := utf8.DecodeRuneInString(rest)
-	switch {
-	case rest == "" || unicode.IsSpace(r):
-		return Fault(at, end, "\"†\" alone refers to nothing: a kind must follow † directly", escape)
-	case strings.ContainsRune("(\"'`[{!-+#", r):
-		return Fault(at, end, "an expression that doesn't begin with a reference stands in parentheses",
-			"write †( … ); nothing else within it but a reference begins with †")
-	}
-	return Fault(at, end+size, "a reference begins with its kind, and no kind can begin with "+QuoteRune(r), escape)
-}
-
-// ReadSegments reads what may follow a kind: .key, [0], .0, ["any key"], and
-// the same behind a ?. start is where the whole reference begins, for errors.
-func ReadSegments(text string, at, start int) (path []Segment, end int, optional bool, err *Error) {
 	var few [8]Segment
-	read := few[:0] // copied once it is known how many there are
-	for at < len(text) {
-		dot, bracket, soft := at, at, strings.HasPrefix(text[at:], "?.")
+	path := few[:0] // copied once it is known how many there are
+	for end < len(text) {
+		from, soft := end, strings.HasPrefix(text[end:], "?.")
 		if soft {
-			dot, bracket = at+1, at+2
-		}
-		var segment Segment
-		var next int
-		switch {
-		case strings.HasPrefix(text[bracket:], "["):
-			segment, next, err = readBracket(text, bracket)
-			if err == nil && next == bracket { // an index that is computed: no longer the reference's own
-				return append([]Segment(nil), read...), at, optional || soft, nil
+			from++
+			if strings.HasPrefix(text[from:], ".[") {
+				from++
 			}
-		case text[dot] == '.':
-			segment, next, err = readDotted(text, dot)
-		default:
-			return append([]Segment(nil), read...), at, optional, nil
 		}
-		if err == nil && segment.IsIndex && segment.Index > maxIndex {
-			err = Fault(bracket, next, "an index is at most "+strconv.Itoa(maxIndex),
-				"a key of digits is quoted: [\""+segment.Key+"\"]")
-		} else if err == nil && len(read) == maxSegments {
-			err = Fault(start, next, "a path has at most "+strconv.Itoa(maxSegments)+" keys and indexes", "")
+		segment, next, err := readSegment(text, from)
+		if err == nil && len(path) == maxSegments && next > from {
+			err = Fault(at, next, "a path has at most "+strconv.Itoa(maxSegments)+" keys and indexes", "")
 		}
 		if err != nil {
-			return nil, 0, false, err
+			return ref, 0, err
 		}
-		read, optional, at = append(read, segment), optional || soft, next
-	}
-	return append([]Segment(nil), read...), at, optional, nil
-}
-
-// readDotted reads the segment behind the dot at text[at].
-func readDotted(text string, at int) (Segment, int, *Error) {
-	from := at + 1
-	end := ReadKey(text, from)
-	if end > from {
-		key := text[from:end]
-		if digits(key, 0) == len(key) {
-			return indexSegment(text, from, end)
+		ref.Required = ref.Required && !soft
+		if next == from {
+			break
 		}
-		return Segment{Key: key}, end, nil
+		path, end = append(path, segment), next
 	}
-	r, size := utf8.DecodeRuneInString(text[from:])
-	if size == 0 || strings.ContainsRune(" \t\r\n),]}", r) {
-		return noSegment(at, from, "a reference can't end with a dot", "name the key, or leave out the dot")
-	}
-	return noSegment(from, from+size, "no key can begin with "+QuoteRune(r), howSegments)
+	ref.Path, ref.End = append([]Segment(nil), path...), end
+	return ref, end, nil
 }
 
-const howSegments = "write .key, [0] or [\"any key\"]; a range wants a space before its \"..\", and every item of a " +
-	"list is had by †( … | map(.key))"
-
-func noSegment(start, end int, message, help string) (Segment, int, *Error) {
-	return Segment{}, 0, Fault(start, end, message, help)
+// noKind explains a place that no kind stands at, behind a † or without.
+func noKind(text string, start, at int) *Error {
+	const escape = "write †kind.path, such as †state.total; a text that begins with † itself is written ††"
+	r, size := utf8.DecodeRuneInString(text[at:])
+	switch {
+	case size == 0 || unicode.IsSpace(r):
+		return Fault(start, at, "\"†\" alone refers to nothing: a kind must follow † directly", escape)
+	case strings.ContainsRune("(\"'`[{!-+#", r):
+		return Fault(start, at, "an expression that doesn't begin with a reference stands in parentheses",
+			"write †( … ), or †state[\"any key\"] for a key; only references begin with †")
+	}
+	return Fault(start, at+size, "a reference begins with its kind, and no kind can begin with "+QuoteRune(r), escape)
 }
 
-// readBracket reads [0] or ["any key"] at text[at]. It returns at itself as the
-// end when the bracket holds something else, which is an expression.
-func readBracket(text string, at int) (Segment, int, *Error) {
+// readSegment reads .key, .0, [0] or ["any key"] at text[at]. It returns at itself as the end when
+// something else stands there, such as a bracket with an expression in it.
+func readSegment(text string, at int) (s Segment, end int, err *Error) {
+	const howSegments = "write .key, [0] or [\"any key\"]; a range wants a space before its \"..\", and every item " +
+		"of a list is had by †( … | map(.key))"
+	switch {
+	case text[at] == '.':
+		from := at + 1
+		if end = ReadKey(text, from); end == from {
+			return s, at, Fault(at, from, "no key follows the dot", howSegments)
+		} else if digits(text, from) < end {
+			return Segment{Key: text[from:end]}, end, nil
+		}
+		s, err = readIndex(text, from, end)
+		return s, end, err
+	case text[at] != '[':
+		return s, at, nil
+	}
 	from := SkipBlanks(text, at+1)
-	if from == len(text) {
-		return noSegment(at, at+1, "\"[\" is never closed", "write [0] or [\"key\"]")
+	end = from
+	switch c := text[from:]; {
+	case c == "" || c[0] == ']' || c[0] == '*':
+		return s, at, Fault(at, min(from+1, len(text)), "the brackets hold no index and no key", howSegments)
+	case digits(text, from) > from:
+		end = digits(text, from)
+		s, err = readIndex(text, from, end)
+	case c[0] == '"' || c[0] == '\'':
+		s.Key, end, err = readQuoted(text, from)
 	}
-	switch c := text[from]; {
-	case c == ']' || c == '*':
-		return noSegment(at, from+1, "the brackets hold no index and no key", howSegments)
-	case c >= '0' && c <= '9':
-		end := digits(text, from)
-		if closing := SkipBlanks(text, end); closing < len(text) && text[closing] == ']' {
-			segment, _, err := indexSegment(text, from, end)
-			return segment, closing + 1, err
-		}
-	case c == '"' || c == '\'':
-		key, end, err := readQuoted(text, from)
-		if closing := SkipBlanks(text, end); err != nil || closing < len(text) && text[closing] == ']' {
-			return Segment{Key: key}, closing + 1, err
-		}
+	closing := SkipBlanks(text, end)
+	if end > from && closing < len(text) && text[closing] == ']' {
+		return s, closing + 1, err
 	}
-	return Segment{}, at, nil
+	if s.IsIndex || err != nil && end > from { // computed: it isn't the reference's own
+		err = nil
+	}
+	return Segment{}, at, err
 }
 
-func indexSegment(text string, from, end int) (Segment, int, *Error) {
+// readIndex reads an index of digits.
+func readIndex(text string, from, end int) (Segment, *Error) {
 	key := text[from:end]
-	if len(key) > 1 && key[0] == '0' {
-		return noSegment(from, end, "an index has no leading zero", "leave it out, or write [\""+key+"\"] for a key")
+	index, err := strconv.Atoi(key)
+	if err != nil || index > maxIndex || strconv.Itoa(index) != key {
+		return Segment{}, Fault(from, end, "an index is a number from 0 to "+strconv.Itoa(maxIndex),
+			"a key of digits is quoted: [\""+key+"\"]")
 	}
-	if len(key) > 9 {
-		return Segment{Key: key, Index: maxIndex + 1, IsIndex: true}, end, nil
-	}
-	index, _ := strconv.Atoi(key)
-	return Segment{Key: key, Index: index, IsIndex: true}, end, nil
+	return Segment{Key: key, Index: index, IsIndex: true}, nil
 }
 
 // readQuoted reads the string in quotes at text[at] with JSON's and Go's
@@ -336,27 +299,6 @@ func SkipBlanks(text string, at int) int {
 		at++
 	}
 	return at
-}
-
-// After says what is wrong with a character that follows a reference
-// where nothing that could go on stands.
-func After(text string, ref Reference, end int, otherwise string) *Error {
-	r, size := utf8.DecodeRuneInString(text[end:])
-	switch {
-	case r == '(':
-		return Fault(ref.Start, end, wording.Quote(text[ref.Start:end])+" can't be called",
-			"only functions can be called, not references")
-	case r == Mark:
-		return Fault(end, end+size, "an operator is missing between two references",
-			"join them with an operator, such as || or +")
-	case r == '.' || r == '[' || unicode.IsSpace(r) || strings.ContainsRune("|&?=<>+-*/%^,;:!#)]}", r):
-		return Fault(end, len(text), otherwise, "")
-	case unicode.IsMark(r):
-		return Fault(end, end+size, "a key with the combining character "+QuoteRune(r)+" must be quoted",
-			"write [\"key\"]")
-	}
-	return Fault(end, end+size, QuoteRune(r)+" can't stand in a reference without quotes",
-		"write [\"key\"] for a key of other characters than letters, digits, _ and -")
 }
 
 // QuoteRune is a character in quotes, or its number where it can't be seen.

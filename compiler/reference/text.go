@@ -112,9 +112,8 @@ func Unmarked(s string, at int) (ref Reference, end int, ok bool) {
 	if at > len(s) {
 		return ref, at, false
 	}
-	kind := ReadKey(s, at)
-	path, end, _, err := ReadSegments(s, kind, at)
-	return Reference{Kind: s[at:kind], Path: path}, end, err == nil && kind > at
+	ref, end, err := Read(s, at)
+	return ref, end, err == nil && !strings.HasPrefix(s[at:], mark)
 }
 
 // BareReference reports whether a literal is nothing but kind.path without its †, as in state.items[0]. Whether that is

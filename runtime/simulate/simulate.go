@@ -201,7 +201,7 @@ func (w *world) weigh(v any) {
 }
 
 func newWorld(r *analyzer.Simulation, o Options) *world {
-	w := &world{plan: r.Plan(), options: o, machine: runtime.Simulate(r, o.Options), profiles: map[*plan.Tool]profile{},
+	w := &world{plan: r.Plan(), options: o, machine: runtime.Simulate(r, o.Options),
 		read: map[*plan.Plan][][]*plan.Read{}, frames: map[int]*played{}}
 	if !w.machine.Budget().Unbounded {
 		w.budget = activity.NewBudget(0, 0, 0)
@@ -220,8 +220,7 @@ type world struct {
 	order    int
 	running  int
 	frames   map[int]*played
-	roots    []*played // those of the run itself
-	profiles map[*plan.Tool]profile
+	roots    []*played                     // those of the run itself
 	read     map[*plan.Plan][][]*plan.Read // by writer
 	budget   *activity.Budget              // of expressions; nil for no bound
 	resolved int                           // what the machine's own expressions had taken when that was counted last

@@ -12,7 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 )
 
@@ -161,33 +160,13 @@ func (w *world) profile(tool *plan.Tool) profile {
 	if tool == nil {
 		return profile{duration: spread{p50: float64(defaultDuration)}}
 	}
-	p, known := w.profiles[tool]
-	if !known {
-		p = readProfile(tool.Simulate)
-		w.profiles[tool] = p
+	of := tool.Simulate
+	p := profile{duration: spread{float64(cmp.Or(of.Duration.Median, defaultDuration)), float64(of.Duration.Most)}}
+	if of.Cost != nil {
+		p.cost = spread{of.Cost.Median, of.Cost.Most}
 	}
-	return p
-}
-
-func readProfile(n *source.Node) profile {
-	p := profile{duration: spread{p50: float64(defaultDuration)}}
-	read := func(n *source.Node, to *float64) {
-		switch {
-		case n == nil:
-		case n.Kind == source.Number:
-			*to = n.Float()
-		case n.Kind == source.String:
-			if d, err := time.ParseDuration(n.Text); err == nil && d >= 0 {
-				*to = float64(d)
-			}
-		}
+	if p.rated = of.Failure != nil; p.rated {
+		p.failure = *of.Failure
 	}
-	for key, to := range map[string]*spread{"duration": &p.duration, "cost": &p.cost} { // in any order
-		read(n.Get(key), &to.p50)
-		read(n.Get(key).Get("p50"), &to.p50)
-		read(n.Get(key).Get("p95"), &to.p95)
-	}
-	read(n.Get("failure"), &p.failure)
-	p.rated = n.Get("failure") != nil
 	return p
 }
