@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
@@ -246,19 +244,4 @@ func (t *Schemas) lessNull(variants []Variant, from int) []Variant {
 		}
 	}
 	return there
-}
-
-// Sendable is what the request of an activity can be made of, of a parameter's values; nil where it is any, or none
-// is sent.
-func (t *Schemas) Sendable(a *plan.Activity, name string) *schema.Schema {
-	if a == nil || a.HTTP == nil {
-		return nil
-	}
-	return Once[any](t.made, [2]any{a, name}, func() *schema.Schema {
-		raw := kinds.HTTPParameter(a, name)
-		if raw == nil {
-			return nil
-		}
-		return schema.New(raw, schema.Options{})
-	})
 }

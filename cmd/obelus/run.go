@@ -8,7 +8,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/planner/recording"
+	"github.com/obelus-dev/obelus/runtime/planner"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
@@ -35,7 +35,7 @@ type starting struct {
 	Unbounded bool   `flag:"--unbounded: don't limit what expressions compute"`
 	NoJournal bool   `flag:"--no-journal: keep no journal; the run can't be resumed"`
 
-	draft recording.Draft // of --plan-only
+	draft planner.Draft // of --plan-only
 }
 
 func (o *starting) run(ctx context.Context, c *cli, args []string) error {

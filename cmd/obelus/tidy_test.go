@@ -80,17 +80,17 @@ var mayImport = map[string][]string{
 	"runtime/journal":          {},
 	"runtime/otel":             {"", "compiler/kinds", "runtime", "runtime/session"}, // a module of its own
 	"runtime/approval":         {"compiler", "compiler/*"},
-	"runtime/planner":          {"compiler", "compiler/naming", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/*"},
+	"runtime/planner":          {"compiler/*", "runtime/request", "runtime/planner/prompt", "runtime/web"},
 	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "analyzer/rules", "runtime", "runtime/activity", "runtime/resolve", "runtime/state"},
 	"runtime/project":          {"analyzer/permit", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/approval", "runtime/simulate"},
-	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/planner/recording", "runtime/resolve", "runtime/review", "runtime/state"},
+	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/resolve", "runtime/review", "runtime/state"},
 	"":                         {"analyzer", "compiler", "compiler/*", "dot", "runtime", "runtime/*"}, // the facade
 	"examples":                 {},
 	"examples/embed":           {},
 	"examples/sqlite/server":   {},
 	"examples/library":         {"examples/library/service"},
 	"examples/library/service": {},
-	"cmd/obelus":               {"compiler", "compiler/*", "analyzer", "analyzer/rules", "analyzer/permit", "analyzer/facts", "dot", "dot/*", "examples", "runtime", "runtime/*", "runtime/planner/recording", "cmd/obelus/internal/*"},
+	"cmd/obelus":               {"compiler", "compiler/*", "analyzer", "analyzer/rules", "analyzer/permit", "analyzer/facts", "dot", "dot/*", "examples", "runtime", "runtime/*", "cmd/obelus/internal/*"},
 
 	"runtime/activity/mcp": {"compiler/catalogue"},
 
@@ -101,12 +101,7 @@ var mayImport = map[string][]string{
 	"cmd/obelus/internal/simulation": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/*", "cmd/obelus/internal/terminal"},
 	"cmd/obelus/internal/pages":      {"compiler", "compiler/*", "analyzer", "analyzer/facts", "dot", "dot/*", "runtime", "runtime/*", "cmd/obelus/internal/*"},
 
-	// A format knows what is sent and how it is read, and nothing of HTTP or of runs.
-	"runtime/planner/recording": {"compiler/decode", "compiler/workspace", "compiler/source", "compiler/diag", "runtime/request", "runtime/planner/endpoint"},
-	"runtime/planner/prompt":    {"compiler/reference", "compiler/diag", "compiler/expression", "runtime/request"},
-	"runtime/planner/endpoint":  {"compiler/source", "compiler/diag", "compiler/redact", "compiler/wording", "runtime/request", "runtime/planner/prompt", "runtime/web"},
-	"runtime/planner/openai":    {"runtime/request", "runtime/planner/endpoint", "runtime/planner/prompt"},
-	"runtime/planner/anthropic": {"runtime/planner/endpoint", "runtime/planner/prompt", "runtime/request"},
+	"runtime/planner/prompt": {"compiler/reference", "compiler/diag", "compiler/expression", "runtime/request"},
 }
 
 // machine is what runs inside of the machine.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/decode"
@@ -90,7 +89,7 @@ func (r *Reader) argv(a *plan.Activity, n *source.Node, key string) {
 				return
 			}
 			arg.Texts = append(arg.Texts, r.Text(text, "an item of \""+key+"\""))
-			notePlaces(a, text, nil)
+			notePlaces(a, text)
 		}
 		a.Argv = append(a.Argv, arg)
 	}
@@ -108,7 +107,7 @@ func (r *Reader) stdin(a *plan.Activity, n *source.Node) {
 	case n.Kind != source.String || !reference.IsExpression(n.Text):
 		a.Stdin = r.OneOf(n, "\"stdin\"", plan.StreamJSON, plan.StreamNone, "†parameter")
 	default:
-		if ref := r.reference(a, n, nil); ref != nil {
+		if ref := r.reference(a, n); ref != nil {
 			a.Stdin, a.StdinPath = n.Text, append([]reference.Segment{{Key: ref.Kind}}, ref.Path...)
 		}
 	}
@@ -153,29 +152,21 @@ func noteVariables(a *plan.Activity, n *source.Node) {
 }
 
 // notePlaces notes the variables and the parameters, {name}, that a text takes.
-func notePlaces(a *plan.Activity, n *source.Node, takes any) {
+func notePlaces(a *plan.Activity, n *source.Node) {
 	noteVariables(a, n)
 	for _, name := range parametersIn(n.Text) {
-		a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: n, Takes: takes})
+		a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: n})
 	}
 }
 
-// reference notes the parameter of a text that is one, †name, and that what it leads to is as a schema takes it, nil as
-// anything; it is nil where the text can't be read.
-func (r *Reader) reference(a *plan.Activity, n *source.Node, takes map[string]any) *reference.Reference {
+// reference notes the parameter of a text that is one, †name; it is nil where the text can't be read.
+func (r *Reader) reference(a *plan.Activity, n *source.Node) *reference.Reference {
 	ref, err := reference.Parse(n.Text)
 	if err != nil {
 		r.Report(diag.BadExpression, n.Within(err.Start, err.End), "%s", err.Message).
 			Advise("a parameter is written †name, and a text that begins with † ††")
 		return nil
 	}
-	of := plan.Variable{Name: ref.Kind, Node: n}
-	if takes != nil && !slices.ContainsFunc(ref.Path, func(s reference.Segment) bool { return s.IsIndex }) {
-		for _, s := range slices.Backward(ref.Path) {
-			takes = map[string]any{"properties": map[string]any{s.Key: takes}}
-		}
-		of.Takes = takes
-	}
-	a.Parameters = append(a.Parameters, of)
+	a.Parameters = append(a.Parameters, plan.Variable{Name: ref.Kind, Node: n})
 	return &ref
 }

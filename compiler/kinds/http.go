@@ -30,32 +30,6 @@ type httpKeys struct {
 	Timeout  time.Duration `key:"timeout"`
 }
 
-// What can be in an address, in a field, and in a field that may be sent several times, as JSON Schemas.
-var (
-	asSegment = map[string]any{"type": []any{"string", "number", "boolean"}}
-	asItem    = map[string]any{"type": []any{"string", "number", "boolean", "null"}}
-	asField   = map[string]any{"type": []any{"string", "number", "boolean", "null", "array"}, "items": asItem}
-	asForm    = map[string]any{"type": "object", "additionalProperties": asField}
-)
-
-// HTTPParameter is a JSON Schema of the values of a parameter that the request can be made of, by their kinds
-// alone; nil where it can be made of any. What is refused besides ([HTTPRequest]) depends on the values.
-func HTTPParameter(a *plan.Activity, parameter string) any {
-	var all []any
-	for _, p := range a.Parameters {
-		if p.Name == parameter && p.Takes != nil {
-			all = append(all, p.Takes)
-		}
-	}
-	if a.HTTP.Sends == plan.BodyForm && a.HTTP.Body == nil && !a.HTTP.Taken[parameter] {
-		all = append(all, asField)
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return map[string]any{"allOf": all}
-}
-
 type httpFieldKeys struct {
 	Value *source.Node `key:"value" need:"write {value: †list, join: \",\"}"`
 	Join  string       `key:"join"`
@@ -103,7 +77,7 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 	if text == "" {
 		return
 	}
-	notePlaces(a, n, asSegment)
+	notePlaces(a, n)
 	wrong := func(part, format string, args ...any) *diag.Diagnostic {
 		at := max(0, strings.Index(text, part))
 		return r.Report(diag.WrongType, n.Within(at, at+len(part)), format, args...)
@@ -143,21 +117,18 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 	}
 }
 
-// httpTemplate reads a value of a request, in which †name is a parameter, of a value as a schema takes it, and {name}
-// its text.
-func (r *Reader) httpTemplate(a *plan.Activity, n *source.Node, takes map[string]any) {
-	below, _ := takes["items"].(map[string]any)
+// httpTemplate reads a value of a request, in which †name is a parameter and {name} its text.
+func (r *Reader) httpTemplate(a *plan.Activity, n *source.Node) {
 	for _, item := range n.Items {
-		r.httpTemplate(a, item, below)
+		r.httpTemplate(a, item)
 	}
-	below, _ = takes["additionalProperties"].(map[string]any)
 	for _, f := range n.Fields {
-		r.httpTemplate(a, f.Value, below)
+		r.httpTemplate(a, f.Value)
 	}
 	if n.Kind == source.String && reference.IsExpression(n.Text) {
-		r.reference(a, n, takes)
+		r.reference(a, n)
 	} else {
-		notePlaces(a, n, nil)
+		notePlaces(a, n)
 	}
 }
 
@@ -175,7 +146,7 @@ func (r *Reader) httpFields(a *plan.Activity, n *source.Node, key string) (all [
 				Advise("a list is sent as several fields, and as one where {value: †list, join: \",\"} says so")
 			continue
 		}
-		r.httpTemplate(a, one.Value, asField)
+		r.httpTemplate(a, one.Value)
 		all = append(all, one)
 	}
 	return all
@@ -267,10 +238,8 @@ func (r *Reader) httpBody(a *plan.Activity, n *source.Node) {
 	default:
 		r.OneOf(n, "\"body\"", append(words, "†parameter", "a mapping", "a text with {parameter}")...)
 	}
-	if h.Body != nil && h.Sends == plan.BodyForm {
-		r.httpTemplate(a, h.Body, asForm)
-	} else if h.Body != nil {
-		r.httpTemplate(a, h.Body, nil)
+	if h.Body != nil {
+		r.httpTemplate(a, h.Body)
 	}
 	if h.Sends != plan.StreamNone && (h.Method == "GET" || h.Method == "HEAD") {
 		r.Report(diag.WrongType, n.Span().Head(), "a %s has no body", h.Method).

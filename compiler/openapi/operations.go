@@ -33,18 +33,10 @@ func (r *reading) operations() {
 			continue
 		}
 		for _, f := range item.Fields {
-			known := slices.Contains(methods, f.Key.Text)
-			if !known && (f.Value.Kind != source.Object || strings.HasPrefix(f.Key.Text, "x-")) {
+			if !slices.Contains(methods, f.Key.Text) {
 				continue
 			}
 			node, refused := r.resolve(f.Value)
-			switch {
-			case !known:
-				refused = noteOf(f.Key, "%q is no method of OpenAPI: they are %s", f.Key.Text,
-					strings.Join(methods, ", "))
-			case f.Value.Kind != source.Object:
-				refused = noteOf(f.Value, "an operation is a mapping, not %s", f.Value.Kind)
-			}
 			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key,
 				ID: textAt(node, "operationId")}
 			o.Name = unique(names, cmp.Or(safeName(o.ID), safeName(f.Key.Text+" "+o.Path)))
@@ -65,9 +57,6 @@ func (r *reading) operation(o *Operation, refused *Note, node, item *source.Node
 	}
 	noted := len(r.Notes)
 	if refused == nil {
-		if name := safeName(o.ID); name != "" && o.Name != name {
-			r.note(noteOf(o.Node, "%s has the operationId %q of another one; it is called %q", o, o.ID, o.Name))
-		}
 		b := builder{reading: r, Operation: o, node: node, item: item, taken: map[string]int{},
 			properties: map[string]any{}, query: map[string]any{}, headers: map[string]any{},
 			http: map[string]any{"method": o.Method}}
@@ -244,61 +233,57 @@ func NotAnAddress(text string) string {
 
 var absolute = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]_-]+(/[^\s{}?#\\]*)?$`)
 
+// A credential is what a security scheme adds to a request.
+type credential struct {
+	into                 map[string]any
+	field, before, holds string
+	scheme               string
+}
+
 // security adds what shows who asks, of the first requirement that can be met.
 func (b *builder) security() *Note {
 	needs := orEmpty(cmp.Or(b.node.Get("security"), b.root.Get("security")))
 	var unmet []string
 	for _, need := range needs.Items {
-		var keys []func()
-		can := need.Kind == source.Object
+		var all []credential
+		met := len(unmet)
 		for _, f := range need.Fields {
-			add, why := b.scheme(f.Key.Text)
-			if keys = append(keys, add); why != "" {
-				can, unmet = false, append(unmet, why)
+			c, why := b.credential(f.Key.Text)
+			if all = append(all, c); why != "" {
+				unmet = append(unmet, why)
 			}
 		}
-		if can {
-			for _, add := range keys {
-				add()
+		if need.Kind == source.Object && len(unmet) == met {
+			for _, c := range all {
+				c.into[c.field] = c.before + b.variable(c.scheme, c.holds)
 			}
 			return nil
 		}
 	}
-	switch why := strings.Join(unmet, "; "); {
-	case len(needs.Items) == 0:
-		return nil
-	case len(b.Headers) == 0:
-		return noteOf(needs, "none of its security schemes can be met: %s", why).because(unknownKey)
-	default:
-		b.note(noteOf(needs, "what shows who asks is taken from the headers that are given: %s", why).
-			because(unknownKey))
+	if len(needs.Items) == 0 || len(b.Headers) > 0 { // which show who asks
 		return nil
 	}
+	return noteOf(needs, "none of its security schemes can be met: %s", strings.Join(unmet, "; ")).because(unknownKey)
 }
 
-// scheme is what a security scheme adds to a request, or why it can't.
-func (b *builder) scheme(name string) (add func(), why string) {
+// credential is that of a scheme, or why there is none.
+func (b *builder) credential(name string) (c credential, why string) {
 	n, refused := b.resolve(b.root.Get("components").Get("securitySchemes").Get(name))
 	if refused != nil {
-		return nil, fmt.Sprintf("%q isn't defined", name)
-	}
-	key := func(into map[string]any, field, before, holds string) (func(), string) {
-		return func() { into[field] = before + b.variable(name, holds) }, ""
+		return c, fmt.Sprintf("%q isn't defined", name)
 	}
 	in, field, way := textAt(n, "in"), textAt(n, "name"), strings.ToLower(textAt(n, "scheme"))
 	switch kind := textAt(n, "type"); {
 	case kind == "http" && way == "basic":
-		return key(b.headers, "Authorization", "Basic ", "the base64 of user:password")
+		return credential{b.headers, "Authorization", "Basic ", "the base64 of user:password", name}, ""
 	case kind == "http" && way == "bearer", kind == "oauth2", kind == "openIdConnect":
-		return key(b.headers, "Authorization", "Bearer ", "a token")
+		return credential{b.headers, "Authorization", "Bearer ", "a token", name}, ""
 	case kind == "apiKey" && in == "header" && kinds.IsHeader(field):
-		return key(b.headers, field, "", "the key that is sent as the header "+field)
+		return credential{b.headers, field, "", "the key that is sent as the header " + field, name}, ""
 	case kind == "apiKey" && in == "query" && field != "":
-		return key(b.query, field, "", "the key that is sent as "+field+" in the query")
-	case kind == "apiKey":
-		return nil, fmt.Sprintf("%q sends a key in a %s", name, in)
+		return credential{b.query, field, "", "the key that is sent as " + field + " in the query", name}, ""
 	default:
-		return nil, fmt.Sprintf("%q is of the type %q", name, strings.TrimSpace(kind+" "+way))
+		return c, fmt.Sprintf("%q is of the type %q", name, strings.Join(strings.Fields(kind+" "+way+" "+in), " "))
 	}
 }
 

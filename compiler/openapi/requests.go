@@ -17,7 +17,6 @@ import (
 type parameter struct {
 	*source.Node
 	wire, in string // its name there, and where it is sent
-	required bool
 }
 
 // parameters reads those of the operation, and those of its path that it doesn't replace.
@@ -29,8 +28,7 @@ func (b *builder) parameters() *Note {
 			if refused != nil {
 				return refused
 			}
-			p := parameter{n, textAt(n, "name"), textAt(n, "in"), false}
-			p.required = n.Get("required").IsTrue() || p.in == "path"
+			p := parameter{n, textAt(n, "name"), textAt(n, "in")}
 			if p.wire == "" || !slices.Contains(places, p.in) {
 				return noteOf(n, "a parameter needs a \"name\", and an \"in\" that is path, query, header or cookie")
 			}
@@ -44,23 +42,22 @@ func (b *builder) parameters() *Note {
 	})
 	inPath := map[string]string{}
 	for _, p := range all {
-		name, left := b.parameter(p)
+		name, why := b.parameter(p)
 		switch {
-		case left != nil && p.required:
-			return noteOf(p.Node, "the parameter %q is needed: %s", p.wire, left.Message)
-		case left != nil:
-			b.note(noteOf(p.Node, "the parameter %q of %s is left out: %s", p.wire, b.Operation, left.Message))
-		case p.in == "path":
-			inPath[p.wire] = name
+		case why == "":
+			inPath[p.in+p.wire] = name
+		case p.in == "path" || p.Get("required").IsTrue():
+			return noteOf(p.Node, "the parameter %q is needed: %s", p.wire, why)
+		default:
+			b.note(noteOf(p.Node, "the parameter %q of %s is left out: %s", p.wire, b.Operation, why))
 		}
 	}
 	b.url = placeholder.ReplaceAllStringFunc(b.url, func(found string) string {
 		wire := found[1 : len(found)-1]
-		if inPath[wire] == "" {
-			inPath[wire] = b.add(wire, "path", map[string]any{"type": "string"}, true)
-			b.note(noteOf(b.Node, "nothing says what %q in %s is; it is taken for a text", wire, b.Operation))
+		if inPath["path"+wire] == "" { // nothing says what it is
+			inPath["path"+wire] = b.add(wire, "path", map[string]any{"type": "string"}, true)
 		}
-		return "{" + inPath[wire] + "}"
+		return "{" + inPath["path"+wire] + "}"
 	})
 	for segment := range strings.SplitSeq(placeholder.ReplaceAllString(b.url, "x"), "/") {
 		plain, err := url.PathUnescape(segment)
@@ -83,10 +80,8 @@ func (b *builder) add(wire, in string, schema any, required bool) string {
 	if name == "" || name[0] <= '9' {
 		name = strings.TrimSuffix(in+"_"+name, "_")
 	}
-	if other := in + "_" + name; b.taken[name] > 0 {
-		b.note(noteOf(b.Node, "%s has several parameters %q; the one of its %s is called %q", b.Operation,
-			name, in, other))
-		name = other
+	if b.taken[name] > 0 {
+		name = in + "_" + name
 	}
 	name = unique(b.taken, name)
 	if b.properties[name] = schema; required {
@@ -100,42 +95,37 @@ var joins = map[string]string{"form": ",", "simple": ",", "spaceDelimited": " ",
 
 // parameter gives a parameter its name among those of the tool and its place in the request, or
 // says why it is left out.
-func (b *builder) parameter(p parameter) (name string, left *Note) {
+func (b *builder) parameter(p parameter) (name, why string) {
 	query, header := p.in == "query", strings.ToLower(p.wire)
 	switch {
 	case p.in == "cookie":
-		return "", noteOf(p.Node, "it is sent as a cookie")
+		return "", "it is sent as a cookie"
 	case p.in == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, header):
-		return "", nil // the document says these elsewhere
+		return "", "" // the document says these elsewhere
 	case p.in == "header" && (!kinds.IsHeader(p.wire) || slices.Contains(kinds.OwnHeaders, header)):
-		return "", noteOf(p.Node, "%q is a header that follows from the request itself, or none", p.wire)
+		return "", "it is a header that follows from the request itself, or none"
 	case p.Get("content") != nil:
-		return "", noteOf(p.Node, "it is written as a document of its own (\"content\")")
+		return "", "it is written as a document of its own (\"content\")"
 	}
-	scope, value := &named{}, any(map[string]any{})
+	value := any(map[string]any{})
 	if at := p.Get("schema"); at != nil {
-		value = b.schema(at, request, scope)
+		value = b.schema(at, request, b.scope)
 	}
 	style := cmp.Or(textAt(p.Node, "style"), map[bool]string{true: "form", false: "simple"}[query])
-	shape, join := b.shape(value), joins[style]
-	if shape == "object" || p.in == "path" && shape != "" || join == "" || b.nested(value) {
-		return "", noteOf(p.Node, "%s isn't sent in a %s in the style %q",
-			map[string]string{"array": "such a list", "object": "an object", "": "a value"}[shape], p.in, style)
+	shape, join := b.shapeOf(value), joins[style]
+	if shape == object || shape == nested || p.in == "path" && shape == array || join == "" {
+		return "", "such a value isn't sent in a " + p.in + " in the style \"" + style + "\""
 	}
-	b.scope.refs, b.scope.broken = append(b.scope.refs, scope.refs...), cmp.Or(b.scope.broken, scope.broken)
 	if m, ok := value.(map[string]any); ok {
 		m = maps.Clone(m)
 		if text := textAt(p.Node, "description"); text != "" && (m["description"] == nil || m["$ref"] != nil) {
 			m["description"] = text
 		}
-		if p.Get("deprecated").IsTrue() {
-			m["deprecated"] = true
-		}
 		value = m
 	}
-	name = b.add(p.wire, p.in, value, p.required)
+	name = b.add(p.wire, p.in, value, p.in == "path" || p.Get("required").IsTrue())
 	sent, explode := any("†"+name), p.Get("explode")
-	if shape == "array" && !(query && (explode.IsTrue() || explode == nil && style == "form")) {
+	if shape == array && !(query && (explode.IsTrue() || explode == nil && style == "form")) {
 		sent = map[string]any{"value": sent, "join": join}
 	}
 	if query {
@@ -143,22 +133,12 @@ func (b *builder) parameter(p parameter) (name string, left *Note) {
 	} else if p.in == "header" {
 		b.headers[p.wire] = sent
 	}
-	return name, nil
+	return name, ""
 }
 
-func isJSON(kind string) bool {
-	return slices.Contains([]string{"application/json", "*/*", "application/*", "text/json"}, kind) ||
-		strings.HasSuffix(kind, "+json")
-}
-
-func isText(kind string) bool {
-	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+xml") ||
-		slices.Contains([]string{"application/text", "application/xml", "application/yaml"}, kind)
-}
-
-// A content has the schemas of a body by its forms, such as application/json.
+// A content has the schemas of a body by its media types, such as application/json.
 type content struct {
-	kinds   []string // without their parameters, in lower case
+	types   []string // without their parameters, in lower case
 	schemas []*source.Node
 }
 
@@ -166,27 +146,36 @@ type content struct {
 func contentOf(n *source.Node) (c content) {
 	for _, media := range orEmpty(n.Get("content")).Fields {
 		kind, _, _ := strings.Cut(media.Key.Text, ";")
-		c.kinds = append(c.kinds, strings.ToLower(strings.TrimSpace(kind)))
+		c.types = append(c.types, strings.ToLower(strings.TrimSpace(kind)))
 		c.schemas = append(c.schemas, media.Value.Get("schema"))
 	}
 	return c
 }
 
-// first is the first of the forms that is of a sort, the plainest before others.
-func (c content) first(plain string, is func(kind string) bool) (kind string, schema *source.Node) {
-	at := slices.Index(c.kinds, plain)
+// first is the first of the media types that matches, the usual one before others; "" where none does.
+func (c content) first(usual string, matches *regexp.Regexp) (kind string, schema *source.Node) {
+	at := slices.Index(c.types, usual)
 	if at < 0 {
-		at = slices.IndexFunc(c.kinds, is)
+		at = slices.IndexFunc(c.types, matches.MatchString)
 	}
 	if at < 0 {
 		return "", nil
 	}
-	return c.kinds[at], c.schemas[at]
+	return c.types[at], c.schemas[at]
 }
 
-func (c content) String() string { return strings.Join(c.kinds, " or ") }
+const (
+	asJSON = "application/json"
+	asText = "text/plain"
+	asForm = "application/x-www-form-urlencoded"
+)
 
-const form = "application/x-www-form-urlencoded"
+// The media types of each sort.
+var (
+	likeJSON = regexp.MustCompile(`^(application/json|\*/\*|application/\*|text/json)$|\+json$`)
+	likeText = regexp.MustCompile(`^(text/|application/(text|xml|yaml)$)|\+xml$`)
+	likeForm = regexp.MustCompile("^" + asForm + "$")
+)
 
 // body reads what the operation sends besides its parameters.
 func (b *builder) body() *Note {
@@ -203,27 +192,25 @@ func (b *builder) body() *Note {
 		return refused
 	}
 	required, all := at.Get("required").IsTrue(), contentOf(at)
-	asJSON, schema := all.first("application/json", isJSON)
+	kind, schema := all.first(asJSON, likeJSON)
+	form, fields := all.first(asForm, likeForm)
 	switch {
 	case bodiless && required:
 		return noteOf(at, "a %s with a body isn't sent", b.Method).because(badBody)
 	case bodiless:
-		b.note(noteOf(at, "%s is sent without a body, as every %s", b.Operation, b.Method).because(badBody))
-	case asJSON != "":
-		if asJSON != "application/json" && strings.HasSuffix(asJSON, "json") {
-			b.headers["Content-Type"] = asJSON
+	case kind != "":
+		if kind != asJSON && strings.HasSuffix(kind, "json") {
+			b.headers["Content-Type"] = kind
 		}
 		return b.content(schema, "json", required)
-	case slices.Contains(all.kinds, form):
-		_, fields := all.first(form, isJSON)
+	case form != "":
 		return b.content(fields, "form", required)
-	case slices.Contains(all.kinds, "text/plain"):
-		b.headers["Content-Type"] = "text/plain; charset=utf-8"
+	case slices.Contains(all.types, asText):
+		b.headers["Content-Type"] = asText + "; charset=utf-8"
 		b.full(map[string]any{"type": "string"}, required)
-	case len(all.kinds) == 0:
-		return noteOf(at, "its body has no \"content\"").because(badBody)
 	default:
-		return noteOf(at, "its body is %s", all).because(badBody)
+		return noteOf(at, "its body is %s", cmp.Or(strings.Join(all.types, " or "), "without \"content\"")).
+			because(badBody)
 	}
 	return nil
 }
@@ -236,12 +223,12 @@ func (b *builder) full(schema any, required bool) {
 // content makes parameters of the properties of a body, or where it isn't such an object
 // one of the whole.
 func (b *builder) content(n *source.Node, sends string, required bool) *Note {
-	object := any(map[string]any{})
+	whole := any(map[string]any{})
 	if n != nil {
-		object = b.schema(n, request, b.scope)
+		whole = b.schema(n, request, b.scope)
 	}
 	properties, needs, budget := map[string]any{}, map[string]bool{}, maxFlat
-	ok := b.flat(object, &budget, properties, needs)
+	ok := b.flat(whole, &budget, properties, needs)
 	for name := range needs {
 		properties[name] = cmp.Or(properties[name], any(map[string]any{})) // it may be anything
 	}
@@ -250,22 +237,18 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 	case sends == "form":
 		return noteOf(n, "a form whose fields aren't known isn't sent").because(badBody)
 	default:
-		b.full(object, required)
+		b.full(whole, required)
 		return nil
-	}
-	if !required && len(needs) > 0 {
-		b.note(noteOf(n, "the body of %s may be left out, but not the half of it; it is taken for needed", b.Operation))
 	}
 	template, renamed := map[string]any{}, false
 	for _, wire := range slices.Sorted(maps.Keys(properties)) {
 		schema := properties[wire]
-		if sends == "form" && (b.shape(schema) == "object" || b.nested(schema)) {
-			at, _ := b.resolve(n)
-			if at = cmp.Or(at.Get("properties").Get(wire), n); needs[wire] {
-				return noteOf(at, "the field %q of its form is an object, which isn't sent", wire).because(badBody)
+		if shape := b.shapeOf(schema); sends == "form" && (shape == object || shape == nested) {
+			left := noteOf(n, "the field %q of the form of %s is an object, which isn't sent", wire, b.Operation)
+			if needs[wire] {
+				return left.because(badBody)
 			}
-			b.note(noteOf(at, "the form of %s is sent without its fields that are objects, such as %q",
-				b.Operation, wire))
+			b.note(left)
 			renamed = true
 			continue
 		}
@@ -275,18 +258,24 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 	if b.http["body"] = template; !renamed {
 		b.http["body"] = sends
 	} else if sends == "form" {
-		b.headers["Content-Type"] = form
+		b.headers["Content-Type"] = asForm
 	}
 	return nil
 }
 
+// shapeOf is the shape of what a schema allows.
+func (b *builder) shapeOf(v any) shape {
+	budget := maxFlat
+	return b.shape(v, &budget)
+}
+
 // result reads what results from the operation.
 func (b *builder) result() *Note {
-	at := b.node.Get("responses")
+	at := orEmpty(b.node.Get("responses"))
 	var schemas []any
 	text, other := "", ""
 	isEmpty, redirects, succeeds := false, false, false
-	for _, f := range orEmpty(at).Fields {
+	for _, f := range at.Fields {
 		status := f.Key.Text
 		if redirects = redirects || strings.HasPrefix(status, "3"); len(status) != 3 || status[0] != '2' {
 			continue
@@ -297,28 +286,26 @@ func (b *builder) result() *Note {
 			return refused
 		}
 		all := contentOf(n)
-		asJSON, schema := all.first("application/json", isJSON)
-		asText, _ := all.first("text/plain", isText)
+		kind, schema := all.first(asJSON, likeJSON)
+		plain, _ := all.first(asText, likeText)
 		switch {
-		case asJSON != "":
-			if asJSON != "application/json" && strings.HasSuffix(asJSON, "json") {
-				b.headers["Accept"] = asJSON
+		case kind != "":
+			if kind != asJSON && strings.HasSuffix(kind, "json") {
+				b.headers["Accept"] = kind
 			}
 			value := any(true)
 			if schema != nil {
 				value = b.schema(schema, response, b.scope)
 			}
 			schemas = append(schemas, value)
-		case len(all.kinds) == 0:
+		case len(all.types) == 0:
 			isEmpty = true
-		case asText != "":
-			text = cmp.Or(text, asText)
 		default:
-			other = cmp.Or(other, all.String())
+			text, other = cmp.Or(text, plain), cmp.Or(other, strings.Join(all.types, " or "))
 		}
 	}
 	usual, _ := b.resolve(at.Get("default"))
-	if asJSON, _ := contentOf(usual).first("application/json", isJSON); !succeeds && asJSON != "" {
+	if kind, _ := contentOf(usual).first(asJSON, likeJSON); !succeeds && kind != "" {
 		schemas = []any{true} // that of errors, too
 	}
 	if isEmpty && len(schemas) > 0 {
@@ -333,13 +320,13 @@ func (b *builder) result() *Note {
 		if b.output = schemas[0]; reflect.DeepEqual(b.output, map[string]any{}) {
 			b.output = true
 		}
-	case other != "":
-		return noteOf(at, "its result is %s", other)
 	case text != "":
 		b.http["response"], b.output = "text", map[string]any{"type": "string"}
 		if !strings.HasPrefix(text, "text/") {
 			b.headers["Accept"] = text
 		}
+	case other != "":
+		return noteOf(at, "its result is %s", other)
 	case redirects && !succeeds:
 		return noteOf(at, "its result is a redirect")
 	default:

@@ -173,12 +173,13 @@ func (r *reading) refer(ref *source.Node, dir direction, in *named) *named {
 	return to
 }
 
-// translate reads a named schema, once.
-func (r *reading) translate(n *named) {
+// translate is the value of a named schema, which is read once.
+func (r *reading) translate(n *named) any {
 	if n.value == nil && n.node != nil {
 		n.value = map[string]any{} // while it refers to itself
 		n.value = r.schema(n.node, n.dir, n)
 	}
+	return n.value
 }
 
 const maxFlat = 1_000 // schemas that make up one object
@@ -205,8 +206,7 @@ func (r *reading) flat(v any, budget *int, properties map[string]any, needs map[
 	}
 	parts, _ := m["allOf"].([]any)
 	if to, ok := m["$ref"].(link); ok {
-		r.translate(to.to)
-		parts = append([]any{to.to.value}, parts...)
+		parts = append([]any{r.translate(to.to)}, parts...)
 	}
 	for _, part := range parts {
 		if !r.flat(part, budget, properties, needs) {
@@ -237,46 +237,45 @@ func several(v any) []any {
 	return []any{v}
 }
 
-// behind is a schema behind its references, and behind what has nothing but it, or it and null.
-func (r *reading) behind(v any) map[string]any {
-	for range maxHops {
-		m, _ := v.(map[string]any)
-		if to, refers := m["$ref"].(link); refers {
-			r.translate(to.to)
-			v = to.to.value
-			continue
+// The shapes of a value that is sent as text. A value of several shapes counts as the one that comes last.
+type shape int
+
+const (
+	unknown shape = iota
+	object        // and nothing else, besides null
+	scalar
+	array  // whose items are scalar
+	nested // a list with others in it
+)
+
+// shape is the shape of a schema's values. The budget bounds how many schemas are looked at.
+func (r *reading) shape(v any, budget *int) (s shape) {
+	m, _ := v.(map[string]any)
+	if *budget--; *budget < 0 {
+		return scalar
+	}
+	if to, refers := m["$ref"].(link); refers {
+		s = r.shape(r.translate(to.to), budget)
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		list, _ := m[key].([]any)
+		for _, one := range list {
+			s = max(s, r.shape(one, budget))
 		}
-		only := any(nil)
-		for _, key := range []string{"allOf", "anyOf", "oneOf"} {
-			list, _ := m[key].([]any)
-			if list = slices.DeleteFunc(slices.Clone(list), func(v any) bool {
-				m, _ := v.(map[string]any)
-				return m["type"] == "null"
-			}); len(list) == 1 {
-				only = list[0]
+	}
+	for _, kind := range several(m["type"]) {
+		switch {
+		case kind == "null":
+		case kind == "object", kind == nil && m["properties"] != nil:
+			s = max(s, object)
+		case kind == "array", kind == nil && m["items"] != nil:
+			s = max(s, array)
+			if items := r.shape(m["items"], budget); items != unknown && items != scalar {
+				s = nested
 			}
-		}
-		if only == nil || m["type"] != nil || m["properties"] != nil {
-			return m
-		}
-		v = only
-	}
-	return nil
-}
-
-// shape is the one type that a schema declares for its values besides null:
-// "object", "array", or "" for others.
-func (r *reading) shape(v any) string {
-	m := r.behind(v)
-	for _, kind := range [][2]string{{"object", "properties"}, {"array", "items"}} {
-		if slices.Contains(several(m["type"]), any(kind[0])) || m["type"] == nil && m[kind[1]] != nil {
-			return kind[0]
+		case kind != nil, m["enum"] != nil, m["const"] != nil:
+			s = max(s, scalar)
 		}
 	}
-	return ""
-}
-
-// nested reports whether a value may be a list of lists or objects.
-func (r *reading) nested(v any) bool {
-	return r.shape(v) == "array" && r.shape(r.behind(v)["items"]) != ""
+	return s
 }

@@ -358,9 +358,8 @@ type EnvSetting = decode.Setting
 
 // A Variable is where a text takes a value of the environment, or of a parameter.
 type Variable struct {
-	Name  string
-	Node  *source.Node
-	Takes any // a JSON Schema of the parameter's values; nil takes any
+	Name string
+	Node *source.Node
 }
 
 // A Call is one use of a tool.

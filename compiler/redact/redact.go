@@ -7,14 +7,12 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/obelus-dev/obelus/compiler/naming"
@@ -131,13 +129,8 @@ func (s *Set) add(label, value string, alone bool) {
 		return
 	}
 	inQuery := url.QueryEscape(value)
-	texts := []string{value, inQuery, strings.ReplaceAll(inQuery, "+", "%20")}
-	for _, escapeHTML := range []bool{false, true} {
-		quoted := inJSON(value, escapeHTML)
-		ascii := inASCII(quoted)
-		texts = append(texts, quoted, inJSON(quoted, false), ascii, inJSON(ascii, false))
-	}
-	for _, text := range texts {
+	for _, text := range []string{value, inQuery, strings.ReplaceAll(inQuery, "+", "%20"), inJSON(value, false),
+		inJSON(value, true)} {
 		s.index(form{text, value, alone, 0})
 	}
 }
@@ -148,21 +141,6 @@ func inJSON(value string, escapeHTML bool) string {
 	encoder.SetEscapeHTML(escapeHTML)
 	_ = encoder.Encode(value) // a string
 	return b.String()[1 : b.Len()-2]
-}
-
-// inASCII is JSON as programs write it that escape all characters beyond ASCII.
-func inASCII(quoted string) string {
-	var b strings.Builder
-	for _, r := range quoted {
-		if r < utf8.RuneSelf {
-			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&b, "\\u%04x", unit)
-		}
-	}
-	return b.String()
 }
 
 func (s *Set) index(f form) {

@@ -114,13 +114,11 @@ func straddles(secret string) bool {
 	return strings.ContainsAny(secret, "[]") || strings.Contains("hidden one two", secret)
 }
 
-// A secret is found as programs write it that escape everything beyond ASCII, in a text and in JSON of that.
+// A secret is found as programs write it in JSON, for pages too.
 func TestEscapedSecrets(t *testing.T) {
 	s := &Set{}
-	s.Keep("TOKEN", "Passwé-😀\"12345678")
-	s.Keep("TOKEN", "a<b>&é-12345678")
-	for _, text := range []string{`Passw\u00e9-\ud83d\ude00\"12345678`, `Passw\\u00e9-\\ud83d\\ude00\\\"12345678`,
-		`a\u003cb\u003e\u0026é-12345678`, `a\\u003cb\\u003e\\u0026é-12345678`, `a\u003cb\u003e\u0026\u00e9-12345678`} {
+	s.Keep("TOKEN", "a<b>&\"12345678")
+	for _, text := range []string{`a<b>&\"12345678`, `a\u003cb\u003e\u0026\"12345678`} {
 		if got := s.Text("a " + text + " b"); got != "a "+Hidden("TOKEN")+" b" {
 			t.Errorf("%s is shown as %s", text, got)
 		}

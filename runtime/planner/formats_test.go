@@ -3,13 +3,7 @@ package planner
 import (
 	"strings"
 	"testing"
-
-	"github.com/obelus-dev/obelus/runtime/planner/anthropic"
-	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
-	"github.com/obelus-dev/obelus/runtime/planner/openai"
 )
-
-var formats = []endpoint.Format{openai.Format, anthropic.Format}
 
 // FuzzStreams: whatever an endpoint sends, a format doesn't panic.
 func FuzzStreams(f *testing.F) {
@@ -23,8 +17,8 @@ func FuzzStreams(f *testing.F) {
 	f.Add("", `{"choices":[{"index":-1,"delta":null,"finish_reason":null},null]}`)
 	f.Fuzz(func(t *testing.T, kind, data string) {
 		for _, format := range formats {
-			c, err := format.Read(kind, data)
-			if err != nil && (c.Last || c.Text != "") {
+			c, err := format.read(kind, data)
+			if err != nil && (c.last || c.text != "") {
 				t.Errorf("%v, %+v", err, c)
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/compiler/redact"
-	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -62,7 +61,7 @@ func outcome(text string, usage request.Usage, err error) string {
 
 func record(t *testing.T, folder string, requests []*request.Request, answers ...said) (outcomes []string) {
 	t.Helper()
-	r, err := recording.NewRecorder(&scripted{answers: answers}, folder)
+	r, err := NewRecorder(&scripted{answers: answers}, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +76,7 @@ func record(t *testing.T, folder string, requests []*request.Request, answers ..
 
 func replayFolder(t *testing.T, folder string, requests []*request.Request) (outcomes []string) {
 	t.Helper()
-	p, err := Open("replay:"+filepath.Join(folder, recording.SolutionsFile), Options{})
+	p, err := Open("replay:"+filepath.Join(folder, SolutionsFile), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +147,7 @@ func TestRecordingConcurrently(t *testing.T) {
 	for i := range answers {
 		answers[i].text = `"x"`
 	}
-	r, err := recording.NewRecorder(&scripted{answers: answers}, folder)
+	r, err := NewRecorder(&scripted{answers: answers}, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,11 +180,11 @@ func TestRecordingTrouble(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := recording.NewRecorder(&scripted{}, file); err == nil || !strings.HasPrefix(err.Error(), "the run can't be recorded: ") {
+	if _, err := NewRecorder(&scripted{}, file); err == nil || !strings.HasPrefix(err.Error(), "the run can't be recorded: ") {
 		t.Errorf("got %v", err)
 	}
 	gone := filepath.Join(folder, "gone")
-	r, err := recording.NewRecorder(&scripted{answers: []said{{text: `{}`}, {text: `{}`}}}, gone)
+	r, err := NewRecorder(&scripted{answers: []said{{text: `{}`}, {text: `{}`}}}, gone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +216,7 @@ func TestRecordingHoldsNoKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		folder := t.TempDir()
-		r, err := recording.NewRecorder(planner, folder)
+		r, err := NewRecorder(planner, folder)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,13 +11,12 @@ import (
 	"testing/synctest"
 	"unicode/utf8"
 
-	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 func replayed(t *testing.T, name, text string) Planner {
 	t.Helper()
-	p, err := recording.Replay(name, []byte(text))
+	p, err := Replay(name, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,12 +189,12 @@ func TestReplayFaults(t *testing.T) {
 		"- {calls: [], calls: []}":                   "s.yaml:1:15: ",
 		"- {solution: \"a\x00\"}":                    "s.yaml:1:16: ",
 	} {
-		_, err := recording.Replay("s.yaml", []byte(text))
+		_, err := Replay("s.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "the recorded solutions can't be replayed: ") || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
-	_, err := recording.Replay("\x1b.yaml", []byte(strings.Repeat("- 1\n", 9)))
+	_, err := Replay("\x1b.yaml", []byte(strings.Repeat("- 1\n", 9)))
 	if got := err.Error(); strings.Count(got, "<U+001B>.yaml:") != 5 || !strings.HasSuffix(got, "; also 4 more") {
 		t.Errorf("got %s", got)
 	}

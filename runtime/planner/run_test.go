@@ -18,7 +18,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/local"
-	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -82,7 +81,7 @@ func run(t *testing.T, p Planner) *runtime.Outcome {
 func TestRecordedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		folder, again := t.TempDir(), t.TempDir()
-		recorder, err := recording.NewRecorder(&scripted{answers: journeyAnswers}, folder)
+		recorder, err := NewRecorder(&scripted{answers: journeyAnswers}, folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,15 +93,15 @@ func TestRecordedRun(t *testing.T) {
 			t.Fatalf("%+v", first)
 		}
 
-		if text := fileText(t, folder, recording.SolutionsFile); !strings.Contains(text, `"usage": {"inputTokens":100,"outputTokens":5,"cost":0.01}`) {
+		if text := fileText(t, folder, SolutionsFile); !strings.Contains(text, `"usage": {"inputTokens":100,"outputTokens":5,"cost":0.01}`) {
 			t.Errorf("the usage is written otherwise:\n%s", text)
 		}
 
-		replaying, err := Open("replay:"+filepath.Join(folder, recording.SolutionsFile), Options{})
+		replaying, err := Open("replay:"+filepath.Join(folder, SolutionsFile), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if recorder, err = recording.NewRecorder(replaying, again); err != nil {
+		if recorder, err = NewRecorder(replaying, again); err != nil {
 			t.Fatal(err)
 		}
 		second := run(t, recorder)
@@ -114,7 +113,7 @@ func TestRecordedRun(t *testing.T) {
 		if !reflect.DeepEqual(first, second) {
 			t.Errorf("replayed it ends as %+v, not as %+v", second, first)
 		}
-		if a, b := fileText(t, folder, recording.SolutionsFile), fileText(t, again, recording.SolutionsFile); a != b {
+		if a, b := fileText(t, folder, SolutionsFile), fileText(t, again, SolutionsFile); a != b {
 			t.Errorf("recorded again it is\n%s\nnot\n%s", b, a)
 		}
 		for tick := 1; tick <= first.Ticks; tick++ {

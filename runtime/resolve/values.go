@@ -68,19 +68,13 @@ func (r *Resolver) Evaluate(call *plan.Call) (map[string]any, Readiness) {
 	if !call.Params.Live {
 		return Mapping(call.Params.Value), v
 	}
-	var params map[string]any // made once nothing is pending
+	params := make(map[string]any, len(call.Params.Fields))
 	for i := range call.Params.Fields {
 		field := &call.Params.Fields[i]
-		value, _ := r.value(field.Value, &v)
-		switch {
-		case v.Skip != "":
+		params[field.Key], _ = r.value(field.Value, &v)
+		if v.Skip != "" {
 			return nil, v
-		case v.Pending:
-			continue
-		case params == nil:
-			params = make(map[string]any, len(call.Params.Fields))
 		}
-		params[field.Key] = value
 	}
 	return params, v
 }

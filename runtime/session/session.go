@@ -19,7 +19,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/runtime/planner"
-	"github.com/obelus-dev/obelus/runtime/planner/recording"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -38,7 +37,7 @@ type Options struct {
 	// Record is a folder for what the planner answers; "" for none.
 	Record string
 	// Draft, if given, keeps the plan that the planner makes, and nothing of it is run.
-	Draft *recording.Draft
+	Draft *planner.Draft
 	// Instances is a file of further instances, a JSON object {id, state?, input?} a
 	// line, and Results the file for the result of each; "" for none.
 	Instances, Results string
@@ -167,7 +166,7 @@ type Session struct {
 	keeper   *keeper
 	set      *activity.Set
 	planner  planner.Planner
-	recorder *recording.Recorder
+	recorder *planner.Recorder
 	answers  []Answer
 	vouching *vouching // nil of a run without an approval
 	trace    Trace
@@ -369,7 +368,7 @@ func (s *Session) openPlanner() (err error) {
 	if o.Record == "" {
 		return nil
 	}
-	if s.recorder, err = recording.NewRecorder(s.planner, s.at(o.Record)); err != nil {
+	if s.recorder, err = planner.NewRecorder(s.planner, s.at(o.Record)); err != nil {
 		return unrunnable(err)
 	}
 	if s.recorder.Workspace, err = filepath.Abs(s.Program.Workspace()); err != nil {

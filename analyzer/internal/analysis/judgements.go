@@ -139,20 +139,17 @@ func judgeCall(p *Pass, call *plan.Call, sound bool) (all []Judgement) {
 		if !f.Value.Live {
 			continue
 		}
-		var found []Judgement
-		judge := func(taker *Parameters, s *schema.Schema) {
-			if s != nil && len(found) == 0 {
-				found = JudgeTemplate(p, f.Value, Target{Call: call, Taker: taker, Schema: s, Key: f.Key}, sound)
-			}
-		}
 		for _, known := range takers {
-			if at := known.Place(f.Key); at.Possible {
-				judge(known, at.Schema)
+			at := known.Place(f.Key)
+			if !at.Possible || at.Schema == nil {
+				continue
+			}
+			to := Target{Call: call, Taker: known, Schema: at.Schema, Key: f.Key}
+			if found := JudgeTemplate(p, f.Value, to, sound); len(found) > 0 {
+				all = append(all, found...)
+				break
 			}
 		}
-		judge(&Parameters{Taker: "the activity " + Quote(compiler.Shown(call.Activity))},
-			p.Flow.Sendable(p.Plan.Activities[call.Activity], f.Key))
-		all = append(all, found...)
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package endpoint
+package planner
 
 import (
 	"bytes"
@@ -30,13 +30,14 @@ const (
 type exchange struct {
 	form   form
 	out    *outlet
-	format *Format
+	format *format
 
 	status   int // 0 when no answer came
 	header   http.Header
 	refusal  []byte // the body of an answer that isn't a stream, as much as anybody reads
+	part     *int   // of the stream, from which the answer comes; nil before it
 	complete bool   // the answer came to its own end
-	reason   Reason // it didn't
+	reason   reason // it didn't
 	words    string // of a refusal
 	beside   string // text beside the answer, which is the answer where nothing else came
 	usage    request.Usage
@@ -54,7 +55,7 @@ const maxSilence = 10 * time.Minute
 var errSilent = fmt.Errorf("nothing came for %v", maxSilence)
 
 // send sends a body, and takes the events of the answer until no more is wanted. One that isn't streamed is one event.
-func (p *Planner) send(ctx context.Context, x *exchange, body any) (err error) {
+func (p *endpoint) send(ctx context.Context, x *exchange, body any) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	alarm := time.AfterFunc(maxSilence, func() { cancel(errSilent) })
@@ -107,7 +108,7 @@ func (p *Planner) send(ctx context.Context, x *exchange, body any) (err error) {
 }
 
 // post is the request. What it holds besides the ordinary is a secret from now on.
-func (p *Planner) post(ctx context.Context, body any) (*http.Request, error) {
+func (p *endpoint) post(ctx context.Context, body any) (*http.Request, error) {
 	text, _ := json.Marshal(body)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url.String(), bytes.NewReader(text))
 	if err != nil {
@@ -121,16 +122,16 @@ func (p *Planner) post(ctx context.Context, body any) (*http.Request, error) {
 		_, credentials, _ := strings.Cut(text, " ") // of "Bearer …"
 		p.hide.KeepDistinctive("key", credentials)
 	}
-	for line := range strings.Lines(os.Getenv(p.format.Custom)) {
+	for line := range strings.Lines(os.Getenv(p.format.custom)) {
 		if name, value, ok := strings.Cut(line, ":"); ok {
 			r.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
 			secret(strings.TrimSpace(value))
 		}
 	}
-	for _, h := range p.format.Headers {
-		value := os.Getenv(h.Variable)
-		if secret(value); value != "" || h.Variable == "" {
-			r.Header.Set(h.Name, h.Prefix+value)
+	for _, h := range p.format.headers {
+		value := os.Getenv(h.variable)
+		if secret(value); value != "" || h.variable == "" {
+			r.Header.Set(h.name, h.prefix+value)
 		}
 	}
 	p.hide.KeepUser(p.url.User)
@@ -144,33 +145,38 @@ func (p *Planner) post(ctx context.Context, body any) (*http.Request, error) {
 
 // take takes one event, and reports whether more is wanted.
 func (x *exchange) take(event, data string) (more bool, err error) {
-	c, err := x.format.Read(event, data)
+	c, err := x.format.read(event, data)
 	if err != nil {
 		return false, err
 	}
-	x.usage.InputTokens = max(x.usage.InputTokens, c.Usage.InputTokens) // later counts replace earlier ones
-	x.usage.OutputTokens = max(x.usage.OutputTokens, c.Usage.OutputTokens)
-	if x.form.schema == "" {
-		c.Text, c.Beside = c.Text+c.Beside, ""
+	x.usage.InputTokens = max(x.usage.InputTokens, c.usage.InputTokens) // later counts replace earlier ones
+	x.usage.OutputTokens = max(x.usage.OutputTokens, c.usage.OutputTokens)
+	if c.text != "" && x.part == nil {
+		x.part = &c.part
+	} else if c.text != "" && *x.part != c.part { // of several answers the first counts
+		c.text = ""
 	}
-	x.out.write(c.Text)
-	x.beside = cut(x.beside, c.Beside)
-	if reason := x.format.Reasons[c.Reason]; reason != "" {
+	if x.form.schema == "" {
+		c.text, c.beside = c.text+c.beside, ""
+	}
+	x.out.write(c.text)
+	x.beside = cut(x.beside, c.beside)
+	if reason := x.format.reasons[c.reason]; reason != "" {
 		x.reason = reason
 	}
-	if c.Refusal != "" {
-		x.reason, x.words = Refused, cut(x.words, c.Refusal)
+	if c.refusal != "" {
+		x.reason, x.words = refused, cut(x.words, c.refusal)
 	}
-	if x.reason == "" && c.Reason != "" {
+	if x.reason == "" && c.reason != "" {
 		x.complete = true
 		if x.out.empty() {
 			x.out.write(x.beside)
 		}
 	}
-	if c.Last && x.reason == "" && !x.out.empty() { // some give no reason
+	if c.last && x.reason == "" && !x.out.empty() { // some give no reason
 		x.complete = true
 	}
-	return !c.Last && !x.out.tooLong, nil
+	return !c.last && !x.out.tooLong, nil
 }
 
 func (o *outlet) empty() bool { return o.sent+len(o.held) == 0 }
@@ -181,7 +187,7 @@ func cut(words, piece string) string {
 }
 
 // declined is the refusal of a model.
-func (p *Planner) declined(x *exchange) *request.Refused {
+func (p *endpoint) declined(x *exchange) *request.Refused {
 	words := x.words
 	if words == "" {
 		words = x.beside

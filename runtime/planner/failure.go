@@ -1,4 +1,4 @@
-package endpoint
+package planner
 
 import (
 	"bufio"
@@ -50,12 +50,12 @@ var (
 		"eager_input_streaming"}
 )
 
-func (p *Planner) diagnose(x *exchange, err error) failure {
+func (p *endpoint) diagnose(x *exchange, err error) failure {
 	t := failure{wait: -1, remedy: "resume the run when the endpoint works again"}
 	var untrusted *tls.CertificateVerificationError
-	var reported *StreamError
+	var reported streamError
 	switch {
-	case x.reason != "" && x.reason != Broken:
+	case x.reason != "" && x.reason != broken:
 		t.why = "it reached " + string(x.reason)
 		t.remedy = "raise that bound, let the plan take smaller steps, or take another model"
 	case errors.Is(err, errSilent):
@@ -65,17 +65,17 @@ func (p *Planner) diagnose(x *exchange, err error) failure {
 	case x.refusal != nil:
 		t.why = fmt.Sprintf("%s sent no answer but %s", p.at(), p.quoted(complaint(x.refusal)))
 		if !message.Match(x.refusal) {
-			t.remedy = fmt.Sprintf("see whether %s is right, path included", p.format.Base)
+			t.remedy = fmt.Sprintf("see whether %s is right, path included", p.format.base)
 		}
 	case x.status == 0:
 		t.why = fmt.Sprintf("%s can't be reached: %s", p.at(), p.brief(err.Error()))
-		t.remedy = fmt.Sprintf("see whether the network and %s are right, and resume the run", p.format.Base)
+		t.remedy = fmt.Sprintf("see whether the network and %s are right, and resume the run", p.format.base)
 		t.again = !errors.As(err, &untrusted)
 	case errors.As(err, &reported):
-		c := complaint(reported.Data)
+		c := complaint(reported)
 		if t.why = p.at() + " said " + p.quoted(c); c.has(unpaid...) {
 			t.remedy = credit
-		} else if t.again = !c.has(lasting...); !t.again {
+		} else if t.again = c.has("server_error") || !c.has(lasting...); !t.again {
 			t.form = c.has(shapes...)
 		}
 	case errors.Is(err, bufio.ErrTooLong): // nobody writes so much by mistake
@@ -92,8 +92,8 @@ func (p *Planner) diagnose(x *exchange, err error) failure {
 // retryDelay is how long to wait by google.rpc.RetryInfo, in seconds.
 var retryDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"`)
 
-func (p *Planner) diagnoseStatus(t *failure, x *exchange) {
-	c, base := complaint(x.refusal), p.format.Base
+func (p *endpoint) diagnoseStatus(t *failure, x *exchange) {
+	c, base := complaint(x.refusal), p.format.base
 	t.why = fmt.Sprintf("%s said %d %s", p.at(), x.status, http.StatusText(x.status))
 	if c != "" {
 		t.why += ": " + p.quoted(c)
@@ -105,7 +105,7 @@ func (p *Planner) diagnoseStatus(t *failure, x *exchange) {
 	case x.status == 402, c.has(unpaid...):
 		t.remedy = credit
 	case x.status == 401, x.status == 403:
-		t.remedy = fmt.Sprintf("set %s to what the endpoint accepts, and resume the run", p.format.Keys[0])
+		t.remedy = fmt.Sprintf("set %s to what the endpoint accepts, and resume the run", p.format.keys[0])
 	case x.status == 404:
 		t.remedy = fmt.Sprintf("see whether the model's name and %s are right", base)
 	case x.status == 408, x.status == 409, x.status == 429, x.status >= 500:
@@ -128,10 +128,10 @@ func (p *Planner) diagnoseStatus(t *failure, x *exchange) {
 const credit = "see to the account's credit, and resume the run"
 
 // at is the scheme and host of the endpoint.
-func (p *Planner) at() string { return p.url.Scheme + "://" + p.url.Host }
+func (p *endpoint) at() string { return p.url.Scheme + "://" + p.url.Host }
 
 // quoted is what an endpoint says to people: the message wherever it stands, or all of it.
-func (p *Planner) quoted(c complaint) string {
+func (p *endpoint) quoted(c complaint) string {
 	text := string(c)
 	if found := message.FindStringSubmatch(text); found != nil {
 		_ = json.Unmarshal([]byte(found[1]), &text)
@@ -144,7 +144,7 @@ func (p *Planner) quoted(c complaint) string {
 
 // brief is one line of a length that a person reads. Secrets are hidden before it is
 // cut: most of one is as good as all of it.
-func (p *Planner) brief(s string) string {
+func (p *endpoint) brief(s string) string {
 	return wording.Cut(strings.Join(strings.Fields(p.hide.Message(s)), " "), 300)
 }
 

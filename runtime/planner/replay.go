@@ -1,4 +1,4 @@
-package recording
+package planner
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -129,7 +128,7 @@ func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, er
 // play hands out the text from a byte on, in its pieces, each after its delay.
 func (a answer) play(ctx context.Context, from int, emit func(string)) error {
 	for rest := a.text[from:]; rest != ""; {
-		if err := endpoint.Pause(ctx, a.Delay); err != nil {
+		if err := Pause(ctx, a.Delay); err != nil {
 			return err
 		}
 		n := len(rest)

@@ -1,4 +1,4 @@
-package endpoint
+package planner
 
 import (
 	"encoding/json"
@@ -18,14 +18,14 @@ import (
 
 // plain is a format in which an event is a piece of the answer, and an empty
 // object its end.
-var plain = Format{
-	Address: Address{Base: "PLAIN_BASE_URL", Path: "ask", Keys: []string{"PLAIN_KEY"}},
-	Body:    func(_ string, _ int, p prompt.Prompt, _ json.RawMessage) any { return p.User },
-	Read: func(_, data string) (Chunk, error) {
+var plain = format{
+	base: "PLAIN_BASE_URL", path: "ask", keys: []string{"PLAIN_KEY"},
+	body: func(_ string, _ int, p prompt.Prompt, _ json.RawMessage) any { return p.User },
+	read: func(_, data string) (chunk, error) {
 		if data == "{}" {
-			return Chunk{Last: true, Reason: "end"}, nil
+			return chunk{last: true, reason: "end"}, nil
 		}
-		return Chunk{Text: data}, nil
+		return chunk{text: data}, nil
 	},
 }
 
@@ -41,7 +41,7 @@ func asked(t *testing.T, handle http.HandlerFunc) (answer string, times int, err
 	}))
 	defer server.Close()
 	t.Setenv("PLAIN_BASE_URL", server.URL)
-	p, err := Open("plain:m", "m", &plain, Options{})
+	p, err := open("plain:m", "m", &plain, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,4 @@
-// Package endpoint asks models over HTTP, whatever their wire format: requests are
-// tried again as long as nothing of an answer was handed out, streams are read,
-// and whatever is secret about a request is kept out of text and errors. A key is
-// sent to the configured address and nowhere else.
-package endpoint
+package planner
 
 import (
 	"context"
@@ -40,11 +36,11 @@ type Options struct {
 // Prices are what a million tokens cost, in the currency of "limits.cost".
 type Prices struct{ InputPerMillion, OutputPerMillion float64 }
 
-// A Planner is a model behind a wire format.
-type Planner struct {
+// An endpoint is a model behind a wire format.
+type endpoint struct {
 	name      string // as in a spec
 	model     string
-	format    *Format
+	format    *format
 	url       *url.URL
 	transport http.RoundTripper
 	hide      *redact.Set // what is secret about requests
@@ -60,14 +56,14 @@ const (
 	patience = 5 * time.Minute // of all waits for one answer
 )
 
-// Open makes the planner of a name, for a model and a format. No request is made yet. The error
+// open makes the planner of a name, for a model and a format. No request is made yet. The error
 // is for an address that is none, and for settings without a key.
-func Open(name, model string, f *Format, o Options) (*Planner, error) {
-	address, err := f.open(name)
+func open(name, model string, f *format, o Options) (*endpoint, error) {
+	address, err := f.address(name)
 	if err != nil {
 		return nil, err
 	}
-	p := &Planner{name: name, model: model, format: f, url: address, transport: o.Transport, hide: &redact.Set{},
+	p := &endpoint{name: name, model: model, format: f, url: address, transport: o.Transport, hide: &redact.Set{},
 		options: o, patience: patience, maxEvent: maxEvent}
 	if p.transport == nil {
 		p.transport = http.DefaultTransport
@@ -75,8 +71,8 @@ func Open(name, model string, f *Format, o Options) (*Planner, error) {
 	return p, nil
 }
 
-// Answer asks for one answer, as planner.Planner wants it.
-func (p *Planner) Answer(ctx context.Context, r *request.Request, emit func(string)) (usage request.Usage, err error) {
+// Answer asks for one answer.
+func (p *endpoint) Answer(ctx context.Context, r *request.Request, emit func(string)) (usage request.Usage, err error) {
 	if r.Received != "" {
 		return usage,
 			fmt.Errorf("%w: a model can't go on with an answer that had begun to arrive when the run was stopped",
@@ -96,10 +92,10 @@ func (p *Planner) Answer(ctx context.Context, r *request.Request, emit func(stri
 }
 
 // asking is how a request is put, once the endpoint is known to take no such schema or not.
-func (p *Planner) asking(r *request.Request, schema string) (f form, body any) {
+func (p *endpoint) asking(r *request.Request, schema string) (f form, body any) {
 	asked := prompt.Render(r)
 	if _, refused := p.refused.Load(schema); refused {
-		return f, p.format.Body(p.model, p.options.MaxTokens, asked.WithSchema(schema), nil)
+		return f, p.format.body(p.model, p.options.MaxTokens, asked.WithSchema(schema), nil)
 	}
 	f.schema = schema
 	if o, _ := r.Schema.(request.Object); !isObject(o) {
@@ -109,7 +105,7 @@ func (p *Planner) asking(r *request.Request, schema string) (f form, body any) {
 			{Key: "required", Value: []any{"result"}}, {Key: "additionalProperties", Value: false}}, outer...)), true}
 		asked.User += "Write it as {\"result\": …}.\n"
 	}
-	return f, p.format.Body(p.model, p.options.MaxTokens, asked, json.RawMessage(f.schema))
+	return f, p.format.body(p.model, p.options.MaxTokens, asked, json.RawMessage(f.schema))
 }
 
 // isObject reports whether a schema may be of an object: the outermost value that endpoints take is always one.
@@ -120,7 +116,7 @@ func isObject(schema request.Object) bool {
 
 // persist asks until there is an answer or no use in asking. An answer that was
 // handed out in part is never asked for again.
-func (p *Planner) persist(ctx context.Context, r *request.Request, out *outlet, usage *request.Usage) (form, error) {
+func (p *endpoint) persist(ctx context.Context, r *request.Request, out *outlet, usage *request.Usage) (form, error) {
 	schema, waited := request.JSON(r.Schema), time.Duration(0)
 	for try := 1; ; {
 		f, body := p.asking(r, schema)
@@ -130,7 +126,7 @@ func (p *Planner) persist(ctx context.Context, r *request.Request, out *outlet, 
 		switch {
 		case out.tooLong:
 			return f, request.ErrTooLong
-		case x.reason == Refused:
+		case x.reason == refused:
 			return f, p.declined(x)
 		case x.complete:
 			out.flush()
@@ -139,7 +135,7 @@ func (p *Planner) persist(ctx context.Context, r *request.Request, out *outlet, 
 			return f, fmt.Errorf("asking %s: %w", p.name, ctx.Err())
 		}
 		t := p.diagnose(x, err)
-		isFull := x.reason != "" && x.reason != Broken
+		isFull := x.reason != "" && x.reason != broken
 		if out.emit == nil && isFull || out.emit != nil && out.sent > 0 {
 			out.flush()
 			return f, fmt.Errorf("%w: %s, after %d bytes of it", request.ErrCut, t.why, out.sent)
@@ -171,9 +167,9 @@ func (p *Planner) persist(ctx context.Context, r *request.Request, out *outlet, 
 	}
 }
 
-func (p *Planner) clean(s string) string { return diag.Escape(p.hide.Message(s)) }
+func (p *endpoint) clean(s string) string { return diag.Escape(p.hide.Message(s)) }
 
-func (p *Planner) unavailable(t failure, tries int) *request.Unavailable {
+func (p *endpoint) unavailable(t failure, tries int) *request.Unavailable {
 	if tries > 1 {
 		t.why += fmt.Sprintf(" (asked %d times)", tries)
 	}

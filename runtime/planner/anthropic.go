@@ -1,29 +1,25 @@
-// Package anthropic is the wire format of Anthropic's messages.
-package anthropic
+package planner
 
 import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/obelus-dev/obelus/runtime/planner/endpoint"
 	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// Format is the wire format.
-var Format = endpoint.Format{
-	Address: endpoint.Address{
-		Base: "ANTHROPIC_BASE_URL", Usual: "https://api.anthropic.com", Path: "v1/messages",
-		Keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}, Custom: "ANTHROPIC_CUSTOM_HEADERS",
-		Headers: []endpoint.Header{
-			{Name: "Anthropic-Version", Prefix: "2023-06-01"},
-			{Name: "X-Api-Key", Variable: "ANTHROPIC_API_KEY"},
-			{Name: "Authorization", Prefix: "Bearer ", Variable: "ANTHROPIC_AUTH_TOKEN"},
-		},
+// anthropic is the wire format of Anthropic's messages.
+var anthropic = format{
+	base: "ANTHROPIC_BASE_URL", usual: "https://api.anthropic.com", path: "v1/messages",
+	keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}, custom: "ANTHROPIC_CUSTOM_HEADERS",
+	headers: []header{
+		{name: "Anthropic-Version", prefix: "2023-06-01"},
+		{name: "X-Api-Key", variable: "ANTHROPIC_API_KEY"},
+		{name: "Authorization", prefix: "Bearer ", variable: "ANTHROPIC_AUTH_TOKEN"},
 	},
-	Body: body, Read: read,
-	Reasons: map[string]endpoint.Reason{
-		"refusal": endpoint.Refused, "max_tokens": endpoint.TokenBound,
+	body: anthropicBody, read: readAnthropic,
+	reasons: map[string]reason{
+		"refusal": refused, "max_tokens": tokenBound,
 		"model_context_window_exceeded": "the end of the model's context window",
 	},
 }
@@ -33,9 +29,9 @@ const usualTokens = 32_000
 
 type object = map[string]any
 
-// body asks for the answer as the input of a tool of its schema. Without eager_input_streaming "calls" would come all
-// at once, when its last call is written.
-func body(model string, maxTokens int, p prompt.Prompt, schema json.RawMessage) any {
+// anthropicBody asks for the answer as the input of a tool of its schema. Without eager_input_streaming "calls" would
+// come all at once, when its last call is written.
+func anthropicBody(model string, maxTokens int, p prompt.Prompt, schema json.RawMessage) any {
 	const tool = "answer"
 	body := object{
 		"model": model, "stream": true, "max_tokens": cmp.Or(maxTokens, usualTokens),
@@ -55,6 +51,7 @@ type (
 	event struct {
 		delta        // of a message that isn't streamed
 		Type         string
+		Index        int
 		Message      struct{ Usage usage }
 		ContentBlock block `json:"content_block"`
 		Content      []block
@@ -79,13 +76,13 @@ type (
 	}
 )
 
-func read(kind, data string) (c endpoint.Chunk, err error) {
+func readAnthropic(kind, data string) (c chunk, err error) {
 	var e event
 	switch {
 	case kind == "error":
-		return c, &endpoint.StreamError{Data: []byte(data)}
+		return c, streamError(data)
 	case json.Unmarshal([]byte(data), &e) != nil:
-		return c, endpoint.ErrUnfit
+		return c, errUnfit
 	}
 	used, d := e.Usage, e.Delta
 	switch e.Type {
@@ -94,14 +91,14 @@ func read(kind, data string) (c endpoint.Chunk, err error) {
 	case "message":
 		d = e.delta
 		for _, one := range e.Content {
-			c.Text, c.Beside = c.Text+string(one.Input), c.Beside+one.Text
+			c.text, c.beside = cmp.Or(c.text, string(one.Input)), c.beside+one.Text
 		}
 	case "content_block_start": // an input without properties comes without a delta
-		c.Beside = e.ContentBlock.Text + string(e.ContentBlock.Input)
+		c.beside = e.ContentBlock.Text + string(e.ContentBlock.Input)
 	}
-	c.Text, c.Beside = c.Text+d.PartialJSON, c.Beside+d.Text
-	c.Reason, c.Refusal = d.StopReason, d.StopDetails.Explanation
-	c.Usage = request.Usage{InputTokens: used.Input + used.CacheCreation + used.CacheRead, OutputTokens: used.Output}
-	c.Last = e.Type == "message_stop" || e.Type == "message"
+	c.text, c.beside, c.part = c.text+d.PartialJSON, c.beside+d.Text, e.Index
+	c.reason, c.refusal = d.StopReason, d.StopDetails.Explanation
+	c.usage = request.Usage{InputTokens: used.Input + used.CacheCreation + used.CacheRead, OutputTokens: used.Output}
+	c.last = e.Type == "message_stop" || e.Type == "message"
 	return c, nil
 }

@@ -1,6 +1,4 @@
-// Package recording keeps what a planner answered, and gives it again: a recorder that
-// stands before any planner, and a planner that replays the file.
-package recording
+package planner
 
 import (
 	"bytes"
@@ -46,24 +44,6 @@ type Recorder struct {
 	unsaved int   // results of latent calls that aren't on disk yet
 	saved   int   // those that are
 	err     error // the first; recording ends with it
-}
-
-// A Planner answers requests. Answer hands out the text of one answer through
-// emit, piece by piece and in order, each piece valid UTF-8, from the goroutine
-// of its caller, and returns when the answer is whole. It returns soon after ctx
-// is done. Its error is
-//
-//   - [request.ErrCut], wrapped, when the answer broke off after something of it
-//     was handed out;
-//   - a [*request.Refused] when the model declined;
-//   - an [*request.Unavailable] when no answer is to be had: the run stops, and can be
-//     resumed;
-//   - that of ctx, wrapped.
-//
-// The usage is what was spent, also where there is an error. Answer may be
-// called from many goroutines at once.
-type Planner interface {
-	Answer(ctx context.Context, r *request.Request, emit func(text string)) (request.Usage, error)
 }
 
 // SolutionsFile is the name of the file in the folder of a recording that [Replay] takes.

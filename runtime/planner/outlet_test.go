@@ -1,4 +1,4 @@
-package endpoint
+package planner
 
 import (
 	"math/rand/v2"
@@ -14,9 +14,9 @@ func TestSecretsOfRequests(t *testing.T) {
 	t.Setenv("PLAIN_BASE_URL", "http://me:pass-in-url-1@models.test/v1?key=key-in-url-22&v=1")
 	t.Setenv("PLAIN_KEY", "api-key-4444-api")
 	t.Setenv("PLAIN_HEADERS", "Authorization: Bearer bearer-token-3\nCookie: session=cookie-55555\nX-Word: production")
-	format := plain
-	format.Custom, format.Headers = "PLAIN_HEADERS", []Header{{Name: "X-Api-Key", Variable: "PLAIN_KEY"}}
-	p, err := Open("plain:m", "m", &format, Options{})
+	one := plain
+	one.custom, one.headers = "PLAIN_HEADERS", []header{{name: "X-Api-Key", variable: "PLAIN_KEY"}}
+	p, err := open("plain:m", "m", &one, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
