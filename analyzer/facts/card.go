@@ -9,6 +9,8 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
+	"github.com/obelus-dev/obelus/compiler/expression"
+	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
@@ -32,8 +34,13 @@ type dealer struct {
 // Values are those that alone are approved; without them the card has the plan's own input.
 func (f *Facts) Card(digest string, values []string) Rows {
 	d := &dealer{facts: f}
-	for _, a := range indexOf(f).calls {
+	x := indexOf(f)
+	for _, a := range x.calls {
 		c := *a.Call
+		for at := a; len(x.runners[at.plan]) == 1; { // under the conditions of the only call that runs its plan
+			at = x.calls[x.runners[at.plan][0]]
+			c.Conditions = merged(slices.Clip(at.Conditions), c.Conditions...)
+		}
 		c.Name, c.Tool = join(a.plan, c.Name), join(a.plan, c.Tool)
 		if c.Runs.Plan == "" && c.Runs.Kind != Produced {
 			d.calls = append(d.calls, &c)
@@ -275,13 +282,13 @@ func (d *dealer) unfinished() {
 		return
 	}
 	impacts, needs := indexOf(d.facts).impacts(), needsOf(calls)
-	excludes := func(i, j int) bool { // each requires another alternative of a call
+	excludes := func(i, j int) bool { // each requires another alternative of a call, or what the other excludes
 		for call, path := range needs[i] {
 			if other := needs[j][call]; path != "" && other != "" && path != other {
 				return true
 			}
 		}
-		return false
+		return calls[i].asks.contradicts(calls[j].asks)
 	}
 	var causes []*Call
 	endings := map[*Call]string{}
@@ -349,4 +356,50 @@ func needsOf(calls []Call) []map[int32]string {
 		visit(int32(i))
 	}
 	return all
+}
+
+// A question is what a condition asks of one value: whether it is true, or compares with another.
+type question struct {
+	asked   string // "" for none
+	equals  string // what is compared for equality with a constant
+	expects bool   // the answer for which the condition holds
+}
+
+func (g *gatherer) question(t *plan.Template) (q question) {
+	if t == nil || t.Expr == nil {
+		return q
+	}
+	shape := func(n *expression.Node) string {
+		return t.Expr.Shape(n, func(ref int) string {
+			r := &g.plan.Reads[t.Reads[ref]]
+			return fmt.Sprint(r.Path, listOf(r.Writers))
+		})
+	}
+	n := t.Expr.Root()
+	for q.expects = true; n.Op == expression.OpNot; n = n.Args[0] {
+		q.expects = !q.expects
+	}
+	if q.asked = shape(n); !n.Op.Compares() {
+		return q
+	}
+	op := n.Op
+	if positive, is := negated[op]; is {
+		op, q.expects = positive, !q.expects
+	}
+	if q.asked = fmt.Sprint(op, shape(n.Args[0]), shape(n.Args[1])); op == expression.OpEqual && n.Args[1].Constant {
+		q.equals = shape(n.Args[0])
+	}
+	return q
+}
+
+// negated are comparisons by their opposites.
+var negated = map[expression.Op]expression.Op{expression.OpUnequal: expression.OpEqual,
+	expression.OpMoreEqual: expression.OpLess, expression.OpLessEqual: expression.OpMore}
+
+// contradicts reports whether two conditions can't both hold.
+func (q question) contradicts(o question) bool {
+	if q.asked == o.asked {
+		return q.asked != "" && q.expects != o.expects
+	}
+	return q.equals != "" && q.equals == o.equals && q.expects && o.expects
 }

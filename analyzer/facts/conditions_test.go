@@ -10,8 +10,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// EXECUTION.md#approval: branches as conditions: a call is shown with all that must hold for it to run, be it
-// said of itself, or of a call that it can't run without. What is asked of each item of a list says nothing of what reads the list.
+// EXECUTION.md#approval: branches as conditions: a call is shown with all that must hold for it to run by
+// what it declares itself, and the calls that it reads from.
 func TestConditionsOfCalls(t *testing.T) {
 	text := `
 tools: {pay: {}, hold: {}, release: {properties: {hold: {}, why: {}}}, node: {}, drain: {properties: {of: {}}}, note: {properties: {of: {}}}}
@@ -43,8 +43,8 @@ calls:
 		"wiped":   "for each of †input.list",
 		"marked":  "for each of †input.list, if †input.bad for cordon",
 		"dropped": "",
-		"ended":   "if †input.go for asked",
-		"last":    "if †input.bad for cordon, after drain is done",
+		"ended":   "",
+		"last":    "after drain is done",
 	}
 	for _, c := range facts.Of(p, facts.Options{}).Calls {
 		expected, asked := want[c.Name]

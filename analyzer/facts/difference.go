@@ -179,15 +179,26 @@ func (c *Comparison) items(d Difference, old, new []part, calls ...int) {
 	}
 }
 
-// compare reports where the values of a part differ.
+// compare reports where the values of a part differ. What is an object or a list in one plan only differs as one.
 func (c *Comparison) compare(d Difference, w weight, old, new []Value, calls ...int) {
-	if c.before.text(old) == c.now.text(new) {
-		return
-	}
-	differ("", c.before.tree(old), c.now.tree(new), func(at string, a, b *Value) {
-		d.Path, d.Old, d.New = strings.TrimPrefix(strings.ReplaceAll(at, `\x00`, ""), "."), a, b
-		c.report(d, w, calls...)
+	before, now := c.before.leaves(old), c.now.leaves(new)
+	paths, last := keysOf(before, now), "none"
+	insideFirst := strings.NewReplacer(".", "\x01", "[", "\x00")
+	slices.SortStableFunc(paths, func(a, b string) int {
+		return strings.Compare(insideFirst.Replace(a), insideFirst.Replace(b))
 	})
+	for _, at := range paths {
+		a, b := before[at], now[at]
+		isSame := a.means == b.means && (a.secret == b.secret || a.secret == "" || b.secret == "")
+		if isSame || a.value == nil && b.value == nil || last == "" || Within(at, last) {
+			continue
+		}
+		if (a.value != nil || a.means == "") && (b.value != nil || b.means == "") {
+			last = at
+		}
+		d.Path, d.Old, d.New = strings.ReplaceAll(at, `\x00`, ""), a.value, b.value
+		c.report(d, w, calls...)
+	}
 }
 
 // report notes a difference of some calls of the new plan, by their numbers in the graph, with what it reaches.
@@ -241,7 +252,7 @@ func (c *Comparison) document(in string, old, new *Facts) {
 	}
 	for _, o := range new.Orders {
 		was, is := among(orders[o.Path], o.Calls), among(o.Calls, orders[o.Path])
-		if c.now.text(was) != c.now.text(is) {
+		if string(was[0].Literal.Text) != string(is[0].Literal.Text) {
 			c.report(Difference{Of: ItemOrder, In: in, Name: o.Path, Old: &was[0], New: &is[0]}, 0)
 		}
 	}

@@ -301,7 +301,6 @@ func TestOrderOfWriting(t *testing.T) {
 		"pushed":                   {"", "- {_tool: a, _outputPath: l, _outputMethod: push}", "- {_tool: b, _outputPath: l, _outputMethod: push}", "†state.l"},
 		"pushed into two":          {"", "- {_tool: a, _outputPath: l, _outputMethod: push}", "- {_tool: b, _outputPath: m, _outputMethod: push}", ""},
 		"the first one":            {"writes: once", "- {_tool: a, _outputPath: l}", "- {_tool: b, _outputPath: l}", "†state.l"},
-		"the first one of a part":  {"writes: once", "- {_tool: a, _outputPath: l}", "- {_tool: b, _outputPath: l.x}", "†state.l.x"},
 		"the first one of another": {"writes: once", "- {_tool: a, _outputPath: l.y}", "- {_tool: b, _outputPath: l.x}", ""},
 		"on different branches":    {"", "- {_tool: a, of: †state.yes, _outputPath: l}", "- {_tool: b, of: †state.no, _outputPath: l}", ""},
 	} {

@@ -69,7 +69,8 @@ type Call struct {
 	Reason     string      `json:"reasoning,omitempty"` // for people; it has no effect
 
 	requires []requirement
-	used     bool // another call waits for it, or the output has its result
+	asks     question // by its condition
+	used     bool     // another call waits for it, or the output has its result
 }
 
 // An Effect is what carrying a call out may do to the world.
@@ -217,7 +218,7 @@ func Of(p *plan.Plan, o Options) *Facts {
 		f.Delegates[path] = newGatherer(d).facts()
 	}
 	f.reckon(p, all)
-	f.traceModels()
+	indexOf(f).traceModels()
 	return f
 }
 

@@ -7,10 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/kinds"
-	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -21,11 +19,10 @@ type gatherer struct {
 	plan     *plan.Plan
 	runs     map[string]Execution // by activity
 	sourceOf map[writerList]Source
-	gives    map[*plan.Call][]Condition // see giving
 }
 
 func newGatherer(p *plan.Plan) *gatherer {
-	return &gatherer{p, map[string]Execution{}, map[writerList]Source{}, map[*plan.Call][]Condition{}}
+	return &gatherer{p, map[string]Execution{}, map[writerList]Source{}}
 }
 
 func (g *gatherer) facts() *Facts {
@@ -99,6 +96,9 @@ func (g *gatherer) call(c *plan.Call) Call {
 	}
 	one.Context = g.context(c, one.Runs.Kind == Model)
 	one.Conditions, one.requires = g.conditions(c, &one)
+	if c.Each == nil {
+		one.asks = g.question(c.When)
+	}
 	one.used = p.Graph.Len() == len(p.Calls) && len(p.Graph.Users(c.Index)) > 0
 	return one
 }
@@ -189,8 +189,8 @@ func (g *gatherer) context(c *plan.Call, latent bool) []Source {
 	return all
 }
 
-// conditions are what must hold for a call to run, the conditions of the calls that it can't run without included, and
-// these calls.
+// conditions are what must hold for a call to run, by itself and the calls that it reads from, and the calls that it
+// can't run without.
 func (g *gatherer) conditions(c *plan.Call, one *Call) (all []Condition, needs []requirement) {
 	if c.Instance != "" {
 		all = append(all, Condition{Words: "for", Text: c.Instance})
@@ -201,8 +201,15 @@ func (g *gatherer) conditions(c *plan.Call, one *Call) (all []Condition, needs [
 	if one.When != nil {
 		all = append(all, Condition{Words: "if", Text: one.When.String()})
 	}
-	needs = g.needs(c, c.Reads)
-	all = merged(all, g.inherited(needs)...)
+	needs = g.needs(c)
+	for _, r := range needs {
+		if r.branch.Words != "" {
+			all = merged(all, r.branch)
+		}
+		if other := g.plan.Calls[r.call]; other.When != nil && other.Each == nil {
+			all = merged(all, Condition{"if", g.single(other.When, other).String(), "for", other.Name})
+		}
+	}
 	for _, a := range one.After {
 		after := Condition{"after", a.Call, "is done", ""}
 		if a.Settled {
@@ -215,9 +222,6 @@ func (g *gatherer) conditions(c *plan.Call, one *Call) (all []Condition, needs [
 	}
 	return all, needs
 }
-
-// mostInherited is how many conditions of others a call lists.
-const mostInherited = 12
 
 // failing is what must be so of a call whose failure another waits for.
 const failing = "fails, or writes"
@@ -232,39 +236,6 @@ func merged[T comparable](all []T, more ...T) []T {
 	return all
 }
 
-// inherited are the first of the conditions under which calls give what is needed of them.
-func (g *gatherer) inherited(needs []requirement) (all []Condition) {
-	for _, r := range needs {
-		if r.branch.Words != "" {
-			all = merged(all, r.branch)
-		}
-	}
-	for _, r := range needs {
-		if all = merged(all, g.giving(g.plan.Calls[r.call])...); len(all) > mostInherited {
-			return append(all[:mostInherited], Condition{Words: "under further conditions of calls before it"})
-		}
-	}
-	return all
-}
-
-// giving is what must hold for a call to give something: of a list, even with every item skipped.
-func (g *gatherer) giving(c *plan.Call) []Condition {
-	if known, is := g.gives[c]; is {
-		return known
-	}
-	g.gives[c] = nil
-	asOne, reads := compiler.WithoutItems(c), c.Reads
-	if c.Each != nil {
-		reads = slices.Concat(readsOf(asOne.When), readsOf(asOne.Params))
-	}
-	var its []Condition
-	if asOne.When != nil {
-		its = append(its, Condition{"if", g.single(asOne.When, c).String(), "for", c.Name})
-	}
-	g.gives[c] = merged(its, g.inherited(g.needs(c, reads))...)
-	return g.gives[c]
-}
-
 // A requirement is a call that another can't run without, and which of its alternatives it must take, if it has any.
 type requirement struct {
 	call   int32
@@ -272,8 +243,8 @@ type requirement struct {
 }
 
 // needs are the calls that alone write what a call reads, and those that must be done before it.
-func (g *gatherer) needs(c *plan.Call, reads []int) (all []requirement) {
-	for _, r := range reads {
+func (g *gatherer) needs(c *plan.Call) (all []requirement) {
+	for _, r := range c.Reads {
 		if read := &g.plan.Reads[r]; read.Ref.Required && !read.Start && len(read.Writers) == 1 {
 			all = append(all, requirement{read.Writers[0], g.branch(read)})
 		}
@@ -306,52 +277,36 @@ func (g *gatherer) branch(r *plan.Read) Condition {
 	return Condition{"if", w.Name, more, g.plan.Paths.String(w.Output[taken][0].ID)}
 }
 
-// mostOrdered is how many calls the orders of overlapping paths have together. Past that only those of each path by
-// itself are listed.
-const mostOrdered = 1_000_000
-
 // orders are the paths at which it counts in which order calls write: by other methods than set, under once, and where
 // several record their failures. If few calls may run, it counts in which order all are listed.
 func (g *gatherer) orders() (orders []Order) {
-	p, left := g.plan, mostOrdered
-	at := map[pathtree.ID][]int{}
-	for i, c := range p.Calls {
-		for r, route := range c.Output {
-			for _, path := range route {
-				if c.Method != plan.Set || p.Writes == plan.Once || r == c.FailureRoute() {
-					at[path.ID] = append(at[path.ID], i)
+	p, at := g.plan, map[string][]string{}
+	if p.Limits.Calls > 0 && p.Limits.Calls < len(p.Calls) {
+		for _, c := range p.Calls {
+			at["calls"] = append(at["calls"], c.Name)
+		}
+	}
+	calls := slices.Clone(p.Calls)
+	if p.Writes != plan.Once {
+		slices.SortStableFunc(calls, func(a, b *plan.Call) int {
+			return cmp.Compare(p.Graph.Rank(a.Index), p.Graph.Rank(b.Index))
+		})
+	}
+	for _, c := range calls {
+		for i, path := range c.Paths() {
+			if c.Method != plan.Set || p.Writes == plan.Once || i == c.FailureRoute() {
+				name := p.Paths.String(path.ID)
+				if n := len(at[name]); n == 0 || at[name][n-1] != c.Name {
+					at[name] = append(at[name], c.Name)
 				}
 			}
 		}
 	}
-	if p.Limits.Calls > 0 && p.Limits.Calls < len(p.Calls) {
-		all := Order{Path: "calls"}
-		for _, c := range p.Calls {
-			all.Calls = append(all.Calls, c.Name)
-		}
-		orders = append(orders, all)
-	}
 	for _, path := range slices.Sorted(maps.Keys(at)) {
-		writers := slices.Clone(at[path])
-		for above := p.Paths.Parent(path); above > pathtree.Root && left > 0; above = p.Paths.Parent(above) {
-			writers = append(writers, at[above]...)
-			left -= len(at[above])
-		}
-		slices.Sort(writers)
-		writers = slices.Compact(writers)
-		if patches := func(i int) bool { return p.Calls[i].Method != plan.Set }; p.Writes != plan.Once &&
-			slices.ContainsFunc(writers, patches) {
-			slices.SortFunc(writers, func(a, b int) int { return cmp.Compare(p.Graph.Rank(a), p.Graph.Rank(b)) })
-		}
-		if len(writers) > 1 {
-			o := Order{Path: p.Paths.String(path)}
-			for _, w := range writers {
-				o.Calls = append(o.Calls, p.Calls[w].Name)
-			}
-			orders = append(orders, o)
+		if len(at[path]) > 1 {
+			orders = append(orders, Order{path, at[path]})
 		}
 	}
-	slices.SortFunc(orders, func(a, b Order) int { return cmp.Compare(a.Path, b.Path) })
 	return orders
 }
 

@@ -158,16 +158,6 @@ func (c *Call) written() string {
 	return strings.Join(routes, " || ")
 }
 
-// text is all that is compared of values.
-func (s side) text(values []Value) string {
-	var b strings.Builder
-	for i := range values {
-		v := &values[i]
-		fmt.Fprintf(&b, "%q %s %q %s\n", v.Path, v.Literal.Text, v.Literal.secret, s.meaning(v))
-	}
-	return b.String()
-}
-
 // meaning is an expression, and where it has its values from, with the names of the new plan.
 func (s side) meaning(v *Value) string {
 	if !v.Literal.IsZero() {
@@ -186,82 +176,56 @@ func (s side) meaning(v *Value) string {
 	return b.String()
 }
 
-// A node is a value that is compared, or what has values below it; of a literal it is both.
-type node struct {
-	value  *Value
-	means  string          // what is compared of the value
-	secret string          // what the value leaves out
-	fields map[string]node // and items, by their paths
+// A leaf is what is compared at a path: an expression, or of a literal a scalar or that there is an object or a list.
+type leaf struct {
+	value  *Value // nil for what only has expressions below it
+	means  string
+	secret string // what the value leaves out
 }
 
-// tree puts values together by their paths.
-func (s side) tree(values []Value) (root node) {
+// leaves are all leaves of some values, by their paths.
+func (s side) leaves(values []Value) map[string]leaf {
+	all := map[string]leaf{}
 	for _, v := range values {
-		path := []reference.Segment{{Key: v.Path}}
-		if ref, _, err := reference.Read(below("_", v.Path), 0); err == nil {
-			path = ref.Path
+		at := v.Path
+		if ref, _, err := reference.Read(below("_", at), 0); err == nil {
+			for i, next := range ref.Path {
+				all[inside(ref.Path[:i])] = leaf{means: map[bool]string{false: "{", true: "["}[next.IsIndex]}
+			}
 		}
-		v.Path = ""
-		one := node{value: &v, means: s.meaning(&v)}
-		if !v.Literal.IsZero() {
-			one = nodeOf(v.Literal.value())
-			one.secret = v.Literal.secret
+		if v.Path = ""; v.Literal.IsZero() {
+			all[at] = leaf{&v, s.meaning(&v), ""}
+			continue
 		}
-		root = root.with(path, one)
+		addLeaves(all, at, v.Literal.value())
+		top := all[at]
+		top.secret = v.Literal.secret
+		all[at] = top
 	}
-	return root
+	return all
 }
 
-// with is a node with another one at a path below it.
-func (n node) with(path []reference.Segment, other node) node {
-	if len(path) == 0 {
-		return other
-	}
-	if n.fields == nil {
-		n.fields = map[string]node{}
-	}
-	key := reference.Below("", path[:1])
-	n.fields[key] = n.fields[key].with(path[1:], other)
-	return n
+func inside(path []reference.Segment) string {
+	return strings.TrimPrefix(reference.Below("", path), ".")
 }
 
-func nodeOf(v any) node {
-	value := literals(Literal{Text: Compact(v)})
-	n := node{value: &value[0], means: string(value[0].Literal.Text)}
+// addLeaves adds those of a value, which is no expression.
+func addLeaves(all map[string]leaf, at string, v any) {
+	value := Value{Literal: Literal{Text: Compact(v)}}
+	one := leaf{value: &value, means: string(value.Literal.Text)}
 	switch v := v.(type) {
 	case map[string]any:
-		n.fields = map[string]node{}
+		one.means = "{"
 		for key, field := range v {
-			n = n.with([]reference.Segment{{Key: key}}, nodeOf(field))
+			addLeaves(all, Step(at, key), field)
 		}
 	case []any:
-		n.fields = map[string]node{}
+		one.means = "["
 		for i, item := range v {
-			n = n.with([]reference.Segment{{Key: strconv.Itoa(i), IsIndex: true}}, nodeOf(item))
+			addLeaves(all, at+"["+strconv.Itoa(i)+"]", item)
 		}
 	}
-	return n
-}
-
-// differ finds where two nodes differ.
-func differ(at string, a, b node, found func(at string, old, new *Value)) {
-	areFields := a.fields != nil && b.fields != nil && len(a.fields)+len(b.fields) > 0
-	isOnlyFields := a.fields != nil && a.value == nil || b.fields != nil && b.value == nil
-	switch {
-	case a.means == b.means && !isOnlyFields:
-		if a.secret != b.secret && a.secret != "" && b.secret != "" {
-			found(at, a.value, b.value)
-		}
-	case areFields || isOnlyFields:
-		if !areFields && (a.value != nil || b.value != nil) {
-			found(at, a.value, b.value)
-		}
-		for _, key := range keysOf(a.fields, b.fields) {
-			differ(at+key, a.fields[key], b.fields[key], found)
-		}
-	default:
-		found(at, a.value, b.value)
-	}
+	all[at] = one
 }
 
 // value is the value itself, less its secrets.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
@@ -214,119 +213,6 @@ func (x index) running(file string) (all []int) {
 		if slices.ContainsFunc(call.Runs.Program, holds) || slices.ContainsFunc(call.Runs.Files, matches) {
 			all = append(all, at)
 		}
-	}
-	return all
-}
-
-// Anything is who may have chosen a value if more isn't known.
-const Anything = "†"
-
-// A tracer follows what models choose to the calls that destroy something, or may, or that pass something out: through
-// expressions, and into plans that calls run and out of them. Who chose a value is a list of calls by their names, and
-// of paths that exist when their plan begins.
-type tracer struct {
-	*Facts
-	index
-	known map[any][]string // by call: who chose what it gives; by plan and path: the models that chose what is there
-}
-
-// traceModels notes which models may have chosen the values of calls that destroy or pass something out.
-func (f *Facts) traceModels() {
-	t := &tracer{f, indexOf(f), map[any][]string{}}
-	for _, a := range t.calls {
-		if a.Runs.Plan == "" && a.Runs.Kind != Model && (a.Leaves() || a.group() == destroying) {
-			for k := range a.Values {
-				a.Values[k].Models = t.models(a.plan, t.of(a.plan, a.Values[k].Sources))
-			}
-		}
-	}
-}
-
-// of is who has chosen what is read from some sources.
-func (t *tracer) of(plan string, sources []Source) (all []string) {
-	for i := range sources {
-		for _, w := range sources[i].writers {
-			if all = united(all, t.result(t.calls[t.first[plan]+int(w)])); slices.Contains(all, Anything) {
-				return all
-			}
-		}
-		if sources[i].Start && plan != "" {
-			all = united(all, []string{sources[i].Path})
-		}
-	}
-	return all
-}
-
-// result is who has chosen what a call gives.
-func (t *tracer) result(a actor) (all []string) {
-	if known, is := t.known[a.Call]; is {
-		return known
-	}
-	t.known[a.Call] = nil
-	switch {
-	case a.Runs.Kind == Model:
-		all = []string{join(a.plan, a.Name)}
-	case kinds.Kinds[a.Runs.Kind].Pure:
-		for i := range a.Values {
-			all = united(all, t.of(a.plan, a.Values[i].Sources))
-		}
-	case t.Delegates[a.Runs.Plan] != nil:
-		for _, v := range t.Delegates[a.Runs.Plan].Output {
-			for _, one := range t.of(a.Runs.Plan, v.Sources) {
-				all = united(all, t.passed(a, one))
-			}
-		}
-	}
-	t.known[a.Call] = all
-	return all
-}
-
-// passed is who has chosen what a call passes to the plan that it runs, at a path there, above or below it. Whoever is
-// no path has chosen it there.
-func (t *tracer) passed(a actor, chosen string) (all []string) {
-	if !isPath(chosen) {
-		return []string{chosen}
-	}
-	for i := range a.Values {
-		if overlaps(below("†input", a.Values[i].Path), chosen) {
-			all = united(all, t.of(a.plan, a.Values[i].Sources))
-		}
-	}
-	for i := range a.Context {
-		if overlaps(a.Context[i].Path, chosen) {
-			all = united(all, t.of(a.plan, a.Context[i:i+1]))
-		}
-	}
-	return all
-}
-
-// models are those who have chosen a value of a plan: what it begins with is chosen where the plan is run.
-func (t *tracer) models(plan string, chosen []string) (all []string) {
-	for _, one := range chosen {
-		at := [2]string{plan, one}
-		by, known := t.known[at]
-		if !isPath(one) {
-			by = []string{one}
-		} else if !known {
-			t.known[at] = nil
-			for _, runner := range t.runners[plan] {
-				a := t.calls[runner]
-				by = united(by, t.models(a.plan, t.passed(a, one)))
-			}
-			t.known[at] = by
-		}
-		all = united(all, by)
-	}
-	return all
-}
-
-// isPath reports whether a choice is a path: its models are those of what writes there.
-func isPath(one string) bool { return strings.HasPrefix(one, "†") && one != Anything }
-
-// united are those of both, in the order in which they come; more than can be followed are [Anything].
-func united(all, more []string) []string {
-	if all = merged(slices.Clip(all), more...); len(all) > mostCalls || slices.Contains(all, Anything) {
-		return []string{Anything}
 	}
 	return all
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 func (g *gatherer) tool(t *plan.Tool) Tool {
@@ -26,10 +25,10 @@ func (g *gatherer) tool(t *plan.Tool) Tool {
 		}
 		tool.Parameters = g.literal(parameters)
 	}
-	if t.Output != nil {
-		tool.Output = g.literal(t.Output.Raw())
+	if output := raw(t.Output); output != nil {
+		tool.Output = g.literal(output)
 	}
-	rest := given(map[string]any{
+	rest := declared(map[string]any{
 		"annotations": t.Node.Get("annotations").Value(), "x-simulate": t.Node.Get("x-simulate").Value(),
 		"_activity": t.Activities, "_delegate": t.DelegateNode.Value(), "examples": t.Mocks,
 		"_outputPath": raw(t.OutputPath), "_scopes": raw(t.Scopes), "x-volatile": t.Node.Get("x-volatile").Value(),
@@ -48,9 +47,10 @@ func raw(s *schema.Schema) any {
 	return s.Raw()
 }
 
-// given is what of an object isn't null.
-func given(all map[string]any) map[string]any {
-	maps.DeleteFunc(all, func(_ string, value any) bool { return string(Compact(value)) == "null" })
+// declared is what of an object isn't so by default.
+func declared(all map[string]any) map[string]any {
+	defaults := []string{"null", `""`, "0", "[]", "{}"}
+	maps.DeleteFunc(all, func(_ string, value any) bool { return slices.Contains(defaults, string(Compact(value))) })
 	return all
 }
 
@@ -67,27 +67,33 @@ func (g *gatherer) settings() map[string]Literal {
 	for _, one := range p.Instances {
 		instances[one.ID] = beginning(&one.Values)
 	}
-	defaults := map[string]any{"writes": plan.Last.String(), "terminate": plan.TerminateOutput, "mode": plan.Eager}
-	isDefault := func(key string, value any) bool {
-		return value == defaults[key] ||
-			slices.Contains([]string{"null", `""`, "0", "[]", "{}"}, string(Compact(value)))
+	var messages []any // of a context, that only a model reads
+	if p.Root != nil {
+		for _, m := range cmp.Or(p.Root.Get("context"), p.Root).Items {
+			if kind := m.Get("type").AsText(); kind == "text" || kind == "meta" {
+				messages = append(messages, m.Value())
+			}
+		}
 	}
-	limits := map[string]any{
-		"ticks": p.Limits.Ticks, "calls": p.Limits.Calls, "parallel": p.Limits.Parallel,
-		"tokens": p.Limits.Tokens, "cost": p.Limits.Cost, "time": p.Limits.Time.Seconds(),
-	}
-	maps.DeleteFunc(limits, isDefault)
-	all := map[string]any{
-		"description": p.Description, "version": p.Version, "dataSchemas": schemas, "limits": limits,
-		"advisors": advisors, "messages": messages(p.Root), "instances": instances, "activities": unused(p),
-		"writes": p.Writes.String(), "terminate": p.Terminate, "mode": p.Mode,
-	}
-	maps.DeleteFunc(all, isDefault)
+	all := beginning(&p.Values)
+	maps.Copy(all, declared(map[string]any{
+		"description": p.Description, "version": p.Version, "dataSchemas": schemas, "advisors": advisors,
+		"messages": messages, "instances": instances, "opinions": p.Opinions.Value(),
+		"outputSchema": raw(p.OutputSchema),
+		"limits": declared(map[string]any{
+			"ticks": p.Limits.Ticks, "calls": p.Limits.Calls, "parallel": p.Limits.Parallel,
+			"tokens": p.Limits.Tokens, "cost": p.Limits.Cost, "time": p.Limits.Time.Seconds(),
+		}),
+	}))
 	if p.Advice != (plan.Advice{}) && len(advisors) > 0 {
 		all["advice"] = p.Advice
 	}
-	maps.Copy(all, given(map[string]any{"opinions": p.Opinions.Value(), "outputSchema": raw(p.OutputSchema)}))
-	maps.Copy(all, beginning(&p.Values))
+	for key, choice := range map[string][2]any{"writes": {p.Writes.String(), plan.Last.String()},
+		"terminate": {p.Terminate, plan.TerminateOutput}, "mode": {p.Mode, plan.Eager}} {
+		if choice[0] != choice[1] {
+			all[key] = choice[0]
+		}
+	}
 	literals := make(map[string]Literal, len(all))
 	for key, value := range all {
 		literals[key] = g.literal(value)
@@ -97,44 +103,6 @@ func (g *gatherer) settings() map[string]Literal {
 
 // beginning is what a run, or an instance of it, begins with.
 func beginning(v *plan.Values) map[string]any {
-	all := map[string]any{"input": v.Input, "state": v.State, "inputSchema": raw(v.InputSchema),
-		"stateSchema": raw(v.StateSchema)}
-	if len(v.Data) > 0 {
-		all["data"] = v.Data
-	}
-	if len(v.Errors) > 0 {
-		all["errors"] = v.Errors
-	}
-	return given(all)
-}
-
-// messages are those of a context that only a model reads.
-func messages(root *source.Node) (texts []any) {
-	if root == nil {
-		return nil
-	}
-	for _, m := range cmp.Or(root.Get("context"), root).Items {
-		if kind := m.Get("type").AsText(); kind == "text" || kind == "meta" {
-			texts = append(texts, m.Value())
-		}
-	}
-	return texts
-}
-
-// unused are definitions of the document that no tool and no call names: another plan of the same tools
-// may.
-func unused(p *plan.Plan) map[string]any {
-	used, activities := map[string]bool{}, map[string]any{}
-	for _, t := range p.Tools {
-		used[t.Activity] = true
-	}
-	for _, c := range p.Calls {
-		used[c.Activity] = true
-	}
-	for name, a := range p.Activities {
-		if a.Node != nil && a.Origin == plan.Document && !used[name] {
-			activities[name] = a.Node.Value()
-		}
-	}
-	return activities
+	return declared(map[string]any{"input": v.Input, "state": v.State, "inputSchema": raw(v.InputSchema),
+		"stateSchema": raw(v.StateSchema), "data": v.Data, "errors": v.Errors})
 }

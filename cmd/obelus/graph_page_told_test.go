@@ -73,7 +73,7 @@ activities:
   return [first.startsWith('drain') && first.includes('a person is asked; a no, like a failure, may set off uncordon, seats'), model && model.includes('†input, †state'), path, edges, on.includes('drain'), /Only then[^.]*drain/.test(words), now.play.moments[now.moment].failed, within, chosen, items, readers, cut, chooses];
 })()`})
 	want := []any{true, true, []any{"look#1", "each", "end"}, []any{"look#1>each", "each>end"}, false, false, true,
-		`for each of †input.seats, for seats; if drain fails, or writes †state.drainFailed, for seats; if †state.verdict.bad for cordon, for seats; if †input.n != ""`, "pod chosen by look#1, a model", "2✓", []any{"each"}, []any{}, []any{"bad chosen by look#1, a model", []any{"seats/away", "look#1"}}}
+		`for each of †input.seats, for seats; if drain fails, or writes †state.drainFailed, for seats; if †input.n != ""`, "pod chosen by look#1, a model", "2✓", []any{"each"}, []any{}, []any{"bad chosen by models", []any{"seats/away", "seats"}}}
 	got, _ := s.Value.([]any)
 	if len(got) == len(want) { // two edges lead from each to end
 		if edges, ok := got[3].([]any); ok && len(edges) > 2 {
