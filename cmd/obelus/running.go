@@ -97,7 +97,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	}
 	ctx, stop, released := interruptible(ctx)
 	defer released()
-	c.out.WhenClosed(stop)
+	c.out.WhenClosed = stop
 
 	show := c.observer(ctx, s, o.Format)
 	if o.Web {

@@ -177,6 +177,7 @@ type Set struct {
 	mu      sync.Mutex
 	end     context.CancelFunc
 	running sync.WaitGroup
+	tries   map[*context.CancelCauseFunc]bool // that are running
 }
 
 var errClosed = errors.New("the activities are closed")
@@ -192,8 +193,9 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, common: &common{
-		options: o, env: readEnvironment(o.Environ), hide: &redact.Set{}, transport: web.NewTransport(o.Hosts)}}
+	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{},
+		tries: map[*context.CancelCauseFunc]bool{}, common: &common{
+			options: o, env: readEnvironment(o.Environ), hide: &redact.Set{}, transport: web.NewTransport(o.Hosts)}}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.hide.Environment(o.Environ)
 	for name, run := range funcs {
@@ -272,11 +274,13 @@ func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Resu
 		return refuse(s.fault(CodeCancelled, "%v", errClosed))
 	}
 	s.running.Add(1)
-	s.mu.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(s.over, func() { cancel(errClosed) })
+	s.tries[&cancel] = true
+	s.mu.Unlock()
 	a.start(ctx, r, func(result Result, err error) {
-		stop()
+		s.mu.Lock()
+		delete(s.tries, &cancel)
+		s.mu.Unlock()
 		cancel(nil)
 		s.running.Done()
 		ended(result, err)
@@ -289,6 +293,9 @@ func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Resu
 func (s *Set) Close() error {
 	s.mu.Lock()
 	s.end()
+	for cancel := range s.tries {
+		(*cancel)(errClosed)
+	}
 	s.mu.Unlock()
 	var all sync.WaitGroup
 	for _, end := range s.closers {

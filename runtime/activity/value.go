@@ -193,6 +193,9 @@ func (d *decoder) object() (any, error) {
 
 // plain turns what a Go function returned into a JSON value that shares nothing with it, through its JSON encoding.
 func (c *common) plain(v any) (any, error) {
+	if n, ok := v.(float64); ok && math.Abs(n) < 1<<53 { // of larger integers the digits count
+		return v, nil
+	}
 	text, err := encode(v)
 	switch {
 	case err != nil:

@@ -147,6 +147,9 @@ func rewrite(f File, from, to int64) error {
 	return f.Sync()
 }
 
+// ErrWrite is wrapped by what Sync fails with: the journal can be resumed up to its last record on disk.
+var ErrWrite = errors.New("the journal can't be written")
+
 // Append adds a record. Its body is a JSON object in one line, as json.Marshal
 // writes it; one that has that look but isn't JSON makes a journal that [Open] refuses. Append
 // keeps nothing of the slice. The record is on disk after the next Sync.
@@ -180,7 +183,7 @@ func (w *Writer) Sync() error {
 		err = w.file.Sync()
 	}
 	if err != nil {
-		w.broken, w.pending = fmt.Errorf("the journal can't be written: %w", err), nil
+		w.broken, w.pending = fmt.Errorf("%w: %w", ErrWrite, err), nil
 		return w.broken // later appends and syncs fail in the same way
 	}
 	w.end += int64(len(w.pending))

@@ -118,6 +118,7 @@ type world struct {
 	ctx     context.Context // without an end: the machine says when something is to be given up
 	started time.Time
 	batch   []runtime.Event    // that have happened and weren't given to the machine yet
+	room    []runtime.Event    // for them
 	events  chan runtime.Event // that happen
 	gone    chan struct{}      // closed when nobody hears of them any more
 	// what is at work: tries of calls, questions or, with [runtime.Run] as the call, an answer of the planner
@@ -143,6 +144,7 @@ func drive(ctx context.Context, m *runtime.Machine, first runtime.Event, o Optio
 		ctx:     context.WithoutCancel(ctx), // else its end would race with the event that describes it
 		started: time.Now().Add(-first.At),
 		batch:   []runtime.Event{first},
+		room:    make([]runtime.Event, 0, batch),
 		events:  make(chan runtime.Event, 64),
 		gone:    make(chan struct{}),
 		tries:   map[runtime.Try]context.CancelFunc{},
@@ -163,14 +165,14 @@ func drive(ctx context.Context, m *runtime.Machine, first runtime.Event, o Optio
 func (w *world) Next() (runtime.Event, error) {
 	for {
 		for len(w.batch) > 0 {
-			e := w.batch[0]
+			e := &w.batch[0]
 			switch w.batch = w.batch[1:]; {
-			case e.Kind == runtime.Fired && !w.ranOut(e):
+			case e.Kind == runtime.Fired && !w.ranOut(*e):
 			case e.Kind == runtime.Decided && e.Decision == nil: // nobody answers
-				w.back(&e)
+				w.back(e)
 			default:
-				err := w.record(&e)
-				return e, err
+				err := w.record(e)
+				return *e, err
 			}
 		}
 		if err := w.follow(); err != nil {
@@ -195,7 +197,7 @@ func (w *world) await() error {
 	}
 	select {
 	case e := <-w.events:
-		w.batch = append(w.batch, e)
+		w.batch = append(w.room[:0], e)
 		w.gather()
 	case <-w.interrupt:
 		w.interrupt = nil
@@ -225,7 +227,7 @@ func (w *world) record(e *runtime.Event) error {
 	if w.options.Journal == nil {
 		return nil
 	}
-	return unwritable(w.options.Journal.Append(e))
+	return w.options.Journal.Append(e)
 }
 
 // Do holds commands back until the events that they follow from are on disk. The end of a run waits for that; what
@@ -254,28 +256,12 @@ func (w *world) follow() error {
 	}
 	if w.options.Journal != nil {
 		if err := w.options.Journal.Sync(); err != nil {
-			return unwritable(err)
+			return err
 		}
 	}
 	w.carryOut(w.held)
 	clear(w.held)
 	w.held = w.held[:0]
-	return nil
-}
-
-// ErrJournal is what a run's error wraps that ended because its journal can't be
-// written: what is in it is whole, and the run can be resumed from there.
-var ErrJournal = errors.New("the journal can't be written")
-
-type unwritten struct{ error }
-
-func (unwritten) Is(target error) bool { return target == ErrJournal }
-func (u unwritten) Unwrap() error      { return u.error }
-
-func unwritable(err error) error {
-	if err != nil {
-		return unwritten{err}
-	}
 	return nil
 }
 
@@ -373,9 +359,9 @@ func (w *world) begin(c runtime.Command) context.Context {
 func (w *world) start(c runtime.Command) {
 	e := c.Event(runtime.Ended)
 	request := activity.RequestOf(c, w.budget)
-	if c.Request != nil {
+	if asked := c.Request; asked != nil {
 		own := w.begin(c)
-		go func() { w.send(w.produce(own, c.Request, request, e)) }()
+		go func() { w.send(w.produce(own, asked, request, e)) }()
 		return
 	}
 	name := c.Of.Activity

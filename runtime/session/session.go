@@ -433,7 +433,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	source.close(outcome)
 	if err != nil {
 		s.trace.Break(err)
-		if errors.Is(err, local.ErrJournal) {
+		if errors.Is(err, journal.ErrWrite) {
 			return nil, s.keeper.full(err)
 		}
 		return nil, unrunnable(err)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -37,9 +36,8 @@ var (
 func CanAsk(stdin, stderr any) bool {
 	in, readable := Of(stdin)
 	_, writable := Of(stderr)
-	ci := strings.ToLower(os.Getenv("CI"))
 	return readable && writable && canAwaitInput && inForeground(in) &&
-		slices.Contains([]string{"", "0", "false", "no"}, ci)
+		slices.Contains([]string{"", "0", "false"}, os.Getenv("CI"))
 }
 
 // A Dialogue asks a person on a terminal about calls. It is safe for concurrent use: one question
@@ -295,8 +293,7 @@ func (d *Dialogue) line(ctx context.Context, prompt string) (string, error) {
 		line = append(line, buffer[:n]...)
 		if text, ended := strings.CutSuffix(string(line), "\n"); ended {
 			if len(text) >= lineBytes {
-				longest := fmt.Sprintf("a line has at most %d bytes", lineBytes-1)
-				d.say(d.style.Red("!"), longest+"; obelus decide reads longer values from a file")
+				d.say(d.style.Red("!"), "a line has at most 4094 bytes; obelus decide reads longer values from a file")
 				return "", errNoAnswer
 			}
 			return strings.TrimSpace(strings.ToValidUTF8(text, "")), nil

@@ -20,7 +20,7 @@ type Screen struct {
 	to         io.Writer
 	isTerminal bool
 	isSeen     bool   // by a person, on a terminal
-	whenClosed func() // is called once nobody reads; nil for nobody
+	WhenClosed func() // is called once nobody reads; nil for nobody
 
 	mu      sync.Mutex
 	isHeld  bool
@@ -57,9 +57,6 @@ func (s *Screen) Err() error {
 	return s.err
 }
 
-// WhenClosed sets a function that is called once when nobody reads.
-func (s *Screen) WhenClosed(f func()) { s.whenClosed = f }
-
 // Write writes a text, or keeps it until the screen is released.
 func (s *Screen) Write(text []byte) (int, error) {
 	s.mu.Lock()
@@ -79,9 +76,9 @@ func (s *Screen) write(text []byte) (int, error) {
 	}
 	n, err := s.to.Write(text)
 	// EIO is the error of a closed terminal
-	if (errors.Is(err, syscall.EPIPE) || s.isSeen && errors.Is(err, syscall.EIO)) && s.whenClosed != nil {
+	if (errors.Is(err, syscall.EPIPE) || s.isSeen && errors.Is(err, syscall.EIO)) && s.WhenClosed != nil {
 		s.closed = true
-		s.whenClosed()
+		s.WhenClosed()
 		return len(text), nil
 	}
 	s.err = err
