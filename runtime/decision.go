@@ -66,7 +66,7 @@ func takeDecision(f *frame, e Event) {
 			return
 		}
 		noteChanges(f, i, d.Params)
-		state.params, more.kept = d.Params, nil
+		state.params, more.last = d.Params, nil
 	case Replace:
 		problem := replaceCall(f, i, d)
 		if problem == "" {
@@ -185,7 +185,7 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 	r.sources, r.scopes = review.Provenance(solved, by,
 		func(read *plan.Read) []string { return writersOf(f.reader(), read) })
 	more := f.calls[i].details()
-	more.replacement, more.override, more.kept = r, nil, nil
+	more.replacement, more.override, more.last = r, nil, nil
 	if more.permitState = (permitState{}); f.machine.permit != nil {
 		more.permitState.replaced = facts.OfCalls(solved)(by)
 	}

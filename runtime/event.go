@@ -6,8 +6,6 @@
 package runtime
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -84,45 +82,28 @@ const (
 )
 
 // EventKind says what happened.
-type EventKind uint8
+type EventKind string
 
 const (
 	// RunBegan starts the run. It is the first event, and comes once.
-	RunBegan EventKind = iota
+	RunBegan EventKind = "begun"
 	// Ended says that a try of a call's activity came to its end.
-	Ended
+	Ended EventKind = "ended"
 	// Fired says that a timer set for a call has run out.
-	Fired
+	Fired EventKind = "fired"
 	// Stopped asks the run to stop: nothing new starts, and what runs is cancelled. A stopped run can be resumed.
-	Stopped
+	Stopped EventKind = "stopped"
 	// Streamed brings the next piece of the planner's answer.
-	Streamed
+	Streamed EventKind = "streamed"
 	// Closed says that the planner's answer has ended.
-	Closed
+	Closed EventKind = "closed"
 	// Decided brings a person's answer.
-	Decided
+	Decided EventKind = "decided"
 	// Resumed continues with a run that was stopped or killed.
-	Resumed
+	Resumed EventKind = "resumed"
 	// Joined brings further instances, in answer to [Join].
-	Joined
+	Joined EventKind = "joined"
 )
-
-var eventKinds = []string{"begun", "ended", "fired", "stopped", "streamed", "closed", "decided", "resumed", "joined"}
-
-func (k EventKind) String() string { return eventKinds[k] }
-
-// MarshalText writes a kind as a journal does.
-func (k EventKind) MarshalText() ([]byte, error) { return []byte(eventKinds[k]), nil }
-
-// UnmarshalText reads a kind as a journal writes it.
-func (k *EventKind) UnmarshalText(text []byte) error {
-	at := slices.Index(eventKinds, string(text))
-	if at < 0 {
-		return fmt.Errorf("there is no event %q", text)
-	}
-	*k = EventKind(at)
-	return nil
-}
 
 // A Command is something that the machine wants done, or lets be known. Its subject and content depend on its kind.
 type Command struct {

@@ -91,14 +91,12 @@ type callDetails struct {
 	replacement *replacement   // what a person put in its place
 	settlement  *Settlement    // kept in ticks, for the next request
 	ran         map[string]any // its parameters, kept in ticks once it has settled
-	kept        *frame         // what has become of that of the last try, where it may be continued
+	last        *frame         // what carried out its last try, where it may be continued, or requests report of it
 	again       bool           // it had failed for good, and runs again
 	// it isn't to be tried again, as a person rejected what is within it, or nobody knows what it did
 	refused     bool
 	child       *frame         // its delegate, or its items, at work
 	items       *resolve.Items // of a call with "_each", until it settles
-	results     *results       // of its items, once they have settled
-	doneCalls   []doneCall     // what was done in its stead, for the next request
 	overdue     bool           // its try ran out of time, and hasn't ended yet
 	permitState permitState    // what a permit has to do with it
 	arrival     *arrival       // its result, while it is Writing
@@ -322,7 +320,7 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 	call := f.call(i)
 	switch more := f.calls[i].more; {
 	case f.givenUp:
-		settleCancelled(f, i)
+		settleCancelled(f, i, wasGivenUp)
 		return
 	case more != nil && more.overdue:
 		more.overdue = false
@@ -374,7 +372,8 @@ func (f *frame) fired(e Event) {
 // what its program still does, and what comes after it, are never at work together.
 func (f *frame) giveUp(i int32) {
 	if child := f.child(i); child != nil {
-		cancelDelegate(child)
+		child.givenUp = true
+		cancelCalls(child, true, wasGivenUp)
 		return
 	}
 	f.emit(i, Cancel)

@@ -40,8 +40,8 @@ func keepHistory(f *frame) {
 		case s.Status == Done && !s.before && len(call.Output) == 0:
 			did, _ := keepItems(f, i, recordedCall(f, i, numbers[i]).With("_output", s.Output))
 			ran(did)
-		case s.Status == Failed && more.results != nil:
-			if did, some := keepItems(f, i, recordedCall(f, i, 0).With("_output", more.results.values)); some {
+		case s.Status == Failed && more.last != nil && more.last.items != nil:
+			if did, some := keepItems(f, i, recordedCall(f, i, 0).With("_output", more.last.items.values)); some {
 				ran(did)
 			}
 		}
@@ -51,14 +51,15 @@ func keepHistory(f *frame) {
 // keepItems notes which items of a call are done, so that they aren't run again when a carried plan lists them with
 // others. It gives the call as a record holds it, with their places, and reports whether there are any.
 func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
-	if f.Memory == nil {
+	d := f.calls[i].more.last
+	if f.Memory == nil || d == nil || d.items == nil {
 		return call, false
 	}
 	var places []any
-	for _, one := range f.calls[i].more.doneCalls {
-		if one.item >= 0 && one.isDone() {
-			f.Memory.AddItem(f.Memory.Key(i), one.Params, one.Result)
-			places = append(places, float64(one.item))
+	for at := range d.calls {
+		if s := d.calls[at].more.settlement; s.Status == Done && !s.before {
+			f.Memory.AddItem(f.Memory.Key(i), d.items.Of[at].Params, s.Output)
+			places = append(places, float64(at))
 		}
 	}
 	if places == nil {
@@ -140,3 +141,85 @@ func isGivenAnew(f *frame, id pathtree.ID) bool {
 	_, given := f.machine.options.State[path[1].Key]
 	return given
 }
+
+func standingOf(call *plan.Call, instance string, s *Settlement) request.Standing {
+	one := request.Standing{Call: call.Node, Name: call.Name, Instance: instance, Status: s.Status.String(),
+		Reason: s.Reason, Decision: s.Decision.Report()}
+	if s.Failure != nil {
+		one.Reason = s.Failure.Code + ": " + s.Failure.Message
+	}
+	return one
+}
+
+// carry makes the solution's calls the next request's plan message, and notes what that and the state don't show them.
+func (l *loop) carry() {
+	if l.plan.CallsNode == nil {
+		return // of a solution that couldn't be read, the plan before it stands
+	}
+	l.recorded = nil
+	l.carried = make([]request.Standing, len(l.plan.Calls))
+	for i, call := range l.plan.Calls {
+		l.carried[i] = request.Standing{Call: call.Node, Name: call.Name}
+	}
+	for _, f := range l.roots() {
+		for i, call := range f.Plan.Calls {
+			s := f.calls[i].details().settlement
+			if s.absent { // of several values that it lacks, timing decided which was seen first
+				if _, v := f.Evaluate(call); v.Skip != "" {
+					s.Reason = v.Skip
+				}
+			}
+			one := standingOf(call, f.site.Instance, s)
+			carried := &l.carried[call.Place]
+			carried.Each = append(carried.Each, one)
+			l.tellBelow(f, int32(i), s.Status == Failed)
+			if settled, ok := reportApart(f, int32(i), one, s); ok {
+				l.past.Add(settled)
+			}
+		}
+	}
+	for i := range l.carried {
+		l.carried[i].Fold()
+	}
+}
+
+// reportApart is what the next requests report about a call besides what it wrote and what the carried plan says of it:
+// one that did something and wrote nothing, so that it isn't done again for want of knowing; and, where no plan is
+// carried, one about which a person decided otherwise than to let it run.
+func reportApart(f *frame, i int32, one request.Standing, s *Settlement) (request.Settled, bool) {
+	call := f.Plan.Calls[i]
+	acted := s.Status == Done && !s.before && len(call.Output) == 0
+	if !acted && (f.machine.loop.carries || !isDeviation(s.Decision)) {
+		return request.Settled{}, false
+	}
+	settled := request.Settled{Standing: one, Tool: f.call(i).ToolName, Tick: f.machine.tick, Result: s.Output}
+	if acted && f.replacement(i) == nil { // that one is in the decision
+		settled.Params = f.resolvedParams(i)
+	}
+	return settled, true
+}
+
+// tellBelow reports of what was done for a call what neither the state nor the plan shows: what people decided about its
+// items otherwise than to let them run, and, where the call has failed, what is done all the same.
+func (l *loop) tellBelow(f *frame, i int32, hasFailed bool) {
+	d := f.calls[i].more.last
+	if d == nil {
+		return
+	}
+	for at := range d.calls {
+		more := d.calls[at].more
+		s, params := more.settlement, more.ran
+		if d.items != nil {
+			params = d.items.Of[at].Params
+		}
+		if hasFailed && s.Status != Done {
+			l.tellBelow(d, int32(at), hasFailed)
+		}
+		if hasFailed && s.Status == Done && !s.before || d.items != nil && isDeviation(s.Decision) {
+			l.past.Add(request.Settled{Tool: d.call(int32(at)).ToolName, Tick: l.tick, Params: params, Result: s.Output,
+				Standing: standingOf(d.Plan.Calls[at], d.site.Instance, s)})
+		}
+	}
+}
+
+func isDeviation(d *Decision) bool { return d != nil && d.Verdict != Approve }

@@ -191,6 +191,7 @@ func leaveRun(f *frame, status RunStatus, output any) {
 	if f.left = true; f.machine.keepsFailed && len(failedCalls(f)) > 0 {
 		return
 	}
+	f.machine.errors = append(f.machine.errors, f.errors...)
 	f.machine.frames[f.number] = nil
 	if own := f.Plan; own.Full() != own && len(own.Instances) == 1 && own.Instances[0].ID == f.site.Instance {
 		delete(f.machine.programs, own) // it was nobody else's

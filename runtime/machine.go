@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -107,7 +108,7 @@ type allowances struct {
 type tally struct {
 	started int // calls whose activity or delegate has been started, over all ticks
 	usage   Usage
-	errors  []runError
+	errors  []runError // of ticks, and of instances that have ended
 	counts  Counts
 	spent   budget // what doesn't count against the limits, since the run was resumed after reaching them
 }
@@ -231,7 +232,9 @@ func (m *Machine) Step(e Event) []Command {
 // brought, or a number that nothing has. Other events that answer nothing are ignored.
 func (m *Machine) Check(e *Event) error {
 	f := m.frame(*e)
-	switch {
+	switch kinds := []EventKind{RunBegan, Ended, Fired, Stopped, Streamed, Closed, Decided, Resumed, Joined}; {
+	case !slices.Contains(kinds, e.Kind):
+		return fmt.Errorf("there is no event %q", e.Kind)
 	case e.Usage != nil && (min(e.Usage.InputTokens, e.Usage.OutputTokens) < 0 || !(e.Usage.Cost >= 0)):
 		return errors.New("what an answer cost is below nothing")
 	case m.opened && e.Kind == RunBegan:
@@ -377,10 +380,8 @@ func (m *Machine) startQueued() {
 			m.drain(Reason(v.Reason))
 		case call.Latent() && call.Produced != nil:
 			f.produced(i)
-		case call.Each != nil:
-			expandItems(f, i)
-		case call.Delegate != "":
-			startDelegate(f, i)
+		case call.Each != nil || call.Delegate != "":
+			startBelow(f, i)
 		default:
 			f.start(i)
 		}

@@ -78,14 +78,6 @@ func askOutside(f *frame, i int32, differences []permit.Difference) {
 	f.put(i, "")
 }
 
-// listedCall is the call of the plan that runs in a place: of an item the one that runs it.
-func listedCall(f *frame, i int32) *plan.Call {
-	if f.items != nil {
-		return f.parent.Plan.Calls[f.under]
-	}
-	return f.Plan.Calls[i]
-}
-
 // factsOfCall are those of what runs in a place of the plan.
 func factsOfCall(f *frame, i int32) *facts.Call {
 	one, more := *f.machine.program(f.reader().Plan).Facts(listedCall(f, i)), f.calls[i].more

@@ -70,7 +70,7 @@ func concludeFrame(f *frame) any {
 func outcomeOf(m *Machine, output any) *Outcome {
 	outcome := m.outcome(RunDone, "")
 	outcome.Output = output
-	failed := sortedErrors(slices.DeleteFunc(slices.Clone(m.errors), func(e runError) bool {
+	failed := sortedErrors(slices.DeleteFunc(m.allErrors(), func(e runError) bool {
 		return m.options.Planned && e.tick < m.tick && e.place != atFirst
 	}))
 	if len(failed) > 0 {
@@ -102,7 +102,7 @@ func (m *Machine) Stands() *Outcome {
 }
 
 func (m *Machine) outcome(status RunStatus, reason Reason) *Outcome {
-	o := &Outcome{Status: status, Reason: reason, Why: m.why, Errors: sortedErrors(m.errors),
+	o := &Outcome{Status: status, Reason: reason, Why: m.why, Errors: sortedErrors(m.allErrors()),
 		Counts: m.counts, Usage: m.usage}
 	if m.options.Planned {
 		o.Ticks = m.tick

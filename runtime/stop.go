@@ -220,11 +220,18 @@ const (
 // is its own: the call that it carries out has to handle it.
 func (f *frame) recordError(e CallError, place int32, failure *Failure) {
 	e.Instance, e.Message = f.site.Instance, f.redact(e.Message)
-	one := runError{e, f.machine.tick, place, f.order, failure}
-	f.errors = append(f.errors, one)
-	if f.parent == nil {
-		f.machine.errors = append(f.machine.errors, one)
+	f.errors = append(f.errors, runError{e, f.machine.tick, place, f.order, failure})
+}
+
+// allErrors are those of the run itself.
+func (m *Machine) allErrors() []runError {
+	all := slices.Clone(m.errors)
+	for _, f := range m.frames {
+		if f != nil && f.parent == nil {
+			all = append(all, f.errors...)
+		}
 	}
+	return all
 }
 
 func sortedErrors(errors []runError) []CallError {

@@ -41,10 +41,6 @@ func fill(r *rand.Rand, v reflect.Value) {
 	if r.IntN(3) == 0 {
 		return // what is empty is mostly left out
 	}
-	if _, ok := v.Interface().(runtime.EventKind); ok {
-		v.SetUint(r.Uint64N(uint64(runtime.Joined) + 1))
-		return
-	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {

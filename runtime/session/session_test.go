@@ -193,7 +193,7 @@ func TestResumeEarlier(t *testing.T) {
 		case record.End != nil:
 			kinds = append(kinds, "end:"+string(record.End.Status))
 		default:
-			kinds = append(kinds, record.Event.Kind.String())
+			kinds = append(kinds, string(record.Event.Kind))
 		}
 	}
 	if got := strings.Join(kinds, " "); got != "begun ended ended end:stopped resumed ended ended end:done" {

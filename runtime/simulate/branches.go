@@ -130,9 +130,8 @@ type Explorer struct {
 	plan       *plan.Plan
 	o          Options
 	input      *ending
-	forks      map[string]*fork // by the path of the call
+	forks      map[string]*fork // by the path of the call, and "?" before that of a question
 	turned     map[*plan.Plan][]analyzer.Turn
-	known      map[string]int // choices by key
 
 	plays, steps int // that are left
 	making       int // steps that are left for results
@@ -144,7 +143,7 @@ type Explorer struct {
 
 // Begin is an exploration in which nothing was played yet.
 func Begin(r *analyzer.Simulation, o Options) *Explorer {
-	x := &Explorer{simulation: r, plan: r.Plan(), o: o, known: map[string]int{},
+	x := &Explorer{simulation: r, plan: r.Plan(), o: o,
 		forks: map[string]*fork{}, turned: map[*plan.Plan][]analyzer.Turn{}}
 	if x.making = o.Steps / 8; o.Steps == 0 {
 		x.making = math.MaxInt

@@ -3,19 +3,28 @@ package simulate
 import (
 	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/bind"
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
+
+// A choice is something that may come otherwise: how a call ends, what a part of its result is, or how a person answers.
+// It is the same for all tries, items and instances.
+type choice struct {
+	number  int                     // among those that were met, from 1; 0 for one that wasn't
+	options []analyzer.BranchChoice // the first is the usual one
+}
+
+// A pick is a choice that was met, and the option that was taken.
+type pick = [2]int
 
 // A course is one way through a plan: which of its options was taken of every choice that
 // it came by. What it isn't told it takes the first of.
@@ -28,31 +37,27 @@ type course struct {
 	scenario *Scenario
 }
 
-// A pick is a choice, and the option that was taken.
-type pick = [2]int
-
-// choose takes one of the options of a choice, the same for all tries, items and instances.
-func (c *course) choose(key string, options []analyzer.BranchChoice) int {
-	if len(options) < 2 {
+func (c *course) choose(of *choice) int {
+	if len(of.options) < 2 {
 		return 0
 	}
-	at, known := c.known[key]
-	if !known {
-		at = len(c.Choices)
-		c.known[key] = at
-		c.Choices = append(c.Choices, options)
+	if of.number == 0 {
+		c.Choices = append(c.Choices, of.options)
+		of.number = len(c.Choices)
 	}
-	if option, ok := c.taken[at]; ok {
-		return option
+	at := of.number - 1
+	option, isTaken := c.taken[at]
+	if !isTaken {
+		option = c.forced[at]
+		c.picks, c.taken[at] = append(c.picks, pick{at, option}), option
 	}
-	option := c.forced[at]
-	c.picks, c.taken[at] = append(c.picks, pick{at, option}), option
 	return option
 }
 
+// A fork is how a call may end.
 type fork struct {
+	choice
 	endings []ending
-	options []analyzer.BranchChoice
 }
 
 // An ending is one way in which the activity of a call ends.
@@ -63,18 +68,15 @@ type ending struct {
 	value    any
 	parts    []*part // of it that vary, the deepest first
 
-	under   string         // the calls above the first call that ended so
-	prefix  string         // of the keys of its parts
+	under   string         // the calls above
 	schema  *schema.Schema // nil for anything
 	accepts func(any) bool
 	made    []string // of what a run is given: the keys that were made up
 }
 
 func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *runtime.Event) {
-	call := compiler.RepeatedCall(command.Of)
-	f := c.fork(w, command, call)
-	path := runtime.Path(command.Under, call.Name)
-	how := &f.endings[c.choose(path, named(f.options, command.Under))]
+	f := c.fork(w, command)
+	how := &f.endings[c.choose(&f.choice)]
 	c.void = c.void || how.fails == unmakeable && c.making <= 0
 	switch {
 	case how.fails != "":
@@ -82,7 +84,6 @@ func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *r
 	case how.computed:
 		w.perform(command, chance, e)
 	default:
-		how.under = command.Under
 		e.Value = c.comesTo(how)
 		if e.Route = how.route; command.Of.ItemOf != nil {
 			e.Route = -1
@@ -91,16 +92,17 @@ func (c *course) ends(w *world, command runtime.Command, chance *rand.Rand, e *r
 	}
 }
 
-// named tells options of a delegate's call, or of a value there, with the calls above it.
-func named(options []analyzer.BranchChoice, under string) []analyzer.BranchChoice {
-	if under == "" {
-		return options
+// approves reports whether a person lets a call run.
+func (c *course) approves(command runtime.Command) bool {
+	path := runtime.Path(command.Under, compiler.RepeatedCall(command.Of).Name)
+	f := c.forks["?"+path]
+	if f == nil {
+		yes, no := true, false
+		f = &fork{choice: choice{options: []analyzer.BranchChoice{{Call: path, Approved: &yes},
+			{Call: path, Approved: &no}}}}
+		c.forks["?"+path] = f
 	}
-	options = slices.Clone(options)
-	for i := range options {
-		options[i].Call = strings.TrimSuffix(runtime.Path(under, options[i].Call), "/")
-	}
-	return options
+	return c.choose(&f.choice) == 0
 }
 
 // comesTo is an ending's value with what was chosen for its parts; of what is in one that is
@@ -114,8 +116,7 @@ func (c *course) comesTo(how *ending) any {
 		}) {
 			continue
 		}
-		key := runtime.Path(how.under, how.prefix+p.call+p.name())
-		if option := c.choose(key, named(p.options, how.under)); option > 0 {
+		if option := c.choose(&p.choice); option > 0 {
 			value = pathtree.With(value, p.steps, p.values[option])
 			changed = append(changed, p)
 		}
@@ -125,9 +126,9 @@ func (c *course) comesTo(how *ending) any {
 }
 
 // fork works out how a call may end: an alternative each, with the values on which conditions hang, and failing.
-func (x *Explorer) fork(w *world, command runtime.Command, call *plan.Call) *fork {
-	mustFail := w.options.mustFail(command.Of, command.Under)
-	if mustFail && command.Of.ItemOf != nil {
+func (x *Explorer) fork(w *world, command runtime.Command) *fork {
+	call, mustFail := compiler.RepeatedCall(command.Of), w.options.mustFail(command.Of, command.Under)
+	if mustFail {
 		call = command.Of // not every item need be told to
 	}
 	key := runtime.Path(command.Under, call.Name)
@@ -137,51 +138,48 @@ func (x *Explorer) fork(w *world, command runtime.Command, call *plan.Call) *for
 	p, f := w.planOf(command), &fork{}
 	x.forks[key] = f
 	add := func(e ending, as analyzer.BranchChoice) {
-		as.Call = call.Name
+		as.Call = key
 		f.endings, f.options = append(f.endings, e), append(f.options, as)
 	}
-	tool := call.Single()
-	expr := evaluated(p, call) != nil
-	how := w.profile(tool)
-	mayFail := mustFail || how.failure > 0 || !how.rated && (!expr || call.FailureRoute() >= 0)
-	last := len(call.Output)
+	if mustFail {
+		add(ending{fails: asRequested}, analyzer.BranchChoice{Fails: true})
+		return f
+	}
+	expr, how, last := evaluated(p, call) != nil, w.profile(call.Single()), len(call.Output)
+	mayFail := how.failure > 0 || !how.rated && (!expr || call.FailureRoute() >= 0)
 	if mayFail && call.FailureRoute() >= 0 &&
 		(!rules.MayChoose(p, call) || rules.NamesFailures(p, call.Output[last-1]...)) {
 		last-- // results don't go there
 	}
-	offered := compiler.Offered(p, call)
-	switch {
-	case mustFail:
-	case expr:
+	if expr {
 		add(ending{computed: true, route: -1}, analyzer.BranchChoice{})
-	default:
-		for route := min(0, last-1); route < last; route++ {
-			if e, ok := x.made(w, p, call, route); ok && len(call.Output) < 2 {
-				add(e, analyzer.BranchChoice{})
-			} else if ok {
-				add(e, analyzer.BranchChoice{Takes: offered[route]})
+	}
+	for route := min(0, last-1); route < last && !expr; route++ {
+		if e, ok := x.made(w, p, call, route, command.Under); ok {
+			as := analyzer.BranchChoice{}
+			if len(call.Output) > 1 {
+				as.Takes = compiler.Offered(p, call)[route]
 			}
+			add(e, as)
 		}
 	}
-	unmade := "it fails in this simulation"
-	if mustFail {
-		unmade = asRequested
-	} else if len(f.endings) == 0 {
-		unmade = unmakeable
-	}
-	if mayFail || len(f.endings) == 0 {
-		add(ending{fails: unmade}, analyzer.BranchChoice{Fails: true})
+	switch {
+	case len(f.endings) == 0:
+		add(ending{fails: unmakeable}, analyzer.BranchChoice{Fails: true})
+	case mayFail:
+		add(ending{fails: "it fails in this simulation"}, analyzer.BranchChoice{Fails: true})
 	}
 	return f
 }
 
 // made makes up a result of a call that takes an alternative, by the tool's own examples if one fits.
-func (x *Explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (e ending, ok bool) {
+func (x *Explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int,
+	under string) (e ending, ok bool) {
 	if x.making -= stepsOfCall; x.making <= 0 {
 		x.Cut = true // it isn't known how the call may end
 		return e, false
 	}
-	e.route = route
+	e.route, e.under = route, under
 	if len(call.Output) < 2 || call.Each != nil {
 		e.route = -1
 	}
@@ -207,7 +205,6 @@ func (x *Explorer) made(w *world, plan *plan.Plan, call *plan.Call, route int) (
 	} else if !ok {
 		e.value, ok = w.unsaid(plan, call, chance), true
 	}
-	e.prefix = call.Name + "\x00" + strconv.Itoa(route)
 	if ok && route >= 0 {
 		x.places(plan, call, route, &e)
 	}
@@ -238,11 +235,7 @@ func schemas(p *plan.Plan, call *plan.Call, route int) (known []*schema.Schema) 
 // places finds the parts of a call's result that conditions are about. Of a call that gives items all go alike.
 func (x *Explorer) places(compiled *plan.Plan, call *plan.Call, route int, e *ending) {
 	paths := compiled.Paths
-	x.vary(compiled, e, func(read *plan.Read) (part, bool) {
-		from, below, ok := firstOf(compiled, read)
-		if !ok {
-			return part{}, false
-		}
+	x.vary(compiled, e, func(read, from *plan.Read, below []expression.Segment) (part, bool) {
 		_, sees := slices.BinarySearch(from.Writers, int32(call.Index))
 		at := slices.IndexFunc(call.Output[route], func(p plan.Path) bool { return paths.IsAbove(p.ID, from.Path) })
 		if !sees || at < 0 {
@@ -265,25 +258,15 @@ func (x *Explorer) places(compiled *plan.Plan, call *plan.Call, route int, e *en
 // given is the input of a run, whose generated keys vary.
 func (x *Explorer) given() *ending {
 	against, made := x.plan.InputSchema, x.o.Generated
-	e := &ending{value: any(x.o.Input), prefix: "\x00", schema: against, made: made}
+	e := &ending{value: any(x.o.Input), schema: against, made: made}
 	if len(made) == 0 {
 		return e
 	}
 	e.accepts = func(v any) bool { return against == nil || against.Accepts(bind.Overlay(x.plan.Input, v)) }
-	x.vary(x.plan, e, func(read *plan.Read) (part, bool) {
-		from, below, ok := firstOf(x.plan, read)
-		if !ok {
-			return part{}, false
-		}
+	x.vary(x.plan, e, func(_, from *plan.Read, below []expression.Segment) (part, bool) {
 		steps := slices.Concat(x.plan.Paths.Segments(from.Path), below)
 		sees := len(steps) > 1 && steps[0].Key == "input" && slices.Contains(made, steps[1].Key)
 		return part{root: "†input", steps: steps[min(1, len(steps)):]}, sees
 	})
 	return e
-}
-
-func (c *course) approves(command runtime.Command) bool {
-	path := runtime.Path(command.Under, compiler.RepeatedCall(command.Of).Name)
-	yes, no := true, false
-	return c.choose("?"+path, []analyzer.BranchChoice{{Call: path, Approved: &yes}, {Call: path, Approved: &no}}) == 0
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
@@ -12,15 +13,16 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/runtime"
 )
 
 // A part of a value may be another than it usually is.
 type part struct {
-	call    string // that runs for the items whose part it is; "" for a part of the value itself
-	root    string // the name of what it is a part of
-	steps   []expression.Segment
-	values  []any // the first is the usual one
-	options []analyzer.BranchChoice
+	choice
+	call   string // that runs for the items whose part it is; "" for a part of the value itself
+	root   string // the name of what it is a part of
+	steps  []expression.Segment
+	values []any // by option
 }
 
 func (p *part) name() string { return reference.Below(p.root, p.steps) }
@@ -29,8 +31,11 @@ func (p *part) name() string { return reference.Below(p.root, p.steps) }
 var missing = new(any)
 
 // add takes up a value, once, and reports whether it has it now: not where it reads like another.
-func (p *part) add(v any) bool {
+func (p *part) add(under string, v any) bool {
 	as := analyzer.BranchChoice{Call: p.call, Reference: p.name(), Value: &v}
+	if under != "" {
+		as.Call = strings.TrimSuffix(runtime.Path(under, p.call), "/")
+	}
 	if v == missing {
 		as.Value, as.Absent = nil, true
 	}
@@ -58,20 +63,26 @@ func (e *ending) part(at part) *part {
 	if !ok {
 		now = missing
 	}
-	at.add(now)
+	at.add(e.under, now)
 	e.parts = append(e.parts, &at)
 	return &at
 }
 
 // vary finds the parts of an ending's value with more than one value, the deepest first: the values for which
-// conditions of a plan evaluate differently than usual. at is the place of what a read sees, if it sees any.
-func (x *Explorer) vary(p *plan.Plan, e *ending, at func(*plan.Read) (part, bool)) {
+// conditions of a plan evaluate differently than usual. at is the place of what a read sees, if it sees any: of the read
+// itself or, of an item, of the list and the steps into its first item.
+func (x *Explorer) vary(p *plan.Plan, e *ending,
+	at func(read, from *plan.Read, below []expression.Segment) (part, bool)) {
 	if x.turned[p] == nil {
 		x.turned[p] = analyzer.Turns(p)
 	}
 	for i := range x.turned[p] {
 		t := &x.turned[p][i]
-		to, sees := at(t.Read)
+		from, below := firstOf(p, t.Read)
+		if from == nil {
+			continue
+		}
+		to, sees := at(t.Read, from, below)
 		if !sees {
 			continue
 		}
@@ -86,17 +97,17 @@ func (x *Explorer) vary(p *plan.Plan, e *ending, at func(*plan.Read) (part, bool
 	slices.SortStableFunc(e.parts, func(a, b *part) int { return len(b.steps) - len(a.steps) })
 }
 
-// firstOf is what a read sees: it or, of an item, the list and the steps into its first item.
-func firstOf(p *plan.Plan, read *plan.Read) (from *plan.Read, below []expression.Segment, ok bool) {
+// firstOf is what a read sees: it or, of an item, the list and the steps into its first item; or nil.
+func firstOf(p *plan.Plan, read *plan.Read) (from *plan.Read, below []expression.Segment) {
 	if !compiler.ReadsItem(p, read) {
-		return read, nil, true
+		return read, nil
 	}
 	list := p.Calls[read.Call].Each.List
 	if read.Ref.Kind != "item" || list.Expr == nil || !list.Expr.Plain() {
-		return nil, nil, false
+		return nil, nil
 	}
 	below = append([]expression.Segment{schema.Index(0)}, p.Paths.Segments(read.Path)[1:]...)
-	return &p.Reads[list.Reads[0]], below, true
+	return &p.Reads[list.Reads[0]], below
 }
 
 // admit takes up a value that is tried of a part. Where that doesn't fit what is around it,
@@ -110,7 +121,7 @@ func (x *Explorer) admit(e *ending, p *part, v any) {
 		p = e.part(part{call: p.call, root: p.root, steps: p.steps[:depth]})
 	}
 	x.varying -= stepsOfCall
-	if len(p.values) >= mostValues || x.varying <= 0 || !p.add(now) {
+	if len(p.values) >= mostValues || x.varying <= 0 || !p.add(e.under, now) {
 		x.ValuesLeft = true
 	}
 }

@@ -1,0 +1,246 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/runtime/guard"
+	"github.com/obelus-dev/obelus/runtime/resolve"
+	"github.com/obelus-dev/obelus/runtime/state"
+)
+
+// A call that a plan carries out, and one with "_each", runs as a frame of calls below its own: each takes a place, is
+// asked about, tried again, bounded in time, journaled and resumed as any call is. The call above takes no place. The
+// frame of a delegate has a state of its own. That of items has none: what its calls read is what the call above reads,
+// and what they give is kept until the list is whole.
+
+// results are those of a call's items.
+type results struct {
+	*resolve.Items
+	values  []any
+	collect bool
+	failure *Failure // of the first in the list that failed, of those that have ended
+	failed  int32    // its index
+}
+
+func (s *schedule) child(i int32) *frame {
+	if more := s.calls[i].more; more != nil {
+		return more.child
+	}
+	return nil
+}
+
+// startBelow begins the next try of a call that a frame below carries out, or continues with that of its last try.
+func startBelow(f *frame, i int32) {
+	call, state := f.call(i), &f.calls[i]
+	if d := f.revivable(i); d != nil {
+		f.transition(i, Running)
+		tellGuards(f, i, guard.Continued)
+		state.attempt++
+		enter(f, i, len(d.calls))
+		if state.more.child, state.more.last, f.machine.frames[d.number] = d, nil, d; d.items != nil {
+			d.items.Items = state.more.items
+		}
+		reopenFrame(d)
+		return
+	}
+	if call.Each != nil { // its items count
+		f.transition(i, Running)
+		state.attempt++
+		all := state.more.items
+		f.machine.delegated += len(all.Of)
+		enter(f, i, len(all.Of))
+		startItems(openBelow(f, i, f.site), &results{Items: all, collect: call.Each.Collect})
+		return
+	}
+	f.nextTry(i)
+	f.machine.delegated += len(f.Plan.Delegates[call.Delegate].Calls) + 1
+	enter(f, i, 0).Uncertainty = uncertainty(f, call)
+	startDelegate(openBelow(f, i, Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name),
+		Delegate: call.Delegate, Tries: append(slices.Clip(f.site.Tries), int(state.attempt))}))
+}
+
+// enter sets the time of a call that calls carry out, and lets be known that so many begin for items.
+func enter(f *frame, i int32, items int) *Command {
+	call := f.call(i)
+	if call.Timeout > 0 && call.Each == nil {
+		f.pause(i, call.Timeout)
+	}
+	c := f.emit(i, Enter)
+	if c.Params = f.calls[i].params; call.Each != nil {
+		c.Count = items
+	}
+	return c
+}
+
+// openBelow opens the frame of what carries a call out.
+func openBelow(f *frame, i int32, site Site) *frame {
+	number := len(f.machine.frames)
+	site.Parent, site.ParentCall = f.number, int(i)
+	at := position{number, site, f.order, f.place, f, i, append(slices.Clip(f.path), i, int32(number))}
+	d := &frame{position: at}
+	d.machine, d.Budget = f.machine, f.Budget
+	if d.place < 0 {
+		d.place = int32(f.Plan.Calls[i].Place)
+	}
+	f.machine.frames = append(f.machine.frames, d)
+	f.calls[i].details().child = d
+	return d
+}
+
+func startDelegate(d *frame) {
+	f, i := d.parent, d.under
+	plan, given := f.Plan.Delegates[d.site.Delegate], f.context(i)
+	d.Log = state.New(state.Delegated(plan, given, f.calls[i].params))
+	for _, kind := range []string{"error", "advice"} {
+		if value, ok := given[kind]; ok {
+			d.Log.Give(kind, value)
+		}
+	}
+	d.setPlan(plan)
+	d.takeUp(nil)
+	d.begin()
+}
+
+func startItems(d *frame, items *results) {
+	f, n := d.parent, len(items.Of)
+	d.Plan, d.Program, d.Log = compiler.Items(f.Plan, f.Plan.Calls[d.under], n), f.Program, f.Log
+	d.items, items.values, d.calls = items, make([]any, n), make([]callState, n)
+	d.boundBy.reach(n, 0)
+	d.orderedBy.reach(n, 0)
+	d.unsettled = n
+	f.machine.unsettled += n
+	if n == 0 {
+		f.machine.finished = append(f.machine.finished, d)
+	}
+	for at := range n {
+		startItem(d, int32(at))
+	}
+}
+
+// startItem settles an item, or queues it.
+func startItem(f *frame, i int32) {
+	switch one := &f.items.Of[i]; {
+	case one.Skip != "":
+		f.settle(i, Settlement{Status: Skipped, Reason: one.Skip})
+	case one.Failure != nil:
+		f.settle(i, Settlement{Status: Failed, Failure: one.Failure})
+	case one.Before:
+		f.settle(i, doneBefore(one.Output))
+	default:
+		f.ready(i, one.Params)
+	}
+}
+
+// itemSettled takes the result of an item. Of several that fail the first in the list
+// counts: all before it have been started, so that which it is doesn't depend on timing.
+func itemSettled(f *frame, i int32, s *Settlement) {
+	failure := s.Failure
+	switch s.Status {
+	case Done:
+		f.items.values[i] = s.Output
+		return
+	case Rejected:
+		failure = &Failure{Code: "rejected", Message: s.Reason}
+	case Failed:
+	default:
+		return
+	}
+	if f.items.collect {
+		f.items.values[i] = failure.Record()
+		return
+	}
+	first := f.items.failure == nil
+	if first || i < f.items.failed {
+		f.items.failure, f.items.failed = failure, i
+	}
+	if first {
+		cancelCalls(f, false, fmt.Sprintf("%q failed", f.Plan.Calls[i].Name))
+	}
+}
+
+// cancelCalls gives the calls of a frame up that haven't begun or, if it is said to, all. What is at work is asked to
+// end, and when that has ended the call above has.
+func cancelCalls(f *frame, begun bool, why string) {
+	for at := range f.calls {
+		i, state := int32(at), &f.calls[at]
+		switch {
+		case state.status.Settled(), !begun && state.attempt > 0:
+			continue
+		case state.status == Running:
+			f.giveUp(i)
+			continue
+		case state.status == Asking:
+			f.emit(i, Cancel)
+		}
+		settleCancelled(f, i, why)
+	}
+}
+
+const wasGivenUp = "the call that delegates was given up"
+
+func settleCancelled(f *frame, i int32, why string) {
+	f.settle(i, Settlement{Status: Cancelled, Reason: why, Attempts: int(f.calls[i].attempt)})
+}
+
+// returnResult completes the call above with what its frame has come to.
+func returnResult(f *frame) {
+	var output any
+	var failure *Failure
+	switch {
+	case f.givenUp:
+	case f.items == nil:
+		if output = concludeFrame(f); len(f.errors) > 0 {
+			failure = delegateFailure(f)
+		}
+	default:
+		if output = f.items.values; f.items.failure != nil {
+			failure = resolve.OfItem(f.items.failure, int(f.items.failed))
+		}
+	}
+	more := f.parent.calls[f.under].more
+	f.machine.frames[f.number], more.child, more.refused = nil, nil, f.rejects
+	if f.machine.keepsFailed || f.machine.loop != nil && (f.items != nil || f.givenUp || failure != nil) {
+		more.last = f
+	}
+	f.parent.complete(f.under, output, -1, failure)
+}
+
+func delegateFailure(f *frame) *Failure {
+	first := sortedErrors(f.errors)[0]
+	failure := &Failure{Code: first.Code, Message: first.Message,
+		Details: map[string]any{"delegate": f.site.Delegate, "call": first.Call}}
+	if first.Call != "" {
+		failure.Message = first.Call + ": " + first.Message
+	}
+	return failure
+}
+
+// reader is the frame whose state a frame's calls read: of items that of the call above.
+func (f *frame) reader() *frame {
+	if f.items != nil {
+		return f.parent
+	}
+	return f
+}
+
+// listedCall is the call of the plan that runs in a place: of an item the one that runs it.
+func listedCall(f *frame, i int32) *plan.Call {
+	if f.items != nil {
+		return f.parent.Plan.Calls[f.under]
+	}
+	return f.Plan.Calls[i]
+}
+
+// context is what a call is given besides its parameters.
+func (f *frame) context(i int32) map[string]any {
+	if r := f.replacement(i); r != nil {
+		return r.context
+	}
+	if f.items != nil {
+		f.parent.TurnTo(listedCall(f, i), f.items.Items, int(i))
+	}
+	return state.ScopeValues(f.Plan.Calls[i], f.reader().Read)
+}
