@@ -28,25 +28,15 @@ func takeDecision(f *frame, e Event) {
 	if ids := f.machine.answers[keptFor(f, i)]; slices.Contains(ids, "") { // one to whatever is asked is to this
 		f.machine.answers[keptFor(f, i)] = slices.Delete(ids, slices.Index(ids, ""), slices.Index(ids, "")+1)
 	}
-	if d.ID != "" && !review.SameQuestion(d.ID, more.question.ID) {
-		f.put(i, "it was an answer to another question, or what would run has changed since")
-		return
-	}
-	if more.question.InFlight != (d.Verdict == Retry || d.Verdict == Fail) {
-		f.put(i, fmt.Sprintf("%q is no answer to this question: expected %s", d.Verdict,
-			wording.Or(more.question.Verdicts())))
+	if problem := unusable(f, i, d); problem != "" {
+		f.put(i, problem)
 		return
 	}
 	if len(more.question.Outside) > 0 && decidedOutside(f, i, d) {
 		return
 	}
 	switch d.Verdict {
-	case Approve:
 	case Retry:
-		if failure := forbidden(f, i, f.call(i), state.params); failure != nil {
-			f.put(i, failure.Message)
-			return
-		}
 		more.permitState.again, more.uncertain = true, false
 	case Fail:
 		more.decide(d)
@@ -57,14 +47,6 @@ func takeDecision(f *frame, e Event) {
 		rejectCall(f, i, d)
 		return
 	case Change:
-		if problem := more.question.Unacceptable(d.Params); problem != "" {
-			f.put(i, problem)
-			return
-		}
-		if failure := forbidden(f, i, f.call(i), d.Params); failure != nil {
-			f.put(i, failure.Message)
-			return
-		}
 		noteChanges(f, i, d.Params)
 		state.params, more.last = d.Params, nil
 	case Replace:
@@ -73,9 +55,6 @@ func takeDecision(f *frame, e Event) {
 			more.question = nil // what is asked about is another call
 		}
 		f.put(i, problem)
-		return
-	default:
-		f.put(i, fmt.Sprintf("there is no answer %q", d.Verdict))
 		return
 	}
 	if r := more.replacement; r != nil && d.Verdict != Retry { // what was decided is the replacement, as it was shown
@@ -88,6 +67,29 @@ func takeDecision(f *frame, e Event) {
 	}
 	state.approved = true
 	f.transition(i, Queued)
+}
+
+// unusable says why an answer can't be taken; "" if it can.
+func unusable(f *frame, i int32, d *Decision) string {
+	state := &f.calls[i]
+	q, params := state.more.question, state.params
+	switch {
+	case d.ID != "" && !review.SameQuestion(d.ID, q.ID):
+		return "it was an answer to another question, or what would run has changed since"
+	case !slices.Contains(q.Verdicts(), string(d.Verdict)):
+		return fmt.Sprintf("%q is no answer to this question: expected %s", d.Verdict, wording.Or(q.Verdicts()))
+	case d.Verdict == Change:
+		if problem := q.Unacceptable(d.Params); problem != "" {
+			return problem
+		}
+		params = d.Params
+	case d.Verdict != Retry:
+		return ""
+	}
+	if failure := forbidden(f, i, f.call(i), params); failure != nil {
+		return failure.Message
+	}
+	return ""
 }
 
 func (more *callDetails) decide(d *Decision) {
@@ -183,7 +185,7 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 	merged.Reads, merged.After, merged.Choices, merged.Waits = call.Reads, call.After, call.Choices, call.Waits
 	r := &replacement{call: &merged, decision: d, params: params, context: state.ScopeValues(by, scratch.Read)}
 	r.sources, r.scopes = review.Provenance(solved, by,
-		func(read *plan.Read) []string { return writersOf(f.reader(), read) })
+		func(read *plan.Read) []string { return originsOf(f.reader(), solved, read) })
 	more := f.calls[i].details()
 	more.replacement, more.override, more.last = r, nil, nil
 	if more.permitState = (permitState{}); f.machine.permit != nil {
@@ -191,22 +193,6 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 	}
 	f.calls[i].params = params
 	return ""
-}
-
-// writersOf names the calls that have written what a replacement reads, which is
-// bound to none of them; or what was there from the start.
-func writersOf(f *frame, r *plan.Read) []string {
-	var from []string
-	for _, m := range f.Log.Messages() {
-		if m.Tick == f.machine.tick && f.Program.Paths.Overlap(m.Path, r.Path) &&
-			!slices.Contains(from, f.Plan.Calls[m.Call].Name) {
-			from = append(from, f.Plan.Calls[m.Call].Name)
-		}
-	}
-	if len(from) == 0 {
-		from = []string{f.Program.Paths.Kind(r.Path)}
-	}
-	return from
 }
 
 // compileReplacement checks a call that a person wrote like any other, in the setting of what is there now.

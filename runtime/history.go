@@ -199,8 +199,8 @@ func reportApart(f *frame, i int32, one request.Standing, s *Settlement) (reques
 	return settled, true
 }
 
-// tellBelow reports of what was done for a call what neither the state nor the plan shows: what people decided about its
-// items otherwise than to let them run, and, where the call has failed, what is done all the same.
+// tellBelow reports of what was done for a call what neither the state nor the plan shows: what people decided about
+// its items otherwise than to let them run, and, where the call has failed, what is done all the same.
 func (l *loop) tellBelow(f *frame, i int32, hasFailed bool) {
 	d := f.calls[i].more.last
 	if d == nil {
@@ -216,8 +216,8 @@ func (l *loop) tellBelow(f *frame, i int32, hasFailed bool) {
 			l.tellBelow(d, int32(at), hasFailed)
 		}
 		if hasFailed && s.Status == Done && !s.before || d.items != nil && isDeviation(s.Decision) {
-			l.past.Add(request.Settled{Tool: d.call(int32(at)).ToolName, Tick: l.tick, Params: params, Result: s.Output,
-				Standing: standingOf(d.Plan.Calls[at], d.site.Instance, s)})
+			l.past.Add(request.Settled{Tool: d.call(int32(at)).ToolName, Tick: l.tick, Params: params,
+				Standing: standingOf(d.Plan.Calls[at], d.site.Instance, s), Result: s.Output})
 		}
 	}
 }

@@ -353,8 +353,10 @@ func (m *Machine) settleAll() {
 // first takes the first frame out of a list. An empty list holds none of those that have left.
 func first(list *[]*frame) *frame {
 	f := (*list)[0]
-	if *list = (*list)[1:]; len(*list) == 0 {
-		*list = nil
+	if (*list)[0] = nil; len(*list) == 1 {
+		*list = (*list)[:0] // its room serves again
+	} else {
+		*list = (*list)[1:]
 	}
 	return f
 }

@@ -132,7 +132,7 @@ func questionOf(f *frame, i int32) *Question {
 		q.Replaces, q.Sources, q.Scopes = f.Plan.Calls[i].ToolName, r.sources, r.scopes
 	} else {
 		q.Sources, q.Scopes = review.Provenance(f.Plan, call,
-			func(read *plan.Read) []string { return originsOf(f.reader(), read) })
+			func(read *plan.Read) []string { return originsOf(f.reader(), f.reader().Plan, read) })
 	}
 	if more := f.calls[i].more; more != nil && more.override != nil && more.override.Params != nil {
 		q.Sources = nil
@@ -145,29 +145,41 @@ func questionOf(f *frame, i int32) *Question {
 }
 
 // originsOf names what a read got its value from: calls that wrote, under a permit those of earlier ticks included,
-// or what was there from the start. Of a call that hasn't come so far they are those that may write yet.
-func originsOf(f *frame, r *plan.Read) []string {
-	var from []string
-	writers := r.Writers
-	if compiler.ReadsItem(f.Plan, r) { // what wrote the list
-		for _, of := range f.Plan.Calls[r.Call].Each.List.Reads {
-			writers = append(writers, f.Plan.Reads[of].Writers...)
+// or what was there from the start. Of a call that hasn't come so far they are those that may write yet. A replacement,
+// whose plan p is, is bound to no call: it reads what has been written.
+func originsOf(f *frame, p *plan.Plan, r *plan.Read) (from []string) {
+	note := func(name string) {
+		if !slices.Contains(from, name) {
+			from = append(from, name)
 		}
 	}
-	for _, m := range f.Log.Over(r.Path) {
-		if w, known := m.By.(permit.Writer); known && m.Tick < f.machine.tick && f.Sees(r, m) {
-			if name := fmt.Sprintf("%s in tick %d", w.Tool, m.Tick); !slices.Contains(from, name) {
-				from = append(from, name)
+	writers := r.Writers
+	switch {
+	case p != f.Plan:
+		for _, m := range f.Log.Messages() {
+			if m.Tick == f.machine.tick && f.Program.Paths.Overlap(m.Path, r.Path) {
+				note(f.Plan.Calls[m.Call].Name)
+			}
+		}
+	case compiler.ReadsItem(p, r): // what wrote the list
+		for _, of := range p.Calls[r.Call].Each.List.Reads {
+			writers = append(writers, p.Reads[of].Writers...)
+		}
+		fallthrough
+	default:
+		for _, m := range f.Log.Over(r.Path) {
+			if w, known := m.By.(permit.Writer); known && m.Tick < f.machine.tick && f.Sees(r, m) {
+				note(fmt.Sprintf("%s in tick %d", w.Tool, m.Tick))
 			}
 		}
 	}
 	for _, w := range writers {
 		if s := f.calls[w].status; s == Done || s == Failed || !s.Settled() {
-			from = append(from, f.Plan.Calls[w].Name)
+			from = append(from, p.Calls[w].Name)
 		}
 	}
 	if len(from) == 0 {
-		from = []string{f.Plan.Paths.Kind(r.Path)}
+		from = []string{f.Program.Paths.Kind(r.Path)}
 	}
 	return from
 }

@@ -69,7 +69,7 @@ func TestForgedJournal(t *testing.T) {
 		"after a stop":   {same, []string{bodies[0], `{"event":{"kind":"stopped","at":9999999998,"text":"interrupted"}}`, `{"event":{"kind":"ended","at":9999999999,"attempt":1,"route":4}}`}, "line 4: a result is for alternative 4 of 1"},
 		"twice":          {same, []string{bodies[0], bodies[0]}, "line 3: the run begins a second time"},
 		"not begun":      {same, bodies[1:], "line 2: the event \"ended\" of call 0 (try 1, frame 0, tick 0) answers nothing"},
-		"unknown event":  {same, []string{bodies[0], `{"event":{"kind":"exploded","at":9999999999}}`}, `line 3: what stands at "/event/kind" isn't what is expected there`},
+		"unknown event":  {same, []string{bodies[0], `{"event":{"kind":"exploded","at":9999999999}}`}, `line 3: there is no event "exploded"`},
 		"unknown key":    {same, []string{bodies[0], `{"event":{"kind":"ended","at":9999999999,"attempt":1,"approved":true}}`}, `line 3: there is no field "approved"`},
 		"something else": {same, []string{bodies[0], `{"evnt":{}}`}, `line 3: there is no field "evnt"`},
 		"nothing":        {same, []string{bodies[0], `{}`}, "line 3: a record is either an event or the end of the run"},

@@ -183,13 +183,12 @@ func (r *Resolver) Read(at int) (any, expression.Presence) {
 
 // Resolve is the value of a read as it is now.
 func (r *Resolver) Resolve(read *plan.Read) (any, bool) {
-	at := func(path pathtree.ID) (any, bool) {
-		return r.Log.Resolve(path, func(message *state.Message) bool { return r.Sees(read, message) })
-	}
+	sees := func(message *state.Message) bool { return r.Sees(read, message) }
 	if r.Budget.Samples != nil {
-		return r.Budget.Samples.Read(r.Plan, read, at)
+		return r.Budget.Samples.Read(r.Plan, read,
+			func(path pathtree.ID) (any, bool) { return r.Log.Resolve(path, sees) })
 	}
-	return at(read.Path)
+	return r.Log.Resolve(read.Path, sees)
 }
 
 // Sees reports whether a message counts for a read. One of an earlier tick does, but of a call that is listed again

@@ -16,8 +16,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/activity"
 )
 
-// A choice is something that may come otherwise: how a call ends, what a part of its result is, or how a person answers.
-// It is the same for all tries, items and instances.
+// A choice is something that may come otherwise: how a call ends, what a part of its result is, or how a person
+// answers. It is the same for all tries, items and instances.
 type choice struct {
 	number  int                     // among those that were met, from 1; 0 for one that wasn't
 	options []analyzer.BranchChoice // the first is the usual one

@@ -69,8 +69,8 @@ func (e *ending) part(at part) *part {
 }
 
 // vary finds the parts of an ending's value with more than one value, the deepest first: the values for which
-// conditions of a plan evaluate differently than usual. at is the place of what a read sees, if it sees any: of the read
-// itself or, of an item, of the list and the steps into its first item.
+// conditions of a plan evaluate differently than usual. at is the place of what a read sees, if it sees any: of it
+// or, of an item, of the list and the steps into its first item.
 func (x *Explorer) vary(p *plan.Plan, e *ending,
 	at func(read, from *plan.Read, below []expression.Segment) (part, bool)) {
 	if x.turned[p] == nil {
