@@ -43,15 +43,13 @@ type Circuit struct {
 	gates     []gate
 	byDefault []bool // by gate: whether it holds where all variables have their defaults
 	vars      []variable
-	recent    []Literal // gates by hash, the newest of each: what was built twice is one
+	known     map[gate]Literal // what was built twice is one
 	limit     int
 	exhausted bool
 	untried   Literal // True where it wasn't asked for
 
-	scratch  []bool // by gate, see evaluate
-	stamps   []int32
-	stamp    int32
-	todo     []Literal // what a walk over gates has still to look at
+	last     Assignment // that was asked about, and by gate what it is there
+	held     []bool
 	diagrams *diagrams
 }
 
@@ -65,7 +63,7 @@ type variable struct {
 
 // New makes a circuit of at most so many gates.
 func New(limit int) *Circuit {
-	c := &Circuit{limit: limit, recent: make([]Literal, 1<<12)}
+	c := &Circuit{limit: limit, known: map[gate]Literal{}, held: []bool{true}}
 	c.gates, c.byDefault = append(c.gates, gate{}), append(c.byDefault, true) // number 0 always holds
 	return c
 }
@@ -113,8 +111,8 @@ func (c *Circuit) And(a, b Literal) Literal {
 	case a == b:
 		return a
 	}
-	slot := (uint32(a)*0x9e3779b1 ^ uint32(b)*0x85ebca6b) >> 7 & uint32(len(c.recent)-1)
-	if l := c.recent[slot]; l != 0 && c.gates[l.gate()] == (gate{a, b}) {
+	one := gate{a, b}
+	if l, is := c.known[one]; is {
 		return l
 	}
 	if len(c.gates) >= c.limit {
@@ -122,13 +120,9 @@ func (c *Circuit) And(a, b Literal) Literal {
 		return False
 	}
 	l := Literal(2 * len(c.gates))
-	c.gates = append(c.gates, gate{a, b})
+	c.gates = append(c.gates, one)
 	c.byDefault = append(c.byDefault, c.holds(a) && c.holds(b))
-	if len(c.gates) > len(c.recent) {
-		c.recent = make([]Literal, 4*len(c.recent))
-	}
-	slot = (uint32(a)*0x9e3779b1 ^ uint32(b)*0x85ebca6b) >> 7 & uint32(len(c.recent)-1)
-	c.recent[slot] = l
+	c.known[one] = l
 	return l
 }
 
@@ -176,93 +170,45 @@ func (c *Circuit) Value(v int32, a Assignment) bool { return c.vars[v].byDefault
 
 // Holds reports whether a literal is true in an assignment.
 func (c *Circuit) Holds(l Literal, a Assignment) bool {
-	return c.evaluate(l, a)(l.gate()) != (l&1 == 1)
-}
-
-// evaluate evaluates the gates that a goal depends on. Those before the first variable without its default are as by
-// default.
-func (c *Circuit) evaluate(goal Literal, a Assignment) (holds func(gate int) bool) {
-	first := len(c.gates)
-	for _, v := range a {
-		first = min(first, int(c.vars[v].gate))
-	}
-	holds = func(g int) bool {
-		if g < first {
-			return c.byDefault[g]
+	if !slices.Equal(a, c.last) {
+		first := len(c.held) // those before the first variable without its default are as by default
+		for _, v := range slices.Concat(a[:min(1, len(a))], c.last[:min(1, len(c.last))]) {
+			first = min(first, int(c.vars[v].gate))
 		}
-		return c.scratch[g]
+		c.last, c.held = a, c.held[:first]
 	}
-	var cone []int
-	c.walk(goal, func(g int) (a, b Literal) {
-		if g < first {
-			return True, True
-		}
-		cone = append(cone, g)
-		return c.inputs(g)
-	})
-	slices.Sort(cone)
-	c.scratch = atLeast(c.scratch, len(c.gates))
-	for _, g := range cone {
-		if in := c.gates[g]; in.a < 0 {
-			c.scratch[g] = c.Value(int32(in.b), a)
+	for g := len(c.held); g <= l.gate(); g++ {
+		in := c.gates[g]
+		if in.a < 0 {
+			c.held = append(c.held, c.Value(int32(in.b), a))
 		} else {
-			c.scratch[g] = holds(in.a.gate()) != (in.a&1 == 1) && holds(in.b.gate()) != (in.b&1 == 1)
+			c.held = append(c.held, c.held[in.a.gate()] != (in.a&1 == 1) && c.held[in.b.gate()] != (in.b&1 == 1))
 		}
 	}
-	return holds
+	return c.held[l.gate()] != (l&1 == 1)
 }
 
 // Implicant is variables that make a goal hold in an assignment in which it does, whatever the others are, ascending.
 func (c *Circuit) Implicant(goal Literal, w Assignment) []int32 {
-	holds := c.evaluate(goal, w)
 	var vars []int32
-	c.walk(goal, func(g int) (a, b Literal) {
-		in := c.gates[g]
-		switch {
+	seen := map[int]bool{0: true}
+	for todo := []Literal{goal}; len(todo) > 0; {
+		g := todo[len(todo)-1].gate()
+		if todo = todo[:len(todo)-1]; seen[g] {
+			continue
+		}
+		seen[g] = true
+		switch in := c.gates[g]; {
 		case in.a < 0:
 			vars = append(vars, int32(in.b))
-			return True, True
-		case holds(g):
-			return in.a, in.b
-		case holds(in.a.gate()) == (in.a&1 == 1) && (in.a != c.untried || holds(in.b.gate()) == (in.b&1 == 0)):
-			return in.a, True // false, which is enough; untried is about nothing, so the other is preferred
+		case c.Holds(Literal(2*g), w):
+			todo = append(todo, in.a, in.b)
+		case !c.Holds(in.a, w) && (in.a != c.untried || c.Holds(in.b, w)):
+			todo = append(todo, in.a) // false, which is enough; untried is about nothing, so the other is preferred
+		default:
+			todo = append(todo, in.b)
 		}
-		return in.b, True
-	})
+	}
 	slices.Sort(vars)
 	return vars
-}
-
-// inputs are those of a gate, True for a variable.
-func (c *Circuit) inputs(g int) (a, b Literal) {
-	if in := c.gates[g]; in.a >= 0 {
-		return in.a, in.b
-	}
-	return True, True
-}
-
-// walk visits the gates that a goal depends on, each once, but for that of the constants; next says with which of a
-// gate's inputs it continues.
-func (c *Circuit) walk(goal Literal, next func(g int) (a, b Literal)) {
-	c.stamps = atLeast(c.stamps, len(c.gates))
-	c.stamp++
-	stack := append(c.todo[:0], goal)
-	for len(stack) > 0 {
-		g := stack[len(stack)-1].gate()
-		stack = stack[:len(stack)-1]
-		if g > 0 && c.stamps[g] != c.stamp {
-			c.stamps[g] = c.stamp
-			a, b := next(g)
-			stack = append(stack, a, b)
-		}
-	}
-	c.todo = stack
-}
-
-// atLeast gives a list a length, if it is shorter.
-func atLeast[T any](list []T, length int) []T {
-	if len(list) >= length {
-		return list
-	}
-	return slices.Grow(list, length-len(list))[:length]
 }

@@ -10,7 +10,7 @@ import "slices"
 type diagrams struct {
 	circuit *Circuit
 	nodes   []node
-	unique  []int32 // open addressing; 0 is empty
+	unique  map[node]diagram
 	cache   []conjunction
 	known   [2][]diagram // by gate, cut where it isn't yet; apart for strict questions, in which only choices vary
 	steps   int          // left in all
@@ -37,8 +37,7 @@ const (
 	proofSteps  = 4_000_000 // about a second, for all questions about one circuit
 	querySteps  = 1_000_000 // for one of them
 	proofNodes  = 1_000_000
-	proofVars   = 20_000 // maximum number of variables of a question
-	proofGates  = 200_000
+	gateSteps   = 5 // of looking at one gate: a question has at most 200,000
 	cacheLength = 1 << 17
 )
 
@@ -54,13 +53,21 @@ func (c *Circuit) Spent() int {
 // prove decides whether a goal holds in some assignment.
 func (c *Circuit) prove(goal Literal, strict bool) Answer {
 	if c.diagrams == nil {
-		c.diagrams = &diagrams{circuit: c, nodes: make([]node, 1), unique: make([]int32, 1<<12),
+		c.diagrams = &diagrams{circuit: c, nodes: make([]node, 1), unique: map[node]diagram{},
 			cache: make([]conjunction, cacheLength), steps: proofSteps}
 	}
 	p := c.diagrams
 	p.query = min(p.steps, querySteps)
 	granted := p.query
-	d := p.of(goal, strict)
+	at := &p.known[0]
+	if strict {
+		at = &p.known[1]
+	}
+	for len(*at) < len(c.gates) {
+		*at = append(*at, cut)
+	}
+	(*at)[0] = always
+	d := p.of(goal, *at, strict)
 	p.steps -= granted - p.query
 	switch d {
 	case cut:
@@ -88,52 +95,31 @@ func (c *Circuit) prove(goal Literal, strict bool) Answer {
 }
 
 // of is the diagram of a literal, built from the diagrams of its gates.
-func (p *diagrams) of(goal Literal, strict bool) diagram {
-	c := p.circuit
-	at := &p.known[0]
-	if strict {
-		at = &p.known[1]
+func (p *diagrams) of(goal Literal, known []diagram, strict bool) diagram {
+	g, negated := goal.gate(), diagram(goal&1)
+	if known[g] != cut {
+		return known[g] ^ negated
 	}
-	for n := len(c.gates) - len(*at); n > 0; n-- {
-		*at = append(*at, cut)
-	}
-	known := *at
-	known[0] = always
-	var cone []int
-	vars := 0
-	c.walk(goal, func(g int) (a, b Literal) {
-		if known[g] != cut || p.query < 0 || len(cone) > proofGates || vars > proofVars {
-			return True, True
-		}
-		p.query--
-		if cone = append(cone, g); c.gates[g].a < 0 {
-			vars++
-		}
-		return c.inputs(g)
-	})
-	if p.query < 0 || len(cone) > proofGates || vars > proofVars {
+	if p.query -= gateSteps; p.query < 0 {
 		return cut
 	}
-	slices.Sort(cone)
-	for _, g := range cone {
-		in := c.gates[g]
-		d := always
-		switch {
-		case in.a < 0 && strict && !c.vars[in.b].choice:
-			if !c.vars[in.b].byDefault {
-				d = never
-			}
-		case in.a < 0:
-			d = p.node(int32(in.b), always, never)
-		default:
-			d = p.and(known[in.a.gate()]^diagram(in.a&1), known[in.b.gate()]^diagram(in.b&1))
+	in, d := p.circuit.gates[g], always
+	switch {
+	case in.a >= 0:
+		d = p.of(in.a, known, strict)
+		if d != cut && d != never {
+			d = p.and(d, p.of(in.b, known, strict))
 		}
-		if d == cut {
-			return cut
-		}
-		known[g] = d
+	case !strict || p.circuit.vars[in.b].choice:
+		d = p.node(int32(in.b), always, never)
+	case !p.circuit.vars[in.b].byDefault:
+		d = never
 	}
-	return known[goal.gate()] ^ diagram(goal&1)
+	if d == cut {
+		return cut
+	}
+	known[g] = d
+	return d ^ negated
 }
 
 func (p *diagrams) node(v int32, high, low diagram) diagram {
@@ -148,46 +134,24 @@ func (p *diagrams) node(v int32, high, low diagram) diagram {
 		return d ^ 1
 	}
 	one := node{v, high, low}
-	if 2*len(p.nodes) > len(p.unique) {
-		p.grow()
-	}
-	at := one.hash() & uint32(len(p.unique)-1)
-	for ; p.unique[at] != 0; at = (at + 1) & uint32(len(p.unique)-1) {
-		if p.nodes[p.unique[at]] == one {
-			return diagram(2 * p.unique[at])
-		}
+	if d, known := p.unique[one]; known {
+		return d
 	}
 	if len(p.nodes) >= proofNodes {
 		return cut
 	}
-	p.unique[at] = int32(len(p.nodes))
-	p.nodes = append(p.nodes, one)
-	return diagram(2 * (len(p.nodes) - 1))
+	d := diagram(2 * len(p.nodes))
+	p.unique[one], p.nodes = d, append(p.nodes, one)
+	return d
 }
 
-func (n node) hash() uint32 {
-	h := uint32(n.v)*0x9e3779b1 ^ uint32(n.high)*0x85ebca6b ^ uint32(n.low)*0xc2b2ae35
-	return h ^ h>>15
-}
-
-func (p *diagrams) grow() {
-	p.unique = make([]int32, 2*len(p.unique))
-	for i := 1; i < len(p.nodes); i++ {
-		at := p.nodes[i].hash() & uint32(len(p.unique)-1)
-		for p.unique[at] != 0 {
-			at = (at + 1) & uint32(len(p.unique)-1)
-		}
-		p.unique[at] = int32(i)
-	}
-}
-
-// and descends at most one level a variable; a question has at most proofVars.
+// and is the conjunction of two diagrams.
 func (p *diagrams) and(a, b diagram) diagram {
 	if a > b {
 		a, b = b, a
 	}
 	switch {
-	case a == cut:
+	case a == cut: // the least
 		return cut
 	case a == always:
 		return b
