@@ -2,12 +2,13 @@ package analyzer
 
 import (
 	"errors"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
-	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/analyzer/internal/samples"
 	"github.com/obelus-dev/obelus/analyzer/rules"
+	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -15,7 +16,37 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// What a sample run reads and works out.
+// A trial is one sample run: what it reads and works out, and how its activities end. The simulator asks for these, and
+// tells it what goes wrong.
+type trial struct {
+	*sampler  // of the plan that is judged
+	random    *rand.Rand
+	generator samples.Generator
+	look      expression.Lookup // by read
+	ends      map[*plan.Call]*end
+	counts    map[string]int                      // of the items of unknown lists, by their expression
+	assumed   map[*plan.Template]bool             // what unknown conditions are taken for, and unknown lists
+	above     map[*plan.Read]BranchChoice         // what is above it where a read finds nothing
+	faults    map[*plan.Template]func(*plan.Call) // report why an expression fails: it counts once its call has failed
+	failed    bool                                // a call has
+	refusing  *schema.Schema                      // the last that refused something
+	refused   any
+}
+
+// An end is the outcome of a call.
+type end struct {
+	failed, skipped bool
+	unfit           bool   // there was no place for its result
+	takes           string // the alternative of its output that it took, of several
+}
+
+// of is which call of a plan is run, its sampler, and how it ends.
+func (w *trial) of(call *plan.Call) (*sampler, *plan.Call, *end) {
+	call = compiler.RepeatedCall(call)
+	t := w.all[call]
+	own := t.pass.Plan.Calls[call.Index]
+	return t, own, flow.Once(w.ends, own, func() *end { return new(end) })
+}
 
 // Read is the value of a read; a hole where nothing is known of it.
 func (w *trial) Read(p *plan.Plan, read *plan.Read, at func(pathtree.ID) (any, bool)) (value any, there bool) {
@@ -115,12 +146,6 @@ func (w *trial) read(at int) (any, bool) {
 	return value, presence == expression.There
 }
 
-// value is that of an expression, if it is there. A fault counts as absent.
-func (w *trial) value(t *plan.Template) (value any, there bool) {
-	value, presence, err := w.evaluate(w.sampler, t)
-	return value, err == nil && presence == expression.There
-}
-
 // isAssumed reports whether a condition or a list isn't known.
 func (w *trial) isAssumed(t *plan.Template) bool {
 	_, assumed := w.assumed[t]
@@ -171,41 +196,87 @@ func (w *trial) isLarge(v any) bool {
 	return w.budget.Worked.Passed()
 }
 
-// Invalid holds the parameters of a call against what takes them. Where they aren't accepted another sample run checks
-// the rest.
-func (w *trial) Invalid(running *plan.Call, params map[string]any) *state.Failure {
-	t, call, _ := w.of(running)
-	if w.isLarge(params) {
-		return nil
+// Ends makes up how the activity of a call or of one item ends.
+func (w *trial) Ends(call *plan.Call, params map[string]any) (value any, route int, failure *state.Failure) {
+	t, own, end := w.of(call)
+	isItem := call.ItemOf != nil
+	w.budget.Runs -= endWork
+	collects := isItem && own.Each.Collect
+	if collects && w.random.IntN(4) == 0 || !collects && (!isItem || call.Index == 0) && w.fails(t, own) {
+		end.failed, w.failed = !isItem, true
+		return nil, -1, &state.Failure{Code: "error", Message: "it failed"}
 	}
-	guardUnknown := w.isAssumed(call.When)
-	if sub := t.within(call); sub != nil {
-		w.budget.Runs -= callWork * len(sub.pass.Plan.Calls)
+	value, route = w.result(t, own, params, isItem), -1
+	switch {
+	case isItem:
+	case samples.IsHole(value) && own.Method == plan.Concat:
+		value = []any{value}
+	case len(own.Output) > 1:
+		route = w.taking(t, own, value)
+		end.takes = compiler.Offered(t.pass.Plan, own)[route]
 	}
-	if t.erring[call.Label()] {
-		return nil
+	return value, route, nil
+}
+
+// result generates or computes the result of a call or of one item.
+func (w *trial) result(t *sampler, call *plan.Call, marked map[string]any, isItem bool) any {
+	p, tool := t.pass, call.Single()
+	if w.isLarge(marked) ||
+		call.Each != nil && (!isItem || w.isAssumed(call.Each.List) && p.Flow.Listing(call).Uncounted) {
+		return samples.Hole()
 	}
-	cleared, all := samples.Clear(params)
-	together, _ := cleared.(map[string]any)
-	accepted := true
-	for _, taker := range analysis.Takers(t.pass, call) {
-		for i := range call.Params.Fields {
-			f := &call.Params.Fields[i]
-			at, known := taker.Place(f.Key), params[f.Key]
-			value, how := samples.Clear(known)
-			if !f.Value.Live || !at.Possible || at.Schema == nil || guardUnknown && how != samples.Described {
-				continue
-			}
-			if wrong := at.Schema.Validate(value); wrong != nil && samples.IsCertain(known, wrong) {
-				t.isRefused(call, taker, f, value, at.Schema)
-				accepted = false
+	cleared, how := samples.Clear(marked)
+	if a := p.Plan.Activities[call.Activity]; a != nil && a.Expression != nil && !t.erring[call.Label()] &&
+		how == samples.Described {
+		params, _ := cleared.(map[string]any)
+		v, err := samples.ResultOfCode(p, tool, a, params, &w.budget.Runs)
+		if err == nil && !samples.IsLarge(v) {
+			return v
+		}
+		if err != nil && w.budget.OpenCode[tool] && call.FailureRoute() < 0 && t.isNew(a.Node.Get("expr")) {
+			f := samples.ReportCode(p, tool, call, a, params, v, err)
+			if f != nil {
+				f.Note(call.ToolNode.Span(), "this call passes them")
 			}
 		}
-		accepted = accepted &&
-			(all != samples.Described || !taker.Combines() || t.acceptsTogether(taker, call, together))
 	}
-	if !accepted {
-		return &state.Failure{Code: "bad-parameter"}
+	if tool != nil && tool.Output != nil {
+		if v, made := w.generator.Value(tool.Output, false); made && !samples.IsLarge(v) {
+			return v
+		}
 	}
-	return nil
+	return samples.Hole()
+}
+
+// fails reports whether the activity of a call fails this time, which its failure route takes up.
+func (w *trial) fails(t *sampler, call *plan.Call) bool {
+	if call.FailureRoute() < 0 || t.joined[call.Label()] || w.random.IntN(4) > 0 {
+		return false
+	}
+	// A model's answer fails only where the tool says that it fails, or the plan has a place for failures by its name.
+	tool := call.Single()
+	return call.Activity != "" || call.Delegate != "" ||
+		tool != nil && tool.Simulate.Failure != nil && *tool.Simulate.Failure > 0 ||
+		rules.NamesFailures(t.pass.Plan, call.Output[call.FailureRoute()]...)
+}
+
+// taking is the alternative that a result takes: any that accepts it, and the failure route where results may go there.
+func (w *trial) taking(t *sampler, call *plan.Call, value any) int {
+	value, _ = samples.Clear(value)
+	last := call.FailureRoute()
+	var taking []int
+	for i, route := range call.Output {
+		isBarred := i == last &&
+			(!rules.MayChoose(t.pass.Plan, call) || rules.TellsFailures(t.pass, route))
+		if !isBarred && (call.Method != plan.Set || !slices.ContainsFunc(route, func(path plan.Path) bool {
+			s := t.pass.Flow.StateAt(path.ID).Schema
+			return s != nil && !s.Accepts(value)
+		})) {
+			taking = append(taking, i)
+		}
+	}
+	if len(taking) == 0 {
+		return last
+	}
+	return taking[w.random.IntN(len(taking))]
 }
