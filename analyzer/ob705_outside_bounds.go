@@ -29,31 +29,30 @@ func outsideOfBounds(p *Pass) {
 			}
 		}
 		for i := range one.Bounds {
-			rule := &one.Bounds[i]
-			for k := range rule.All {
-				for _, call := range p.Plan.Calls {
-					if label.Carries(call, rule.All[k].Tool) {
-						outOfBounds(p, call, boundsOf(p, rule, &rule.All[k]))
-					}
+			bound := &one.Bounds[i]
+			for _, call := range p.Plan.Calls {
+				if label.Carries(call, bound.Tool) {
+					outOfBounds(p, call, boundsOf(p, bound))
 				}
-				untyped(p, rule, &rule.All[k])
 			}
+			untyped(p, bound)
 		}
 	}
 }
 
 // untyped reports bounds that accept values of other types, if the tool doesn't declare the type either.
-func untyped(p *Pass, rule *policy.Bounds, bound *policy.Bound) {
+func untyped(p *Pass, bound *policy.Bound) {
 	at := slices.IndexFunc(p.Plan.Calls,
 		func(c *plan.Call) bool { return label.Carries(c, bound.Tool) && c.Tool != nil })
 	if at < 0 {
 		return
 	}
 	known := analysis.ParametersOf(p, p.Plan.Calls[at].Tool)
-	if known != nil && bound.NamesNoType() && known.Place(bound.Parameter).Schema.Kinds() == schema.Anything {
+	if known != nil && bound.Schema.Kinds() == schema.Anything &&
+		known.Place(bound.Parameter).Schema.Kinds() == schema.Anything {
 		p.Report(bound.Node.Span().Head(),
 			"the bound of %q in %q names no type, and neither does %s: a value of another type is within it",
-			bound.Parameter, rule.Name, known.Taker).As(diag.Warning).
+			bound.Parameter, bound.Name, known.Taker).As(diag.Warning).
 			Advise("name the \"type\" that it may have")
 	}
 }
@@ -70,10 +69,10 @@ func unlisted(p *Pass, only *policy.Only, call *plan.Call) {
 }
 
 // boundsOf is a bound as a taker of its parameter.
-func boundsOf(p *Pass, rule *policy.Bounds, one *policy.Bound) *analysis.Parameters {
+func boundsOf(p *Pass, one *policy.Bound) *analysis.Parameters {
 	return analysis.Once(p.Store, one, func() *analysis.Parameters {
 		place := schema.Place{Schema: one.Schema, Possible: true, Named: true}
-		return &analysis.Parameters{Taker: fmt.Sprintf("the policy's rule %q", rule.Name), Which: "policy",
+		return &analysis.Parameters{Taker: fmt.Sprintf("the policy's rule %q", one.Name), Which: "policy",
 			Places: map[string]schema.Place{one.Parameter: place},
 			Bounds: map[string]*source.Node{one.Parameter: one.Node}}
 	})

@@ -20,8 +20,8 @@ var _ = rules.Register(Rule{Needs: branch.Needed, Run: forbiddenOrders}.As("OB70
 // questionWork is what a question about branches counts as pairs of calls.
 const questionWork = 100
 
-// forbiddenOrders reports calls for which the graph doesn't force the order that a policy requires. Calls where that
-// isn't certain run one after the other, and the run refuses what would break a rule.
+// forbiddenOrders reports calls for which the graph doesn't force the order that a policy requires. They run one after
+// the other, so that timing doesn't decide which call a run refuses.
 func forbiddenOrders(p *Pass) {
 	if p.Screens || !p.Plan.Graph.Acyclic() { // a solution is held to it as it runs: earlier ticks count
 		return
@@ -40,13 +40,12 @@ func forbiddenOrders(p *Pass) {
 		for i := range all {
 			reportOrder(p, c, &all[i])
 		}
-		if slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }) {
+		// A call may start before one that the graph has before it is done, if it can do without that.
+		if c.Kind == policy.NeverAfter || slices.ContainsFunc(all, func(m misorder) bool { return !m.certain }) {
 			slices.SortStableFunc(shares, func(x, y share) int {
 				return p.Plan.Graph.Rank(x.call.Index) - p.Plan.Graph.Rank(y.call.Index)
 			})
 			inTurn(p, at, shares, related)
-		} else if c.Kind == policy.NeverAfter {
-			mayStartEarly(p, shares, related)
 		}
 	}
 	pairs := slices.Concat(p.Ordered, asPairs(p, related, func(int) bool { return false }))
@@ -92,7 +91,7 @@ func maybeBefore(p *Pass, shares []share) (all []misorder) {
 	for i := range shares {
 		shares[i].without = e.Runs(shares[i].call)
 	}
-	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, ordered bool) {
+	eachPair(p, shares, func(y, x *share, ordered bool) {
 		if is, _ := x.same(y); ordered && is && y.subject && x.other {
 			if !x.some {
 				y.uncertain = y.uncertain || y.call.When != nil // which may see to it that one is
@@ -120,7 +119,7 @@ func maybeBefore(p *Pass, shares []share) (all []misorder) {
 // maybeAfter are the subjects that may start after one of the others has started: nothing lets the other wait for them.
 func maybeAfter(p *Pass, shares []share) (all []misorder) {
 	e, found := p.Flow.Conditions(), map[*share]misorder{}
-	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, ordered bool) {
+	eachPair(p, shares, func(y, x *share, ordered bool) {
 		is, may := x.same(y)
 		known, reported := found[x]
 		if ordered || !may || !x.subject || !y.other || known.certain {
@@ -139,15 +138,15 @@ func maybeAfter(p *Pass, shares []share) (all []misorder) {
 	return all
 }
 
-// eachPair goes through the pairs of calls with a role; ordered says that y comes after x in a graph.
-func eachPair(p *Pass, g *dag.Graph, shares []share, f func(y, x *share, ordered bool)) {
+// eachPair goes through the pairs of calls with a role; ordered says that y comes after x in the graph.
+func eachPair(p *Pass, shares []share, f func(y, x *share, ordered bool)) {
 	of, at := make([]int32, len(shares)), map[int32]int{}
 	for i := range shares {
 		of[i] = int32(shares[i].call.Index)
 		at[of[i]] = i
 	}
 	e := p.Flow.Conditions()
-	g.Reach(of, func(y int32, from int, after *dag.Set) {
+	p.Plan.Graph.Reach(of, func(y int32, from int, after *dag.Set) {
 		for i := from; i < min(len(of), from+dag.Block); i++ {
 			if of[i] != y && e.Work(1) {
 				f(&shares[at[y]], &shares[i], after.Has(from, i))
@@ -159,25 +158,20 @@ func eachPair(p *Pass, g *dag.Graph, shares []share, f func(y, x *share, ordered
 // tooOften are the calls with which subjects may start more often than they may: those that are sure to count under one
 // value, or else those that may.
 func tooOften(p *Pass, c *policy.Check, shares []share) (all []misorder) {
-	var keys []string
-	alike, open := map[string][]share{}, []share(nil)
+	keys := map[string][]share{}
 	for _, y := range shares {
-		if alike[y.key] == nil {
-			keys = append(keys, y.key)
-		}
-		if alike[y.key] = append(alike[y.key], y); !y.literal() {
-			open = append(open, y)
-		}
+		keys[y.key] = append(keys[y.key], y)
 	}
+	open := slices.DeleteFunc(slices.Clone(shares), share.literal)
 	for _, certain := range []bool{true, false} {
-		for _, key := range keys {
-			of := alike[key]
-			switch {
-			case certain && key == "", !certain && len(all) > 0:
+		for _, y := range shares {
+			of := keys[y.key]
+			if y.call != of[0].call || certain && y.key == "" || !certain && len(all) > 0 {
 				continue
-			case !certain:
+			}
+			if !certain {
 				of = append(slices.Clip(of), slices.DeleteFunc(slices.Clone(open),
-					func(y share) bool { return y.key == key })...)
+					func(x share) bool { return x.key == y.key })...)
 			}
 			all = append(all, together(p, c, of, certain)...)
 		}

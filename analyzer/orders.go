@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/internal/logic"
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/bind"
-	"github.com/obelus-dev/obelus/compiler/dag"
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
@@ -41,14 +40,15 @@ func sharesOf(p *Pass, at int) (all []share) {
 	c := &orderChecks(p)[at]
 	for _, call := range p.Plan.Calls {
 		one := delegateShare(p, at, call)
+		isMet := label.IsMet(p.Plan, call)
 		attempts, items, own := max(1, call.Retry.Attempts), 1, 0
-		if label.Meets(c.Subject, p.Plan, call) {
+		if isMet(c.Subject) {
 			one.subject, own = true, attempts
 			if label.IsIdempotent(p.Plan, call) {
 				own = 1
 			}
 		}
-		if one.other = one.other || label.Meets(c.Other, p.Plan, call); !one.subject && !one.other {
+		if one.other = one.other || isMet(c.Other); !one.subject && !one.other {
 			continue
 		}
 		one.call, one.key, one.some = call, orderKey(p, c.Per, call), true
@@ -139,13 +139,16 @@ const eachItem = "each "
 var unrepeated = schema.New(map[string]any{"uniqueItems": true}, schema.Options{})
 
 // literal reports whether the value that a call counts under is written in the plan.
-func (s *share) literal() bool { return strings.HasPrefix(s.key, "=") }
+func (s share) literal() bool { return strings.HasPrefix(s.key, "=") }
 
 // same reports whether two shares count under the same value, and whether they may.
 func (s *share) same(other *share) (is, may bool) {
 	is = s.key != "" && s.key == other.key
 	return is, is || !s.literal() || !other.literal()
 }
+
+// maxRelated is how many calls a check relates with each other. More run one after the other, all of them.
+const maxRelated = 500
 
 // inTurn adds, by call, those before it with which a check relates it, where one of them may be refused: they run in
 // the order of the shares, so that timing doesn't decide which.
@@ -154,20 +157,23 @@ func inTurn(p *Pass, at int, shares []share, with [][]int) {
 	if live := p.Plan.Live; live != nil && at < len(live.Started) {
 		total = live.Started[at]
 	}
-	totals := make([]int, len(shares)) // AtMost: how often the subjects may have started, with each share
+	inChain := c.Kind != policy.AtMost && len(shares) > maxRelated
+	full := 0 // AtMost: with the share before it there is no room left, and what comes next waits for that
 	for i, one := range shares {
 		total = min(total+one.count, c.Most+1)
-		totals[i] = total
-		for k := i - 1; k >= 0; k-- {
-			if c.Kind == policy.AtMost && total <= c.Most { // there is room for all of them
-				break
-			}
-			if one.subject && shares[k].other || shares[k].subject && one.other {
+		if c.Kind == policy.AtMost && total <= c.Most {
+			continue // there is room for all of them
+		}
+		for k := i - 1; k >= full; k-- {
+			if one.subject && shares[k].other || shares[k].subject && one.other || inChain {
 				with[one.call.Index] = append(with[one.call.Index], shares[k].call.Index)
 			}
-			if c.Kind == policy.AtMost && totals[k] > c.Most { // which waits for those before it
+			if inChain {
 				break
 			}
+		}
+		if c.Kind == policy.AtMost {
+			full = i
 		}
 	}
 }
@@ -203,36 +209,4 @@ func asPairs(p *Pass, related [][]int, held func(call int) bool) (pairs [][2]int
 		return all // no more calls wait for each other
 	}
 	return pairs
-}
-
-// mayStartEarly adds, by call, the subjects that the graph has before it, and for which it doesn't wait in every run.
-func mayStartEarly(p *Pass, shares []share, with [][]int) {
-	sure := map[[2]*share]bool{}
-	eachPair(p, strictGraph(p), shares, func(y, x *share, after bool) { sure[[2]*share{x, y}] = after })
-	eachPair(p, &p.Plan.Graph, shares, func(y, x *share, after bool) {
-		if after && x.subject && y.other && !sure[[2]*share{x, y}] &&
-			!slices.ContainsFunc(y.call.After, func(a plan.After) bool { return a.Call == x.call.Index }) {
-			with[y.call.Index] = append(with[y.call.Index], x.call.Index)
-		}
-	})
-}
-
-// strictGraph is who never starts before whom has settled.
-func strictGraph(p *Pass) *dag.Graph {
-	deps := dag.NewBuilder(len(p.Plan.Calls), p.Plan.Graph.Edges())
-	for _, call := range p.Plan.Calls {
-		for _, a := range call.After {
-			if !a.Settled {
-				deps.Add(int32(a.Call))
-			}
-		}
-		for _, i := range call.Reads {
-			if r := &p.Plan.Reads[i]; r.Ref.Required && len(r.Writers) == 1 {
-				deps.Add(r.Writers[0])
-			}
-		}
-		deps.Next()
-	}
-	graph := deps.Graph(nil)
-	return &graph
 }

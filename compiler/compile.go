@@ -112,7 +112,11 @@ func ReadPolicy(file *source.File, limits source.Limits) (*policy.Policy, []diag
 	p, problems := policy.Parse(file, limits)
 	found := diag.Findings(problems)
 	tools := newNames(found.Report, "policy's tools")
-	for _, n := range p.Named {
+	for _, named := range p.Named {
+		n := named.Node
+		if named.Tool != "" {
+			continue
+		}
 		known := tools.has(n.Text)
 		tools.add(n.Text, n.Span())
 		if !known && !naming.IsMixed(n.Text) && len(naming.Deceptive(n.Text)) > 0 {
@@ -143,8 +147,9 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 	}
 	noted, parameters := map[string]bool{}, map[*plan.Tool]*naming.Suggester{}
 	for _, one := range p.Policies {
-		for _, n := range one.Named {
-			if noted[n.Text] || slices.Contains(known, n.Text) {
+		for _, named := range one.Named {
+			n := named.Node
+			if named.Tool != "" || noted[n.Text] || slices.Contains(known, n.Text) {
 				continue
 			}
 			noted[n.Text] = true
@@ -159,7 +164,7 @@ func misnamed(p *plan.Plan) (found diag.Findings) {
 			}
 			misspelt(n, tools, false, fmt.Sprintf("tool %q, which the plan doesn't have", n.Text))
 		}
-		for _, named := range one.NamedParameters {
+		for _, named := range one.Named {
 			tool := p.Tool(named.Tool)
 			if tool == nil || tool.Parameters == nil || tool.Parameters.Part(named.Node.Text).Named {
 				continue

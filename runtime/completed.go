@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
@@ -97,7 +98,8 @@ func settleContinued(f *frame) {
 	for i, call := range f.Plan.Calls {
 		for _, route := range call.Output {
 			if output, there := f.initialOutput(route); there {
-				f.orders.Started(f.Plan, call, nil, false) // and not done, for which a state is no evidence
+				// and not done, for which a state is no evidence
+				f.orders.Started(label.IsMet(f.Plan, call), nil, false)
 				f.settle(int32(i), doneBefore(output))
 				break
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/heap"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/resolve"
@@ -34,7 +35,7 @@ type frame struct {
 	history []request.Written // what its calls did in earlier ticks
 	draft   *analyzer.Draft   // of the solution that is arriving
 	ranking []plan.Rank       // what the advisors make of the tools
-	orders  guard.Orders      // of a frame of the run: the order rules of policies
+	orders  policy.Counts     // of a frame of the run: the order rules of policies
 }
 
 // position is where a frame is among those of its run.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/runtime/dedupe"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/resolve"
@@ -141,8 +142,8 @@ func (m *Machine) open(one *Instance) {
 	}
 	showFailures(f)
 	f.setPlan(viewOf(f, m.plan))
-	f.orders = guard.NewOrders(base.Policies)
-	f.orders.Remember(base, base.History[own.ID], f.readable)
+	f.orders = policy.NewCounts(policy.Checks(base.Policies))
+	guard.Remember(&f.orders, base, base.History[own.ID], f.readable)
 	recall(f, base.History[own.ID])
 	if m.loop == nil {
 		f.takeUp(nil)

@@ -56,7 +56,7 @@ func liveLabels(f *frame) *policy.Live {
 		live = l.live.Clone()
 	}
 	leaveBehind(f, live, label.Of(f.Plan))
-	live.Seen, live.From = policy.Label{}, ""
+	live.Seen = policy.LiveValue{}
 	return live
 }
 

@@ -61,7 +61,7 @@ func (m *Machine) place(c *guard.Call) (*frame, int32) { return m.frames[c.Frame
 
 // orders refuses what an order rule forbids.
 func (m *Machine) orders() guard.Order {
-	return func(c *guard.Call) *guard.Orders { return &m.frames[c.Frame].root().orders }
+	return func(c *guard.Call) *policy.Counts { return &m.frames[c.Frame].root().orders }
 }
 
 // setGuards gives the machine its guards, in their order.

@@ -2,6 +2,7 @@ package label
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -100,10 +101,11 @@ func (l *Labels) live(live *policy.Live) {
 	of := func(label policy.Label, words string) value {
 		return from(label, func(policy.Respect) Hop { return Hop{Words: words} })
 	}
-	for _, v := range live.Values {
+	for _, path := range slices.Sorted(maps.Keys(live.Values)) {
+		v := live.Values[path]
 		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From))
 	}
-	l.given = of(live.Seen, "the model that wrote the calls was shown "+live.From)
+	l.given = of(live.Seen.Label, "the model that wrote the calls was shown "+live.Seen.From)
 	l.started = l.given.decides()
 }
 
@@ -330,15 +332,17 @@ func (l *Labels) delegate(c *plan.Call, of *ofCall, p *plan.Plan) (v, failure va
 	return below.inTemplate(p.Output), failure
 }
 
-// Meets reports whether a subject of a policy speaks of a call. A call counts under the name of its tool and under that
+// IsMet reports whether a subject of a policy speaks of a call. A call counts under the name of its tool and under that
 // of the activity that carries it out, so that no other name gets round a rule.
-func Meets(s policy.Subject, plan *plan.Plan, call *plan.Call) bool {
-	if s.Tool != "" {
-		return Carries(call, s.Tool)
+func IsMet(p *plan.Plan, call *plan.Call) func(policy.Subject) bool {
+	return func(s policy.Subject) bool {
+		if s.Tool != "" {
+			return Carries(call, s.Tool)
+		}
+		r := rules(p.Policies)
+		gives, _ := r.output(p, call)
+		return policy.Step{Effects: r.effects(p, call), Label: gives}.IsMet(s)
 	}
-	r := rules(plan.Policies)
-	gives, _ := r.output(plan, call)
-	return s.Meets(policy.Step{Effects: r.effects(plan, call), Label: gives})
 }
 
 // IsIdempotent reports whether another attempt of a call does no more than the first.

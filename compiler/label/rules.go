@@ -159,7 +159,7 @@ func (r rules) speaks(rule *policy.Requires, c *plan.Call, effects policy.Effect
 		switch {
 		case s.Tool != "" && Carries(c, s.Tool):
 			return 3
-		case s.Tool == "" && s.Meets(policy.Step{Effects: effects}):
+		case s.Tool == "" && policy.Step{Effects: effects}.IsMet(s):
 			rank = 1
 		}
 	}
@@ -267,7 +267,7 @@ func Beginning(p *plan.Plan) *policy.Live {
 	if l == nil {
 		return nil
 	}
-	live := &policy.Live{}
+	live := &policy.Live{Values: map[string]policy.LiveValue{}}
 	live.See(l.start.all.data().label(), "what stood there from the start")
 	for _, all := range p.History {
 		for _, w := range all {
@@ -283,7 +283,7 @@ func Beginning(p *plan.Plan) *policy.Live {
 
 // Unknown is what may stand anywhere where nothing is known of it.
 func Unknown() *policy.Live {
-	live := &policy.Live{}
+	live := &policy.Live{Values: map[string]policy.LiveValue{}}
 	for _, kind := range []string{"input", "state", "data", "error", "advice"} {
 		live.Write([]expression.Segment{{Key: kind}}, policy.Worst, "it isn't known what it was made of")
 	}

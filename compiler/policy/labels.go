@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/obelus-dev/obelus/compiler/expression"
 )
 
 // A Respect is one in which a value can be worse than a literal of a plan.
@@ -97,4 +100,42 @@ func effectOf(word string) Effects {
 		return 1 << i
 	}
 	return 0
+}
+
+// Live is what ticks of a run have left behind for the next.
+type Live struct {
+	Values  map[string]LiveValue // what was ever written to each path, by path
+	Seen    LiveValue            // what the model that writes the next calls is shown
+	Started []int                // by check of order rules, how many calls count; of several instances the most
+}
+
+// A LiveValue is the join of several values.
+type LiveValue struct {
+	Path  []expression.Segment // where they were written, its kind first
+	Label Label
+	From  string // the call that made it so bad, in words
+}
+
+// Clone returns a copy that can be extended.
+func (l *Live) Clone() *Live { return &Live{maps.Clone(l.Values), l.Seen, slices.Clone(l.Started)} }
+
+// Write notes what a call writes to a path.
+func (l *Live) Write(path []expression.Segment, of Label, from string) {
+	key := expression.Reference{Kind: path[0].Key, Path: path[1:]}.String()
+	v := l.Values[key]
+	if v.join(of, from) {
+		v.Path, l.Values[key] = path, v
+	}
+}
+
+// See notes what the model that writes the next calls is shown.
+func (l *Live) See(of Label, from string) { l.Seen.join(of, from) }
+
+// join reports whether another value makes it worse.
+func (v *LiveValue) join(of Label, from string) bool {
+	if of.Within(v.Label) {
+		return false
+	}
+	v.Label, v.From = v.Label.Join(of), from
+	return true
 }

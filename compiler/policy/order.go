@@ -41,16 +41,15 @@ func subject(n *source.Node) (Subject, bool) {
 	return s, true
 }
 
-// A Step is one call as orders see it.
+// A Step is one call as an example of an order rule has it.
 type Step struct {
-	Tool       string
-	Effects    Effects
-	Label      Label // the join of all that it takes and gives
-	Parameters map[string]any
+	Tool    string
+	Effects Effects
+	Label   Label // the join of all that it takes and gives
 }
 
-// Meets reports whether a subject speaks of a step.
-func (s Subject) Meets(step Step) bool {
+// IsMet reports whether a subject speaks of a step.
+func (step Step) IsMet(s Subject) bool {
 	switch {
 	case s.Any:
 		return true
@@ -60,16 +59,6 @@ func (s Subject) Meets(step Step) bool {
 		return step.Effects&s.Effects != 0
 	}
 	return s.Label.Within(step.Label)
-}
-
-// An Order says what may come after what.
-type Order struct {
-	Rule
-	Subject    Subject
-	OnlyAfter  []Subject // each must have been done before
-	NeverAfter []Subject // none may have started before
-	AtMost     int       // how often it may start; -1 for any number
-	Per        string    // a parameter: each of its values by itself; "" for all calls together
 }
 
 // Kind is what a check asks for.
@@ -82,56 +71,103 @@ const (
 	AtMost                 // no more than Most have started
 )
 
-// A Check is one thing that one order of a policy asks for.
+// A Check is one thing that an order rule asks for.
 type Check struct {
-	*Order
-	Kind  Kind
-	Other Subject // of AtMost the subject again
-	Most  int
+	Rule
+	Kind    Kind
+	Subject Subject
+	Other   Subject // of AtMost the subject again
+	Most    int
+	Per     string // a parameter: each of its values by itself; "" for all calls together
 }
 
-// Checks are what an order asks for.
-func (o *Order) Checks() (all []Check) {
-	for _, other := range o.OnlyAfter {
-		all = append(all, Check{o, OnlyAfter, other, 0})
-	}
-	for _, other := range o.NeverAfter {
-		all = append(all, Check{o, NeverAfter, other, 0})
-	}
-	if o.AtMost >= 0 {
-		all = append(all, Check{o, AtMost, o.Subject, o.AtMost})
-	}
-	return all
-}
-
-// Checks are those of all orders of some policies.
+// Checks are those of some policies.
 func Checks(policies []*Policy) (all []Check) {
 	for _, p := range policies {
-		for i := range p.Orders {
-			all = append(all, p.Orders[i].Checks()...)
-		}
+		all = append(all, p.Checks...)
 	}
 	return all
 }
 
-// Forbids reports whether a subject mustn't begin when so many of the others have come
-// under its value: been done, for OnlyAfter, or else begun.
-func (c *Check) Forbids(came int) bool {
-	switch c.Kind {
-	case OnlyAfter:
-		return came == 0
-	case NeverAfter:
-		return came > 0
-	}
-	return came >= c.Most
+// Counts are how many of the calls that checks depend on are done, or have started.
+type Counts struct {
+	checks []Check
+	of     []count // by check
 }
 
-// Key is what a call with parameters counts under: the value of the order's parameter.
-func (o *Order) Key(params map[string]any) string {
-	if o.Per == "" {
+type count struct {
+	byKey  map[string]int // by the value of the check's parameter
+	anyKey int            // those whose parameters aren't known
+	all    int
+}
+
+// NewCounts begins with nothing counted.
+func NewCounts(checks []Check) Counts {
+	l := Counts{checks, make([]count, len(checks))}
+	for i := range l.of {
+		l.of[i].byKey = map[string]int{}
+	}
+	return l
+}
+
+// Forbids is the first check that a call would break if it started now; nil when it may. IsMet reports whether a
+// subject speaks of the call. Again says that it is one more attempt of a call that does no more than the first.
+func (l *Counts) Forbids(isMet func(Subject) bool, params map[string]any, again bool) *Check {
+	for i := range l.checks {
+		c, count := &l.checks[i], &l.of[i]
+		if !isMet(c.Subject) || again && c.Kind == AtMost {
+			continue
+		}
+		n := count.byKey[c.key(params)]
+		if c.Kind != OnlyAfter || c.Per == "" {
+			n += count.anyKey
+		}
+		if c.Kind == OnlyAfter && n == 0 || c.Kind == NeverAfter && n > 0 || c.Kind == AtMost && n >= c.Most {
+			return c
+		}
+	}
+	return nil
+}
+
+// Started counts a call that starts; its parameters are nil where they aren't known.
+func (l *Counts) Started(isMet func(Subject) bool, params map[string]any, again bool) {
+	l.count(isMet, params, func(c *Check) bool { return c.Kind == NeverAfter || c.Kind == AtMost && !again })
+}
+
+// Done counts a call that is done.
+func (l *Counts) Done(isMet func(Subject) bool, params map[string]any) {
+	l.count(isMet, params, func(c *Check) bool { return c.Kind == OnlyAfter })
+}
+
+func (l *Counts) count(isMet func(Subject) bool, params map[string]any, counts func(*Check) bool) {
+	for i := range l.checks {
+		c, count := &l.checks[i], &l.of[i]
+		if !counts(c) || !isMet(c.Other) {
+			continue
+		}
+		if count.all++; params == nil {
+			count.anyKey++
+		} else {
+			count.byKey[c.key(params)]++
+		}
+	}
+}
+
+// Totals are, by check, how many calls count.
+func (l *Counts) Totals() []int {
+	all := make([]int, len(l.of))
+	for i := range l.of {
+		all[i] = l.of[i].all
+	}
+	return all
+}
+
+// key is what a call with parameters counts under: the value of the check's parameter.
+func (c *Check) key(params map[string]any) string {
+	if c.Per == "" {
 		return ""
 	}
-	text, err := json.Marshal(params[o.Per]) // objects by key
+	text, err := json.Marshal(params[c.Per]) // objects by key
 	if err != nil {
 		panic("a parameter that isn't JSON: " + err.Error())
 	}
@@ -158,28 +194,4 @@ func (c *Check) Says() string {
 		times = "at most once"
 	}
 	return fmt.Sprintf("%q may come %s%s", c.Subject.Text, times, per)
-}
-
-// Refuses returns the first of some consecutive calls that isn't allowed at its position; -1 when all
-// are.
-func (o *Order) Refuses(steps []Step) int {
-	checks := o.Checks()
-	came := make([]map[string]int, len(checks))
-	for i, step := range steps {
-		key := o.Key(step.Parameters)
-		for k := range checks {
-			if o.Subject.Meets(step) && checks[k].Forbids(came[k][key]) {
-				return i
-			}
-		}
-		for k := range checks {
-			if checks[k].Other.Meets(step) {
-				if came[k] == nil {
-					came[k] = map[string]int{}
-				}
-				came[k][key]++
-			}
-		}
-	}
-	return -1
 }

@@ -36,21 +36,18 @@ type Policy struct {
 
 	// The rules by their kinds, in the order of the text.
 	Requires []Requires
-	Bounds   []Bounds
+	Bounds   []Bound
 	Only     []Only
-	Orders   []Order
+	Checks   []Check
 	Endorse  []Endorse
 
-	// Named are the names of tools that it speaks of, as they stand there, in the order in
-	// which they were met.
-	Named []*source.Node
-	// NamedParameters are those of the parameters of tools.
-	NamedParameters []NamedParameter
+	// Named are the tools that it names, and their parameters, in the order in which they were met.
+	Named []Named
 }
 
-// A NamedParameter is a parameter that a policy speaks of.
-type NamedParameter struct {
-	Tool string
+// A Named is a tool that a policy names, or a parameter of one.
+type Named struct {
+	Tool string // of a parameter; "" where the tool itself is named
 	Node *source.Node
 }
 
@@ -103,40 +100,22 @@ func (r *Requires) Of(parameter string) (Said, bool) {
 	return said, ok
 }
 
-// A Bounds narrows parameters of tools.
-type Bounds struct {
-	Rule
-	All []Bound
-}
-
-// A Bound is a parameter of a tool and the schema that its values must satisfy where it is given.
+// A Bound is a parameter of a tool and the schema that its values must satisfy where it is passed.
 type Bound struct {
+	Rule
 	Tool, Parameter string
 	Node            *source.Node // the schema
 	Schema          *schema.Schema
 }
 
-// NamesNoType reports whether values of every type are within a bound, and yet not all
-// values: {maximum: 100} says nothing of "250" or null.
-func (b *Bound) NamesNoType() bool {
-	return b.Schema.Accepts(nil) && b.Schema.Accepts(false) &&
-		schema.Contains(nil, b.Schema, schema.Budget{}).Relation != schema.Fits
-}
-
-// Refuses is the bound that parameters of some tools aren't within, and why; nil if there is none. What patterns cost
-// is taken off an allowance; nil is none.
-func (b *Bounds) Refuses(
-	isTool func(name string) bool, parameters map[string]any, a *schema.Allowance,
-) (*Bound, *schema.Violation) {
-	for i := range b.All {
-		one := &b.All[i]
-		if value, given := parameters[one.Parameter]; given && isTool(one.Tool) {
-			if why := one.Schema.ValidateWithin(value, a); why != nil {
-				return one, why
-			}
-		}
+// Refuses is why the parameters of a call of the tool aren't within the bound; nil if they are. What patterns cost is
+// taken off an allowance; nil is none.
+func (b *Bound) Refuses(parameters map[string]any, a *schema.Allowance) *schema.Violation {
+	value, isPassed := parameters[b.Parameter]
+	if !isPassed {
+		return nil
 	}
-	return nil, nil
+	return b.Schema.ValidateWithin(value, a)
 }
 
 // An Only says which tools there may be.

@@ -32,7 +32,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("%s: %s", d.Span.Where(), d.Message)
 	}
 	if p.Name != "payments" || !p.Strict || len(p.Tools) != 3 || len(p.Values) != 2 || len(p.Requires) != 2 || len(p.Bounds) != 1 ||
-		len(p.Only) != 1 || len(p.Orders) != 3 || len(p.Endorse) != 3 {
+		len(p.Only) != 1 || len(p.Checks) != 3 || len(p.Endorse) != 3 {
 		t.Errorf("%+v", p)
 	}
 	if *p.Tools[0].Effects != Read|External || p.Tools[0].Output.Over(Label{}) != (Label{Untrusted, Private}) {
@@ -59,7 +59,7 @@ func TestReference(t *testing.T) {
 	_, policy, found := strings.Cut(string(text), "```yaml\n# check: clean\npolicy: payments")
 	policy, _, _ = strings.Cut(policy, "```")
 	p, wrong := parse("policy: payments" + policy)
-	if !found || len(wrong) > 0 || len(p.Orders) != 1 || len(p.Endorse) != 2 {
+	if !found || len(wrong) > 0 || len(p.Checks) != 2 || len(p.Endorse) != 2 {
 		t.Errorf("%v: %v", found, wrong)
 	}
 }
@@ -82,7 +82,6 @@ func TestWrong(t *testing.T) {
 		{rule + "only: [a]\n  allows: b\n  denies: c", `4:11 the rule "r" refuses its own example of what it allows: "b" isn't among`},
 		{rule + "only: [a]\n  allows: a\n  denies: a", `5:11 the rule "r" lets its own example of what it denies through`},
 		{rule + "tool: t\n  requires: {to: {integrity: trusted}}\n  allows: {to: {}}\n  denies: {to: {integrity: trusted}}", `6:11 the rule "r" lets its own`},
-		{rule + "tool: t\n  requires: {to: {integrity: trusted}}\n  allows: {of: {}}\n  denies: {to: {integrity: untrusted}}", `5:11 the rule "r" says nothing about its example of what it allows`},
 		{rule + "tool: effect:dangerous\n  requires: {}\n  allows: {}\n  denies: {}", `3:9 there is no "effect:dangerous"`},
 		{rule + "bounds: {pay: {amount: {maximum: 10}}}\n  allows: {pay: {amount: 11}}\n  denies: {pay: {amount: 11}}", `4:26 the rule "r" refuses its own example of what it allows: "amount"`},
 		{rule + "bounds: {\"effect:external\": {to: {maxLength: 2}}}\n  allows: {pay: {to: a}}\n  denies: {pay: {to: abc}}", `3:12 bounds are of single tools, and "effect:external" is none | name each tool`},

@@ -89,7 +89,7 @@ func (r *reader) root(root *source.Node) {
 	p.Name, p.Strict = at("policy").AsText(), at("strict").IsTrue()
 	for _, f := range at("tools").Fields {
 		p.Tools = append(p.Tools, toolOf(f))
-		r.names(f.Key)
+		r.names("", f.Key)
 	}
 	for _, f := range at("values").Fields {
 		r.value(f)
@@ -126,12 +126,9 @@ func toolOf(f source.Field) Tool {
 	return t
 }
 
-// names notes a tool that the policy names.
-func (r *reader) names(n *source.Node) { r.policy.Named = append(r.policy.Named, n) }
-
-// namesParameter notes a parameter that the policy names.
-func (r *reader) namesParameter(tool string, n *source.Node) {
-	r.policy.NamedParameters = append(r.policy.NamedParameters, NamedParameter{tool, n})
+// names notes a parameter of a tool that the policy names, or a tool where that is "".
+func (r *reader) names(tool string, n *source.Node) {
+	r.policy.Named = append(r.policy.Named, Named{tool, n})
 }
 
 // saidOf reads a label that fits its schema.
@@ -188,36 +185,22 @@ func (r *reader) rule(n *source.Node, i int) {
 		return
 	}
 	rule := Rule{Name: n.Get("rule").Text, Node: n.Get("rule")}
-	read := map[string]func(*source.Node, Rule) trial{
+	trial := map[string]func(*source.Node, Rule) trial{
 		"requires": r.requires, "bounds": r.bounds, "only": r.only, "order": r.orders, "endorse": r.endorse,
-	}[kind[0]]
-	r.try(n, what, read(n, rule))
-}
-
-// A trial says why a rule refuses an example, "" where it doesn't; at is the place in the
-// example that shows it. It reports false where the example says nothing about the rule.
-type trial func(example *source.Node) (why string, at *source.Node, applies bool)
-
-// try holds both examples of a rule against it.
-func (r *reader) try(n *source.Node, what string, trial trial) {
+	}[kind[0]](n, rule)
 	if trial == nil {
 		return
 	}
-	for _, example := range []string{"allows", "denies"} {
-		node := n.Get(example)
-		why, at, applies := trial(node)
-		switch {
-		case !applies:
-			r.Report(diag.WrongType, node.Span().Head(), "%s says nothing about its example of what it %s",
-				what, example).
-				Advise("the example must name what the rule is about").Note(n.Get("rule").Span(), "the rule")
-		case example == "allows" && why != "":
-			r.Report(diag.WrongType, cmp.Or(at, node).Span().Head(), "%s refuses its own example of what it allows: %s",
-				what, why).
-				Advise("mend the rule, or the example")
-		case example == "denies" && why == "":
-			r.Report(diag.WrongType, node.Span().Head(), "%s lets its own example of what it denies through", what).
-				Advise("mend the rule, or the example")
-		}
+	const advice = "mend the rule, or the example"
+	if why, at := trial(n.Get("allows")); at != nil {
+		r.Report(diag.WrongType, at.Span().Head(), "%s refuses its own example of what it allows: %s", what, why).
+			Advise(advice)
+	}
+	if _, at := trial(n.Get("denies")); at == nil {
+		r.Report(diag.WrongType, n.Get("denies").Span().Head(), "%s lets its own example of what it denies through",
+			what).Advise(advice)
 	}
 }
+
+// A trial is why a rule refuses an example, and the place in it that shows it; nil where it doesn't.
+type trial func(example *source.Node) (why string, at *source.Node)

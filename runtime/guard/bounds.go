@@ -20,10 +20,12 @@ func Outside(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.
 		}
 		for i := range p.Bounds {
 			b := &p.Bounds[i]
-			isTool := func(name string) bool { return label.Carries(call, name) }
-			if of, v := b.Refuses(isTool, params, a); v != nil {
+			if !label.Carries(call, b.Tool) {
+				continue
+			}
+			if v := b.Refuses(params, a); v != nil {
 				return fmt.Sprintf("the policy's rule %q doesn't let %q of %q be this: %s", b.Name,
-					of.Parameter+v.Where(), of.Tool, v.Message)
+					b.Parameter+v.Where(), b.Tool, v.Message)
 			}
 		}
 	}
