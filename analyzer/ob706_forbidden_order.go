@@ -26,9 +26,9 @@ func forbiddenOrders(p *Pass) {
 	if p.Screens || !p.Plan.Graph.Acyclic() { // a solution is held to it as it runs: earlier ticks count
 		return
 	}
-	checks, related := orderChecks(p), make([][]int, len(p.Plan.Calls))
-	for at := range checks {
-		c, shares, all := &checks[at], sharesOf(p, at), []misorder(nil)
+	related := make([][]int, len(p.Plan.Calls))
+	for at, c := range policy.Checks(p.Plan.Policies) {
+		shares, all := sharesOf(p, c), []misorder(nil)
 		switch {
 		case c.Kind == policy.NeverAfter:
 			all = maybeAfter(p, shares)
@@ -45,7 +45,7 @@ func forbiddenOrders(p *Pass) {
 			slices.SortStableFunc(shares, func(x, y share) int {
 				return p.Plan.Graph.Rank(x.call.Index) - p.Plan.Graph.Rank(y.call.Index)
 			})
-			inTurn(p, at, shares, related)
+			inTurn(p, at, c, shares, related)
 		}
 	}
 	pairs := slices.Concat(p.Ordered, asPairs(p, related, func(int) bool { return false }))

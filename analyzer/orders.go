@@ -26,20 +26,10 @@ type share struct {
 	without        logic.Literal // OnlyAfter: it runs, and none of the others that it depends on is done
 }
 
-// orderChecks are what the policies of the plan ask of orders.
-func orderChecks(p *Pass) []policy.Check {
-	checks := analysis.Kept[[]policy.Check](p.Store)
-	if *checks == nil && len(p.Plan.Policies) > 0 {
-		*checks = policy.Checks(p.Plan.Policies)
-	}
-	return *checks
-}
-
 // sharesOf are those of the calls that are anything to a check, in the order of the calls.
-func sharesOf(p *Pass, at int) (all []share) {
-	c := &orderChecks(p)[at]
+func sharesOf(p *Pass, c *policy.Check) (all []share) {
 	for _, call := range p.Plan.Calls {
-		one := delegateShare(p, at, call)
+		one := delegateShare(p, c, call)
 		isMet := label.IsMet(p.Plan, call)
 		attempts, items, own := max(1, call.Retry.Attempts), 1, 0
 		if isMet(c.Subject) {
@@ -68,21 +58,21 @@ func sharesOf(p *Pass, at int) (all []share) {
 }
 
 // delegateShare is what the plan that carries a call out is to a check: anything, in a solution, which doesn't know it.
-func delegateShare(p *Pass, at int, call *plan.Call) (all share) {
-	c, d := &orderChecks(p)[at], p.Plan.Delegates[call.Delegate]
+func delegateShare(p *Pass, c *policy.Check, call *plan.Call) (all share) {
+	d := p.Plan.Delegates[call.Delegate]
 	switch {
 	case call.Delegate != "" && p.Screens:
 		return share{subject: true, other: true, count: c.Most + 1}
 	case d == nil || p.Delegates == nil:
 		return all
 	}
-	return analysis.Once(p.Delegates.Store, orderPlace{d, at}, func() share {
+	return analysis.Once(p.Delegates.Store, orderPlace{d, c}, func() share {
 		judged := p.Delegates.Judge(d)
 		if !judged.Sound {
 			return all // which is a finding of its own
 		}
 		inner := p.Inner(judged.Plan)
-		shares := sharesOf(inner, at)
+		shares := sharesOf(inner, c)
 		for i := range shares {
 			one := &shares[i]
 			all.subject, all.other = all.subject || one.subject, all.other || one.other
@@ -99,7 +89,7 @@ func delegateShare(p *Pass, at int, call *plan.Call) (all share) {
 // An orderPlace is a plan and a check.
 type orderPlace struct {
 	plan  *plan.Plan
-	check int
+	check *policy.Check
 }
 
 // orderKey is what a call counts under for a parameter: two calls with the same key have the
@@ -152,8 +142,8 @@ const maxRelated = 500
 
 // inTurn adds, by call, those before it with which a check relates it, where one of them may be refused: they run in
 // the order of the shares, so that timing doesn't decide which.
-func inTurn(p *Pass, at int, shares []share, with [][]int) {
-	c, total := &orderChecks(p)[at], 0
+func inTurn(p *Pass, at int, c *policy.Check, shares []share, with [][]int) {
+	total := 0
 	if live := p.Plan.Live; live != nil && at < len(live.Started) {
 		total = live.Started[at]
 	}
@@ -182,8 +172,8 @@ func inTurn(p *Pass, at int, shares []share, with [][]int) {
 // held to the rules as it runs, since what earlier ticks did counts.
 func relatedCalls(p *Pass) [][]int {
 	with := make([][]int, len(p.Plan.Calls))
-	for at := range orderChecks(p) {
-		inTurn(p, at, sharesOf(p, at), with)
+	for at, c := range policy.Checks(p.Plan.Policies) {
+		inTurn(p, at, c, sharesOf(p, c), with)
 	}
 	return with
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/facts"
+	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -47,7 +48,9 @@ func takeDecision(f *frame, e Event) {
 		rejectCall(f, i, d)
 		return
 	case Change:
-		noteChanges(f, i, d.Params)
+		if f.machine.permit != nil {
+			more.permitState.own = permit.Changed(factsOfCall(f, i), state.params, d.Params)
+		}
 		state.params, more.last = d.Params, nil
 	case Replace:
 		problem := replaceCall(f, i, d)
@@ -189,7 +192,7 @@ func replaceCall(f *frame, i int32, d *Decision) string {
 	more := f.calls[i].details()
 	more.replacement, more.override, more.last = r, nil, nil
 	if more.permitState = (permitState{}); f.machine.permit != nil {
-		more.permitState.replaced = facts.OfCalls(solved)(by)
+		more.permitState.own, more.permitState.isReplaced = facts.OfCalls(solved)(by), true
 	}
 	f.calls[i].params = params
 	return ""

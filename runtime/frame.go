@@ -459,8 +459,8 @@ func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, val
 		f.machine.loop.written.Add(path)
 	}
 	if f.machine.permit != nil {
-		entryOf := f.machine.permit.EntriesOf(detailsOf(f, int32(call.Index), guardedCall(f, int32(call.Index))))
-		message.By = permit.Writer{Entry: entryOf(call.Name), Tool: call.ToolName}
+		entry := f.machine.permit.EntryOf(guardedCall(f, int32(call.Index)))
+		message.By = permit.Writer{Entry: entry, Tool: call.ToolName}
 	}
 	f.Log.Append(message)
 }

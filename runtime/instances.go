@@ -142,7 +142,7 @@ func (m *Machine) open(one *Instance) {
 	}
 	showFailures(f)
 	f.setPlan(viewOf(f, m.plan))
-	f.orders = policy.NewCounts(policy.Checks(base.Policies))
+	f.orders = policy.NewCounts(base.Policies...)
 	guard.Remember(&f.orders, base, base.History[own.ID], f.readable)
 	recall(f, base.History[own.ID])
 	if m.loop == nil {

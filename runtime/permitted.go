@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -9,18 +8,16 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/guard"
-	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // permitState is what the permit has to do with a call.
 type permitState struct {
-	early    bool                // a reviewer is asked about it, as it arrived
-	again    bool                // a reviewer has it run again that was cut short, however often that is then
-	approved []permit.Difference // by a reviewer
-	changed  []string            // the parameters that a reviewer gave other values
-	replaced *facts.Call         // of what a reviewer put in its place
+	early      bool                // a reviewer is asked about it, as it arrived
+	again      bool                // a reviewer has it run again that was cut short, however often that is then
+	approved   []permit.Difference // by a reviewer
+	own        *facts.Call         // of what a reviewer made of it
+	isReplaced bool                // by a reviewer
 }
 
 func (c *callState) asks() bool {
@@ -44,7 +41,7 @@ func detailsOf(f *frame, i int32, of *guard.Call) *guard.Details {
 	c.In, c.Subject.Call, c.Values, c.Wrote = f.site.Delegate, factsOfCall(f, i), state.params,
 		writersByPath(reader, listedCall(f, i))
 	if more := state.more; more != nil {
-		c.Subject.IsReplacement = more.permitState.replaced != nil
+		c.Subject.IsReplacement = more.permitState.isReplaced
 		c.IsAgain, c.Approved = more.permitState.again, more.permitState.approved
 	}
 	return c
@@ -81,33 +78,15 @@ func askOutside(f *frame, i int32, differences []permit.Difference) {
 // factsOfCall are those of what runs in a place of the plan.
 func factsOfCall(f *frame, i int32) *facts.Call {
 	one, more := *f.machine.program(f.reader().Plan).Facts(listedCall(f, i)), f.calls[i].more
-	if more != nil && more.permitState.replaced != nil {
-		one = *more.permitState.replaced
+	if more != nil && more.permitState.own != nil {
+		one = *more.permitState.own
 	}
 	one.Name = f.Plan.Calls[i].Name
 	if f.calls[i].status != Waiting { // its parameters are known
 		effect := f.effect(i)
 		one.Effect.Kind, one.Effect.OpenWorld = effect.Kind, effect.OpenWorld
 	}
-	if more != nil && len(more.permitState.changed) > 0 {
-		return permit.Changed(&one, f.calls[i].params, more.permitState.changed)
-	}
 	return &one
-}
-
-// noteChanges notes which parameters a reviewer has given other values.
-func noteChanges(f *frame, i int32, params map[string]any) {
-	if f.machine.permit == nil {
-		return
-	}
-	was, more := f.calls[i].params, &f.calls[i].details().permitState
-	for _, name := range slices.Sorted(maps.Keys(state.Over(was, params))) {
-		before, given := was[name]
-		now, there := params[name]
-		if (given != there || !schema.Equal(now, before)) && !slices.Contains(more.changed, name) {
-			more.changed = append(more.changed, name)
-		}
-	}
 }
 
 // writersByPath are those of what a call reads, by path.

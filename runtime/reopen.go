@@ -144,7 +144,7 @@ func resetCall(f *frame, i int32) {
 	was := state.details()
 	*state = callState{attempt: state.attempt, more: &callDetails{
 		lost: state.attempt, again: true, last: was.last, override: was.override, replacement: was.replacement,
-		permitState: permitState{changed: was.permitState.changed, replaced: was.permitState.replaced},
+		permitState: permitState{own: was.permitState.own, isReplaced: was.permitState.isReplaced},
 	}}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -240,14 +241,19 @@ func (s *Subject) exceptions(e *Entry) (isOptional, isImplied func(Row) bool) {
 	return isOptional, isImplied
 }
 
-// Changed are the facts of a call some of whose parameters a reviewer has given other values.
-func Changed(c *facts.Call, params map[string]any, names []string) *facts.Call {
+// Changed are the facts of a call to some of whose parameters a reviewer gives other values than they had.
+func Changed(c *facts.Call, was, params map[string]any) *facts.Call {
 	out := *c
-	for _, name := range names {
+	out.Values = slices.Clone(c.Values)
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(sorted(was), sorted(params))))) {
+		before, given := was[name]
+		v, there := params[name]
+		if given == there && schema.Equal(v, before) {
+			continue
+		}
 		at := facts.Step("", name)
-		out.Values = slices.DeleteFunc(slices.Clone(out.Values),
-			func(v facts.Value) bool { return facts.Within(v.Path, at) })
-		if v, there := params[name]; there {
+		out.Values = slices.DeleteFunc(out.Values, func(v facts.Value) bool { return facts.Within(v.Path, at) })
+		if there {
 			out.Values = append(out.Values, facts.Value{Path: at, Literal: facts.Literal{Text: facts.Compact(v)}})
 		}
 	}

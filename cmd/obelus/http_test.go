@@ -237,7 +237,7 @@ func TestHostsOfWorkspaces(t *testing.T) {
 	write("obelus.yaml", "hosts: ["+s.host()+"]\n")
 	check(1, "are blocked: it is an address of this machine")
 	check(0, "", "--trust")
-	if out, _, _ := obelus(nil, "trust", "--show", folder); !strings.Contains(out, "requests may go to "+s.host()) {
+	if out, _, _ := obelus(nil, "trust", "--show", folder); !strings.Contains(out, "its hosts: [\""+s.host()) {
 		t.Errorf("trust shows\n%s", out)
 	}
 	if _, errs, status := obelus(nil, "trust", folder); status != 0 {

@@ -73,12 +73,8 @@ func showVouching(c *cli, v *project.Vouching, changed []string) {
 	own := func(name string) bool { return name == filepath.Base(v.File) }
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(v.Holds)), own)
 	line("with "+wording.Count(len(names), "file")+":", names...)
-	if v.Signers != "" {
-		line("whose approval counts is in", v.Signers)
-	}
-	line("requests may go to", v.Hosts...)
-	if v.Policy != nil {
-		for _, f := range v.Policy.Root.Fields {
+	if v.Root != nil {
+		for _, f := range v.Root.Fields {
 			line("its "+diag.Escape(f.Key.Text)+":", terminal.JSON(f.Value.Value(), ""))
 		}
 	}

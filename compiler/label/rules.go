@@ -94,11 +94,13 @@ func (r rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string) 
 	}
 	var said policy.Label
 	var counts [respects]bool
+	spoken, trusted := false, false
 	for _, one := range r {
 		for _, t := range one.Tools {
 			if !Carries(c, t.Name) || t.Output == (policy.Said{}) {
 				continue
 			}
+			spoken, trusted = true, trusted || one.Counts
 			said, says = said.Join(t.Output.Over(policy.Label{})), one.Title()+" says so"
 			for k, level := range t.Output {
 				counts[k] = counts[k] || level != nil && one.Counts && vouched(p, c, t.Name)
@@ -111,8 +113,11 @@ func (r rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string) 
 			l[k] = said[k]
 		}
 	}
-	if said[policy.Integrity] < l[policy.Integrity] {
-		says = "nothing says otherwise whose word counts"
+	if spoken && said[policy.Integrity] < l[policy.Integrity] {
+		says = "a policy can't say otherwise of an activity that the plan defines"
+		if !trusted {
+			says = "the policy that says otherwise isn't trusted: run \"obelus trust\", or name it with --policy"
+		}
 	}
 	return l, says
 }

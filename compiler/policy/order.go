@@ -82,16 +82,18 @@ type Check struct {
 }
 
 // Checks are those of some policies.
-func Checks(policies []*Policy) (all []Check) {
+func Checks(policies []*Policy) (all []*Check) {
 	for _, p := range policies {
-		all = append(all, p.Checks...)
+		for i := range p.Checks {
+			all = append(all, &p.Checks[i])
+		}
 	}
 	return all
 }
 
 // Counts are how many of the calls that checks depend on are done, or have started.
 type Counts struct {
-	checks []Check
+	checks []*Check
 	of     []count // by check
 }
 
@@ -102,7 +104,8 @@ type count struct {
 }
 
 // NewCounts begins with nothing counted.
-func NewCounts(checks []Check) Counts {
+func NewCounts(policies ...*Policy) Counts {
+	checks := Checks(policies)
 	l := Counts{checks, make([]count, len(checks))}
 	for i := range l.of {
 		l.of[i].byKey = map[string]int{}
@@ -114,7 +117,7 @@ func NewCounts(checks []Check) Counts {
 // subject speaks of the call. Again says that it is one more attempt of a call that does no more than the first.
 func (l *Counts) Forbids(isMet func(Subject) bool, params map[string]any, again bool) *Check {
 	for i := range l.checks {
-		c, count := &l.checks[i], &l.of[i]
+		c, count := l.checks[i], &l.of[i]
 		if !isMet(c.Subject) || again && c.Kind == AtMost {
 			continue
 		}
@@ -141,7 +144,7 @@ func (l *Counts) Done(isMet func(Subject) bool, params map[string]any) {
 
 func (l *Counts) count(isMet func(Subject) bool, params map[string]any, counts func(*Check) bool) {
 	for i := range l.checks {
-		c, count := &l.checks[i], &l.of[i]
+		c, count := l.checks[i], &l.of[i]
 		if !counts(c) || !isMet(c.Other) {
 			continue
 		}

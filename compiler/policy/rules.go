@@ -154,7 +154,7 @@ func (r *reader) orders(n *source.Node, rule Rule) trial {
 	}
 	r.policy.Checks = append(r.policy.Checks, all...)
 	return func(example *source.Node) (string, *source.Node) {
-		counts := NewCounts(all)
+		counts := NewCounts(&Policy{Checks: all})
 		for i, item := range example.Items {
 			step, parameters := r.step(item)
 			if broken := counts.Forbids(step.IsMet, parameters, false); broken != nil {

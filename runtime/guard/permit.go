@@ -59,9 +59,8 @@ func outside(differences []permit.Difference) (v Verdict) {
 
 // Arrives compares a call by its text: while a reviewer is asked about one, nothing starts.
 func (g *Permit) Arrives(of *Call) Verdict {
-	c := g.look(of)
+	c := g.subject(of)
 	c.Arrives, c.Wrote = true, map[string][]permit.Writer{}
-	c.EntryOf, c.Earlier = g.EntriesOf(c), g.earlier(c)
 	_, left := g.Match(&c.Subject, nil)
 	return outside(left)
 }
@@ -71,8 +70,7 @@ func (g *Permit) Starts(of *Call) Verdict {
 	if of.Of.Each != nil { // its items start, one by one
 		return Verdict{}
 	}
-	c := g.look(of)
-	c.EntryOf, c.Earlier = g.EntriesOf(c), g.earlier(c)
+	c := g.subject(of)
 	entry, left := g.Match(&c.Subject, g.uses(c.Instance))
 	known := g.entries[[2]int{c.Tick, c.Frame}]
 	differs := func(d permit.Difference) bool { return !c.IsAgain || d.What != permit.Times }
@@ -98,14 +96,23 @@ func (g *Permit) Starts(of *Call) Verdict {
 	}))
 }
 
-// EntriesOf names the entries that the calls equal that are in the plan of one.
-func (g *Permit) EntriesOf(c *Details) func(call string) string {
+// subject is a call to compare.
+func (g *Permit) subject(of *Call) *Details {
+	c := g.look(of)
 	at := [2]int{c.Tick, c.Frame}
 	if g.entries[at] == nil {
 		g.entries[at] = map[string]string{}
 	}
-	like := permit.Subject{In: c.In, Wrote: map[string][]permit.Writer{}, Earlier: g.earlier(c)}
-	return permit.Entries(like, g.entries[at], c.Find, g.EntryOf)
+	c.Earlier = g.earlier(c)
+	like := permit.Subject{In: c.In, Wrote: map[string][]permit.Writer{}, Earlier: c.Earlier}
+	c.EntryOf = permit.Entries(like, g.entries[at], c.Find, g.Permit.EntryOf)
+	return c
+}
+
+// EntryOf names the entry that a call equals, see [permit.Entries].
+func (g *Permit) EntryOf(of *Call) string {
+	c := g.subject(of)
+	return c.EntryOf(c.Subject.Call.Name)
 }
 
 // earlier are the calls that ended in earlier ticks, the second that equals an entry as its second.
@@ -146,8 +153,8 @@ func (g *Permit) Settled(of *Call, stage Stage) {
 		delete(g.charged, of.Try)
 	}
 	if stage >= Ended {
-		if c := g.look(of); c.IsOwn {
-			one := ending{g.EntriesOf(c)(c.Subject.Call.Name), stage >= Done, c.Tick}
+		if c := g.subject(of); c.IsOwn {
+			one := ending{c.EntryOf(c.Subject.Call.Name), stage >= Done, c.Tick}
 			g.ended[c.Instance] = append(g.ended[c.Instance], one)
 		}
 	}

@@ -201,7 +201,7 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 	diag.Sort(config.Found)
 	if config.Trusted = r.Config != ""; !config.Trusted && (len(config.Catalogues) > 0 ||
 		config.Analysis.Settings.Signers != nil || config.Analysis.Settings.Hosts != nil) {
-		config.Trusted, err = r.trusts(file.Name, func() (*Vouching, error) { return config.vouching(r.limits()) })
+		config.Trusted, err = r.trusts(file.Name, func() (*Vouching, error) { return r.vouching(config) })
 	}
 	return config, err
 }

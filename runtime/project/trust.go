@@ -30,12 +30,8 @@ type Vouching struct {
 	// Holds are the digests of what is trusted, by path from the file's folder: the file,
 	// the catalogues that it names, and the files that their programs are started with.
 	Holds map[string]string
-	Plan  *plan.Plan // what the catalogues define; nil of a policy
-	// Policy is what a policy says; nil of an obelus.yaml.
-	Policy *policy.Policy
-	// Signers is the list of whose approval counts that it names, "" for none.
-	Signers string
-	Hosts   []string // that it lets requests go to, as they are written there
+	Root  *source.Node // what it says; nil where it can't be read, or is empty
+	Plan  *plan.Plan   // what the catalogues define; nil of a policy
 	// Before are the digests of what was trusted; nil when nothing was.
 	Before map[string]string
 }
@@ -116,7 +112,7 @@ func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
 		return nil, err
 	}
 	if config.File != nil && config.File.Name != "-" {
-		v, err := config.vouching(r.limits())
+		v, err := r.vouching(config)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +123,7 @@ func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
 	}
 	policies, err := r.policies(filepath.Join(folder, workspace.Settings))
 	for _, one := range policies {
-		v, err := r.vouchingOfPolicy(one.File)
+		v, err := r.vouchingOf(one.File)
 		if err != nil {
 			return nil, err
 		}
@@ -136,33 +132,26 @@ func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
 	return all, err
 }
 
-func vouchingOf(file *source.File) (*Vouching, error) {
+// vouchingOf is a file alone, as a policy is.
+func (r *Reader) vouchingOf(file *source.File) (*Vouching, error) {
 	absolute, err := filepath.Abs(file.Name)
 	if err != nil {
 		return nil, err
 	}
+	root, _ := source.Parse(file, r.limits()) // what is wrong with it is reported for plans
 	return &Vouching{File: absolute, Holds: map[string]string{filepath.Base(absolute): workspace.SumOf(file.Text)},
-		Before: trusted(absolute)}, nil
-}
-
-// vouchingOfPolicy is a policy.
-func (r *Reader) vouchingOfPolicy(file *source.File) (*Vouching, error) {
-	v, err := vouchingOf(file)
-	if err == nil {
-		v.Policy, _ = policy.Parse(file, r.limits()) // what is wrong with it is reported for plans
-	}
-	return v, err
+		Root: root, Before: trusted(absolute)}, nil
 }
 
 // vouching is the configuration with its catalogues and their programs.
-func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
-	v, err := vouchingOf(c.File)
+func (r *Reader) vouching(c *Configuration) (*Vouching, error) {
+	v, err := r.vouchingOf(c.File)
 	if err != nil {
 		return nil, err
 	}
 	folder := filepath.Dir(v.File)
 	v.Plan, _ = compiler.Compile(source.NewFile(c.File.Name, nil), compiler.Options{
-		Name: workspace.Settings, Limits: limits, Definitions: true, Catalogues: c.Catalogues, Trusted: true,
+		Name: workspace.Settings, Limits: r.limits(), Definitions: true, Catalogues: c.Catalogues, Trusted: true,
 		Files: workspace.Folder{Dir: folder},
 		Show:  func(name string) string { return filepath.Join(folder, filepath.FromSlash(name)) },
 	})
@@ -180,14 +169,6 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 		default:
 			v.Holds[path.Clean(filepath.ToSlash(node.Text))] = workspace.SumOf(list.Text)
 		}
-	}
-	if list := c.Analysis.Settings.Hosts; list != nil {
-		for _, one := range list.Entries {
-			v.Hosts = append(v.Hosts, one.String())
-		}
-	}
-	if named := c.Analysis.Settings.Signers; named != nil {
-		v.Signers = named.Text
 	}
 	for _, one := range c.Catalogues {
 		if absolute, err := filepath.Abs(one.Name); err == nil {
@@ -235,7 +216,7 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 		one := compiler.PolicyFile{File: source.NewFile(name, text), Counts: len(r.Policies) > 0}
 		if !one.Counts {
 			if one.Counts, err = r.trusts(name,
-				func() (*Vouching, error) { return r.vouchingOfPolicy(one.File) }); err != nil {
+				func() (*Vouching, error) { return r.vouchingOf(one.File) }); err != nil {
 				return nil, err
 			}
 		}
