@@ -72,7 +72,7 @@ func unlisted(p *Pass, only *policy.Only, call *plan.Call) {
 func boundsOf(p *Pass, one *policy.Bound) *analysis.Parameters {
 	return analysis.Once(p.Store, one, func() *analysis.Parameters {
 		place := schema.Place{Schema: one.Schema, Possible: true, Named: true}
-		return &analysis.Parameters{Taker: fmt.Sprintf("the policy's rule %q", one.Name), Which: "policy",
+		return &analysis.Parameters{Taker: fmt.Sprintf("the policy's rule %q", one.Name),
 			Places: map[string]schema.Place{one.Parameter: place},
 			Bounds: map[string]*source.Node{one.Parameter: one.Node}}
 	})

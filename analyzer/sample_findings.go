@@ -124,7 +124,7 @@ func (w *trial) Invalid(running *plan.Call, params map[string]any) *state.Failur
 				t.report(rules.MayMismatchRule, call, call.ToolNode.Span(), cleared,
 					"%s may not accept these parameters together: for instance %s: %v", taker.Taker,
 					analysis.Brief(cleared), wrong).
-					Advise("pass the parameters that the %s's schema asks for beside these", taker.Which)
+					Advise("pass the parameters that its schema asks for beside these")
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
@@ -46,10 +45,7 @@ func danglingReferences(p *Pass) {
 		if !analysis.NeverThere(t, never) && (call != nil || !isOutputEmpty()) {
 			return
 		}
-		f := dangling(p, &reads[optional[0]])
-		if len(optional) > 1 {
-			f.Message += "; neither do the other operands"
-		}
+		dangling(p, &reads[optional[0]])
 	})
 }
 
@@ -70,30 +66,21 @@ func isCycle(p *Pass, call *plan.Call, id pathtree.ID) bool {
 	return waits && writes
 }
 
-func dangling(p *Pass, r *plan.Read) *diag.Diagnostic {
-	call := p.Flow.Caller(r)
-	name := r.Ref.String()
-	kind := p.Plan.Paths.Kind(r.Path)
-	f := p.ReportCall(call, r.Span(), "%q never has a value: %s", name, analysis.WhyNever[kind])
-	if p.Plan.Form == plan.Solution && kind != "input" {
-		f.Message = "no call of the solution writes \"" + name + "\""
-		f.As(diag.Info).Advise("the state that the solution receives must contain it")
-	} else {
-		f.Advise("%s", analysis.WhereFrom[kind])
+func dangling(p *Pass, r *plan.Read) {
+	call, kind := p.Flow.Caller(r), p.Plan.Paths.Kind(r.Path)
+	why := analysis.WhyNever[kind]
+	if kind == "state" && p.Flow.MayBeThere(r) {
+		why = "the initial state has null above it, and no call writes it"
 	}
-	if s := p.Plan.InputSchema; kind == "input" && s != nil {
-		if end := analysis.PastEnd(s, p.Plan.Paths.Segments(r.Path)[1:]); end != "" {
-			f.Message = fmt.Sprintf("%q never has a value: %s", name, end)
-			return f.Advise("read an item that there may be")
-		}
+	f := p.ReportCall(call, r.Span(), "%q never has a value: %s", r.Ref.String(), why).
+		Advise("%s", analysis.WhereFrom[kind])
+	if p.Plan.Form == plan.Solution && kind != "input" {
+		f.Message = quote(r.Ref.String()) + " is written by no call of the solution"
+		f.As(diag.Info).Advise("the state that the solution receives must contain it")
 	}
 	if p.Flow.MayBeThere(r) {
-		if f.As(diag.Warning); kind != "error" {
-			f.Message = fmt.Sprintf("%q never has a value: the initial state has null above it, and no call writes it",
-				name)
-		}
-		return f
+		f.As(diag.Warning)
+	} else {
+		analysis.ExplainNever(p, f, r, call)
 	}
-	analysis.ExplainNever(p, f, r, call)
-	return f
 }

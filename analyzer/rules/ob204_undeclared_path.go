@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
@@ -44,9 +43,7 @@ func undeclaredPaths(p *Pass) {
 	}
 	for i := range p.Plan.Reads {
 		if r := &p.Plan.Reads[i]; isUndeclared(r.Path) {
-			if f, suggested, ok := undeclaredPath(p, p.Flow.Caller(r), r.Span(), "read", r.Node, r.Ref); ok {
-				analysis.NoteSuggestion(p, f, suggested)
-			}
+			undeclaredPath(p, p.Flow.Caller(r), r.Span(), "read", r.Node, r.Ref)
 		}
 	}
 }
@@ -54,19 +51,15 @@ func undeclaredPaths(p *Pass) {
 // undeclaredPath reports a path, and offers the one that the schema names and that comes nearest to it, in the place of
 // its text in a node, if that is the plan's own.
 func undeclaredPath(p *Pass, call *plan.Call, at source.Span, done string, n *source.Node,
-	of expression.Reference) (f *diag.Diagnostic, suggested expression.Reference, ok bool) {
+	of expression.Reference) {
 	place := p.Plan.StateSchema.At(of.Path)
 	step, above := of.Path[place.Depth], expression.Reference{Kind: "state", Path: of.Path[:place.Depth]}
 	known := analysis.DeclarationOf(p, p.Plan.StateSchema, of.Path, place)
 	says := fmt.Sprintf("allows no %q in %q", step.Key, above.String())
-	if place.Depth > 0 && known.List == "" {
+	if place.Depth > 0 && len(known.All) == 0 {
 		says = fmt.Sprintf("says that %q has no parts", above.String())
 	}
-	f = p.ReportCall(call, at, "%q can't be %s: the state schema %s", of.String(), done, says).
+	f := p.ReportCall(call, at, "%q can't be %s: the state schema %s", of.String(), done, says).
 		Advise("declare it in \"stateSchema\"")
-	if step.IsIndex && slices.Contains(place.Known(), step.Key) {
-		f.Advise("%q is an object: write [%q]", above.String(), step.Key)
-	}
-	suggested, ok = analysis.OfferKey(p, f, n, of, place.Depth, known.Suggester, true)
-	return f, suggested, ok
+	analysis.OfferKey(p, f, n, of, place.Depth, known.Suggester, true)
 }

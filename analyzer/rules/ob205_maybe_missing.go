@@ -100,16 +100,17 @@ func missingInstead(e *branch.Conditions, there []logic.Literal, leaf int) logic
 
 func ReportMissing(p *Pass, leaf *plan.Template, branch []choice, alone bool) {
 	f := p.Report(leaf.Node.Span(), "the output lacks %q", short(leaf.Node.Text)).
-		Advise("add a fallback (\"… || null\"), or write it on every branch")
+		Advise("write it on every branch, or join the branches with \"||\"")
 	if words := analysis.DescribeBranch(branch); words != "" {
 		f.Message += " when " + words
 	}
 	f.Witness = evidence{Branch: branch}
-	if leaf == p.Plan.Output { // a run whose whole output is null has failed
-		f.Advise("write it on every branch, or join the branches with \"||\": without a value the run has no output")
-		// whether null will do is for the author to say
-	} else if alone && leaf.Expr != nil && leaf.Expr.Plain() && !requires(p.Plan.OutputSchema, p.Plan.Output, leaf) {
-		f.Offer("use null if it is missing", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
+	// A run whose whole output is null has failed. Elsewhere whether null will do is for the author to say.
+	if leaf != p.Plan.Output && !requires(p.Plan.OutputSchema, p.Plan.Output, leaf) {
+		f.Advise("add a fallback (\"… || null\"), or write it on every branch")
+		if alone && leaf.Expr != nil && leaf.Expr.Plain() {
+			f.Offer("use null if it is missing", leaf.Node, len(leaf.Node.Text), len(leaf.Node.Text), " || null", false)
+		}
 	}
 	analysis.NoteWriters(p, f, leaf)
 }

@@ -9,10 +9,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/expression"
-	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 var _ = Register(Rule{Scope: idle, Run: constantConditions}.As("OB212", "constant-condition", diag.Warning))
@@ -74,19 +72,8 @@ func comparison(p *Pass, call *plan.Call, t *plan.Template, read int, with *expr
 		Advise("compare it with a possible value")
 	analysis.NoteOrigin(f, &flows[0])
 	raw, _ := flows[0].Schema.Raw().(map[string]any)
-	words, _ := raw["enum"].([]any)
-	var known []string
-	for _, word := range words {
-		if text, ok := word.(string); ok {
-			known = append(known, text)
-		}
-	}
-	if text, ok := with.Value.(string); ok {
-		if near, ok := naming.Nearest(text, known); ok {
-			f.Advise("did you mean %q?", near)
-		} else if len(known) > 0 {
-			f.Advise("it is one of %s", wording.Names(known, analysis.MaxNamed))
-		}
+	if words, _ := raw["enum"].([]any); len(words) > 0 {
+		f.Advise("it is one of %s", analysis.Brief(words))
 	}
 }
 

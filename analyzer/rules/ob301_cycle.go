@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -47,54 +46,44 @@ func selfCycle(p *Pass, call *plan.Call) {
 	}
 }
 
-// An edge is why one call waits for another: what each of the two does, and where.
-type edge struct {
-	at, other    source.Span
-	waits, gives string
-}
-
 func reportCycle(p *Pass, calls []int32) {
-	var edges []edge
 	var chain []string
-	for i, c := range calls[:min(len(calls), analysis.MaxShown)] {
-		from, to := p.Plan.Calls[c], p.Plan.Calls[calls[(i+1)%len(calls)]]
-		edges, chain = append(edges, edgeBetween(p, from, to)), append(chain, quote(from.Name))
+	shown := calls[:min(len(calls), analysis.MaxShown)]
+	for _, c := range shown {
+		chain = append(chain, quote(p.Plan.Calls[c].Name))
 	}
-	if len(calls) > len(edges) {
+	if len(calls) > len(shown) {
 		chain = append(chain, "…")
 	}
 	// The list begins with the call that stands first in the plan, so its edge is
 	// the one that reaches forward in the text and closes the cycle.
-	f := p.ReportCall(p.Plan.Calls[calls[0]], edges[0].at, "%d calls wait for each other: %s → %s", len(calls),
+	next := func(i int) *plan.Call { return p.Plan.Calls[calls[(i+1)%len(calls)]] }
+	at, _ := waitsAt(p, p.Plan.Calls[calls[0]], next(0))
+	f := p.ReportCall(p.Plan.Calls[calls[0]], at, "%d calls wait for each other: %s → %s", len(calls),
 		strings.Join(chain, " → "), chain[0]).
 		Advise("remove one of these references, or read a path that none of the calls writes")
-	for _, e := range edges {
-		f.Note(e.at, "%s", e.waits).Note(e.other, "%s", e.gives)
+	for i, c := range shown {
+		from := p.Plan.Calls[c]
+		at, what := waitsAt(p, from, next(i))
+		f.Note(at, "%q waits here for %s of %q", from.Name, what, next(i).Name)
 	}
 }
 
-// edgeBetween finds what makes one call wait for another.
-func edgeBetween(p *Pass, from, to *plan.Call) edge {
-	because := func(at source.Span, waits string, path plan.Path) edge {
-		return edge{at, path.Span(),
-			fmt.Sprintf("%q %s %q of %q", from.Name, waits, p.Path(path.ID), to.Name),
-			fmt.Sprintf("%q writes %q here", to.Name, p.Path(path.ID))}
-	}
+// waitsAt is where and for what one call waits for another.
+func waitsAt(p *Pass, from, to *plan.Call) (source.Span, string) {
 	for _, i := range from.Reads {
 		r := &p.Plan.Reads[i]
-		path, writes := flow.OutputOver(p.Plan, to, r.Path)
-		if _, bound := slices.BinarySearch(r.Writers, int32(to.Index)); bound && writes {
-			return because(r.Span(), "waits here for", path)
+		if path, writes := flow.OutputOver(p.Plan, to, r.Path); writes && slices.Contains(r.Writers, int32(to.Index)) {
+			return r.Span(), quote(p.Path(path.ID))
 		}
 	}
 	if after := from.ComesAfter(to.Index); after != nil {
-		return edge{after.Node.Span(), to.ToolNode.Span(),
-			fmt.Sprintf("%q names %q in its \"_after\"", from.Name, to.Name), "which is this call"}
+		return after.Node.Span(), "the end"
 	}
 	for _, path := range from.Paths() { // a choice under once
 		if other, ok := flow.OutputOver(p.Plan, to, path.ID); ok {
-			return because(path.Span(), "may only write after", other)
+			return path.Span(), quote(p.Path(other.ID))
 		}
 	}
-	return edge{at: from.ToolNode.Span(), other: to.ToolNode.Span()}
+	return from.ToolNode.Span(), "the end"
 }

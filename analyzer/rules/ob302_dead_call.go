@@ -42,32 +42,28 @@ type part struct {
 	holds logic.Literal
 	node  *source.Node
 	at    *plan.Template // nil for a call that it comes after
-	words string
 }
 
 func parts(p *Pass, call *plan.Call) []part {
 	e := p.Flow.Conditions()
 	var list []part
 	if when := compiler.Condition(call); when != nil {
-		list = append(list, part{e.Condition(call), when.Node, when, "its condition " + quote(short(when.Node.Text))})
+		list = append(list, part{e.Condition(call), when.Node, when})
 	}
 	for _, a := range call.After {
 		if other := p.Plan.Calls[a.Call]; !a.Settled {
-			list = append(list, part{e.Done(other), a.Node, nil, "that " + quote(other.Name) + " is done"})
+			list = append(list, part{e.Done(other), a.Node, nil})
 		}
 	}
 	for t := range call.Expressions() {
 		if t != call.When && !t.PerItem() {
-			list = append(list, part{e.There(t), t.Node, t, quote(short(t.Node.Text))})
+			list = append(list, part{e.There(t), t.Node, t})
 		}
 	}
 	return list
 }
 
-// maxPaired bounds how many parts of a call are held against each other.
-const maxPaired = 24
-
-// deadCall reports a call with the smallest evidence: one thing that never holds, or two that exclude each other.
+// deadCall reports a call with what of it never comes, or else all that it needs.
 func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 	report := func(what string) *diag.Diagnostic {
 		return p.ReportCall(call, call.ToolNode.Span(), "%q can never run: %s", call.Name, what).
@@ -86,32 +82,14 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 		if parts[i].at == nil || parts[i].at == call.When && constantAlone(p, call) {
 			return // that is the other call's own, or OB212's
 		}
-		what := parts[i].words + " never has a value"
+		what := quote(short(parts[i].node.Text)) + " never has a value"
 		if parts[i].at == call.When {
-			what = parts[i].words + " is never true"
+			what = "its condition " + quote(short(parts[i].node.Text)) + " is never true"
 		}
 		f := report(what).Note(parts[i].node.Span(), "it needs this")
 		f.Witness = evidence{Branch: []choice{}}
 		analysis.NoteWriters(p, f, parts[i].at)
 		return
-	}
-	for i := range parts[:min(len(parts), maxPaired)] {
-		for j := range i {
-			both := e.And(parts[j].holds, parts[i].holds)
-			if !e.Solve(both, false).Impossible {
-				continue
-			}
-			f := report(parts[j].words + " and " + parts[i].words + " exclude each other")
-			one, other := e.Decisions(parts[j].holds, alone[j].Assignment),
-				e.Decisions(parts[i].holds, alone[i].Assignment)
-			needs(f, parts[j].node, one)
-			if parts[i].node != parts[j].node {
-				needs(f, parts[i].node, other)
-			}
-			f.Witness = evidence{Branch: one, Instead: other}
-			analysis.NoteWriters(p, f, parts[j].at, parts[i].at)
-			return
-		}
 	}
 	if slices.ContainsFunc(call.Reads, func(i int) bool { // it needs a value where it writes: that is OB403's
 		_, yes := claims(p, call, call.FailureRoute(), p.Plan.Reads[i].Path)
@@ -125,15 +103,11 @@ func deadCall(p *Pass, e *branch.Conditions, call *plan.Call) {
 	}
 	f := report(what)
 	f.Witness = evidence{Branch: []choice{}}
-	for _, part := range parts[:min(len(parts), analysis.MaxShown)] {
-		f.Note(part.node.Span(), "it needs this")
-	}
-}
-
-func needs(f *diag.Diagnostic, n *source.Node, branch []choice) {
-	if words := analysis.DescribeBranch(branch); words != "" {
-		f.Note(n.Span(), "it needs this, which is true when %s", words)
-	} else {
-		f.Note(n.Span(), "it needs this")
+	for i, part := range parts[:min(len(parts), analysis.MaxShown)] {
+		needs := "it needs this"
+		if words := analysis.DescribeBranch(e.Decisions(part.holds, alone[i].Assignment)); words != "" {
+			needs += ", which is true when " + words
+		}
+		f.Note(part.node.Span(), "%s", needs)
 	}
 }

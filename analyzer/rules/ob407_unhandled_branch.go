@@ -28,11 +28,12 @@ func unhandledBranches(p *Pass) {
 				i == call.FailureRoute() && tried[call.Output[0][0].ID] > call.Index {
 				continue
 			}
-			what := "if the call chooses this alternative, nothing follows"
+			when := "chooses this alternative"
 			if i == call.FailureRoute() {
-				what = "if the call fails, nothing follows"
+				when = "fails"
 			}
-			f := p.ReportCall(call, route[0].Span(), "nothing reads %q: %s", compiler.Offered(p.Plan, call)[i], what).
+			f := p.ReportCall(call, route[0].Span(), "nothing reads %q, which is written if the call %s",
+				compiler.Offered(p.Plan, call)[i], when).
 				Advise("read it in a call, a fallback or the plan's \"output\", or remove the alternative")
 			if p.Plan.Form == plan.Solution || p.Plan.Form == plan.ProcessRecord {
 				f.As(diag.Info).Advise("the next solution may handle it; else let a call or the \"output\" read it")

@@ -18,8 +18,7 @@ func unknownTool(p *Pass, call *plan.Call) {
 	near, ok := analysis.ToolSuggester(p).Nearest(call.ToolName)
 	if call.ToolName == compiler.Consult && !ok {
 		p.ReportCall(call, call.ToolNode.Span(), "no advisor answers on demand: each has an \"on\"").
-			Advise(
-				"list an advisor without \"on\" under \"advisors\": \"ConsultAdvisor\" is then the tool that asks it")
+			Advise("list an advisor without \"on\" under \"advisors\"")
 		return
 	}
 	f := p.ReportCall(call, call.ToolNode.Span(), "there is no tool %q", compiler.Shown(call.ToolName, near))

@@ -37,12 +37,8 @@ func unfitArguments(p *Pass, call *plan.Call) {
 	passed, places := map[string]any{}, map[string]plan.TemplateField{}
 	for _, f := range call.Params.Fields {
 		places[f.Key] = f
-		if passed[f.Key] = f.Value.Value; f.Value.Live {
-			passed[f.Key] = initialOf(p, f.Value)
-		}
-		// It will be something, and fit: what is known of it is judged with the flows.
-		if f.Value.Live && passed[f.Key] == nil && a.HTTP != nil {
-			if passed[f.Key] = "x"; a.HTTP.IsForm(f.Key) {
+		if passed[f.Key] = f.Value.Value; f.Value.Live { // what is known of it is judged with the flows
+			if passed[f.Key] = any("x"); a.HTTP != nil && a.HTTP.IsForm(f.Key) {
 				passed[f.Key] = map[string]any{}
 			}
 		}
@@ -59,20 +55,8 @@ func unfitArguments(p *Pass, call *plan.Call) {
 	if isPassed {
 		span = at.Value.Node.Span()
 	}
-	f := p.ReportCall(call, span, "the activity %q can't accept this: %s", compiler.Shown(a.Name), unfit.Message).
+	p.ReportCall(call, span, "the activity %q can't accept this: %s", compiler.Shown(a.Name), unfit.Message).
 		Advise("%s", unfit.Help)
-	if isPassed && at.Value.Live { // a run may be given another
-		f.As(diag.Warning)
-	}
-}
-
-// initialOf is the value of a plain reference to what the document itself gives and nothing writes; else nil.
-func initialOf(p *Pass, t *plan.Template) any {
-	if t.Expr == nil || !t.Expr.Plain() || len(p.Plan.Reads[t.Reads[0]].Writers) > 0 {
-		return nil
-	}
-	value, _ := analysis.Initial(p, p.Plan.Paths.Segments(p.Plan.Reads[t.Reads[0]].Path))
-	return value
 }
 
 // badParametersOf judges the literals of a call, and reports whether it found a fault.
@@ -90,11 +74,12 @@ func badParametersOf(p *Pass, call *plan.Call, known *parameters) bool {
 		return len(p.Found) > before
 	}
 	if !complete {
-		neverTogether(p, known, call)
-	} else if v := known.Schema.Validate(known.Completed(call.Params.Value)); v != nil {
+		return false // sample runs pass them together
+	}
+	if v := known.Schema.Validate(known.Completed(call.Params.Value)); v != nil {
 		p.ReportCall(call, call.ToolNode.Span(), "%s doesn't accept these parameters together: %s",
 			known.Taker, v.Error()).
-			Advise("check the parameters against the %s's schema", known.Which)
+			Advise("check the parameters against its schema")
 	}
 	return len(p.Found) > before
 }
@@ -113,11 +98,11 @@ func produced(p *Pass, call *plan.Call) {
 
 // BadLiteral reports what a taker of a call refuses of one of its parameters.
 func BadLiteral(p *Pass, call *plan.Call, taker *parameters, f plan.TemplateField, s *schema.Schema) {
-	analysis.JudgeLiterals(f.Value, f.Node, s, "",
+	analysis.JudgeLiterals(f.Value, f.Node, s,
 		func(at source.Span, below, why string, n *source.Node, s *schema.Schema) {
 			found := p.ReportCall(call, at, "%s doesn't accept this for %s%s: %s", taker.Taker, quote(f.Key), below,
 				why).
-				Advise("pass a value that the %s's schema accepts", taker.Which).
+				Advise("pass a value that its schema accepts").
 				Note(taker.Node(f.Key).Span(), "%q is %s here", f.Key, taker.Verb())
 			if n != nil && taker.Bounds == nil {
 				requote(found, n, s)
@@ -140,33 +125,5 @@ func requote(f *diag.Diagnostic, n *source.Node, s *schema.Schema) {
 		}
 	case (n.Kind == source.Number || n.Kind == source.Bool) && s.Accepts(text):
 		offer("write it in quotes: "+quote(text), "put it in quotes", quote(text))
-	}
-}
-
-// neverTogether reports parameters that are never accepted beside each other, whatever their expressions give.
-func neverTogether(p *Pass, t *parameters, call *plan.Call) {
-	if !t.Combines() {
-		return
-	}
-	passed := map[string]any{}
-	for _, f := range call.Params.Fields {
-		passed[f.Key] = f.Value.Value
-	}
-	properties, names := map[string]any{}, []any{}
-	for name, value := range t.Completed(passed).(map[string]any) {
-		properties[name] = map[string]any{"const": value}
-		names = append(names, name)
-	}
-	for _, f := range call.Params.Fields {
-		if f.Value.Live {
-			properties[f.Key] = true
-		}
-	}
-	shape := schema.New(map[string]any{
-		"type": "object", "properties": properties, "required": names, "additionalProperties": false,
-	}, schema.Options{})
-	if p.Flow.Contains(shape, t.Schema).Relation == schema.Never {
-		p.ReportCall(call, call.ToolNode.Span(), "%s never accepts these parameters together", t.Taker).
-			Advise("check the parameters against the %s's schema", t.Which)
 	}
 }

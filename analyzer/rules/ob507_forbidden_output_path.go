@@ -25,14 +25,10 @@ func forbiddenOutputPath(p *Pass, call *plan.Call) {
 	if v := call.Tool.OutputPath.Validate(n.Text); v != nil {
 		why = v.Message
 	}
-	f := p.ReportCall(call, n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).
+	p.ReportCall(call, n.Span(), "%q doesn't let its result go to %q: %s", call.ToolName, n.Text, why).
 		Advise(
-			"write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one")
-	f.Note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
-	raw, _ := call.Tool.OutputPath.Raw().(map[string]any)
-	if only, ok := raw["const"].(string); ok { // the one path that the schema allows
-		f.Offer("write it to "+only, n, 0, len(n.Text), only, false)
-	}
+			"write it where the tool's \"_outputPath\" allows, or leave \"_outputPath\" out where the tool fixes one").
+		Note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }
 
 // allowsPath reports whether a tool's schema accepts an output path, as it is

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -51,10 +52,8 @@ func activityCode(p *Pass) {
 		if activity == nil || activity.Expression == nil || known == nil || reported[tool.Activity] {
 			continue
 		}
-		strange := ""
 		of := activity.Expression.CheckCode(func(name string) *expression.Type {
 			if known.Unknown(name) { // nobody passes it, and it is null
-				strange = name
 				return &expression.Type{Kinds: expression.Null}
 			}
 			if at := known.Place(name); at.Possible {
@@ -77,9 +76,6 @@ func activityCode(p *Pass) {
 		f := samples.CodeFault(p, tool, activity.Node.Get("expr").Within(err.Start, err.End), err.Message)
 		if f.Help = err.Help; f.Help == "" {
 			f.Advise("the types come from the parameters of %q, which the activity carries out", tool.Name)
-		}
-		if strange != "" {
-			f.Advise("the tool %q has no parameter %q, which is null therefore", tool.Name, strange)
 		}
 	}
 }
@@ -137,13 +133,9 @@ func strayName(p *Pass, name string, known *analysis.Parameters, activity *plan.
 	message := fmt.Sprintf("%q isn't a parameter of the tool %q, so it is always null", first, known.Tool.Name)
 	at := activity.Node.Get("expr").Within(node.Start, node.End)
 	f := samples.CodeFault(p, known.Tool, at, message).As(diag.Warning)
-	if near, ok := known.Names().Nearest(first); ok {
-		p.Suggested[analysis.SuggestedParameter{Activity: activity, Name: near}] = true
+	f.Advise("the parameters are %s; write a text in quotes", cmp.Or(known.Names.List(), "not declared"))
+	if near, ok := known.Names.Nearest(first); ok {
 		f.Advise("did you mean %q?", near)
-	} else if list := known.Names().List; list != "" {
-		f.Advise("the parameters are %s; write a text in quotes", list)
-	} else {
-		f.Advise("declare the parameter in the tool; write a text in quotes")
 	}
 	return f
 }

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"slices"
-
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -71,17 +69,10 @@ func baseOf(p *Pass, call *plan.Call, path plan.Path) (kinds schema.Kinds) {
 	}
 	for _, w := range p.Plan.Writers(path.ID) {
 		other := p.Plan.Calls[w.Call]
-		before := flow.Waits(call, other) ||
-			len(p.Ordered) < 1000 && slices.Contains(p.Ordered, [2]int{other.Index, call.Index})
 		switch {
-		case w.Path == path.ID && w.Method == call.Method, other == call, w.Failure: // it makes no difference
-		case !before && (p.Plan.Graph.Rank(other.Index) > p.Plan.Graph.Rank(call.Index) ||
-			p.Screens && int(w.Call) > call.Index):
-			continue // nothing of it stands there yet
-		case w.Path != path.ID, other.Method != plan.Set:
-			return 0
-		case !before: // in no order, which is another finding
-		case other.Tool == nil || other.Tool.Output == nil:
+		case w.Path == path.ID && w.Method == call.Method, other == call, w.Failure, !isBefore(p, w.Call, call):
+			// it makes no difference
+		case w.Path != path.ID, other.Method != plan.Set, other.Tool == nil, other.Tool.Output == nil:
 			return 0
 		default:
 			kinds |= other.Tool.Output.Kinds()

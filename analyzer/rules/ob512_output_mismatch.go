@@ -57,7 +57,7 @@ func judgeOutput(p *Pass) []judgement {
 		return nil
 	}
 	before := len(p.Found)
-	analysis.JudgeLiterals(p.Plan.Output, nil, s, "",
+	analysis.JudgeLiterals(p.Plan.Output, nil, s,
 		func(at source.Span, below, why string, _ *source.Node, _ *schema.Schema) {
 			where := "the output"
 			if below != "" {

@@ -1,9 +1,9 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
@@ -68,9 +68,8 @@ func unknownInItem(p *Pass, r *plan.Read) {
 		return
 	}
 	if r.Ref.Kind == "index" {
-		p.ReportCall(call, r.Span(), "%q is the place of an item, a number, and has no %q", "†index",
-			r.Ref.Path[0].Key).As(diag.Error).
-			Advise("the item itself is %q", "†item")
+		p.ReportCall(call, r.Span(), "%q is the place of an item, a number: it has no fields", "†index").
+			As(diag.Error).Advise("the item itself is %q", "†item")
 		return
 	}
 	var sources []fieldSource
@@ -80,10 +79,7 @@ func unknownInItem(p *Pass, r *plan.Read) {
 		}
 		sources = append(sources, fieldSource{v.Schema, r.Ref.Path})
 	}
-	f := unknownField(p, r, sources, "an item of "+quote(short(call.Each.Text())))
-	if f != nil && r.Ref.Path[0].Key == "index" {
-		f.Advise("the place of an item in its list is %q", "†index")
-	}
+	unknownField(p, r, sources, "an item of "+quote(short(call.Each.Text())))
 }
 
 // A fieldSource is what a value that is read may be, and the path in it.
@@ -110,11 +106,8 @@ func unknownField(p *Pass, r *plan.Read, sources []fieldSource, what string) *di
 	step, known := rest[at.Depth], analysis.DeclarationOf(p, s, rest, at)
 	f := p.ReportCall(p.Flow.Caller(r), r.Span(), "%s has no %q", what, step.Key).
 		Advise("read a field that the schema of the source names, or name this one there")
-	switch end := analysis.PastEnd(s, rest); {
-	case end != "":
-		f.Message += ": " + end
-		f.Advise("read an item that there may be")
-	case known.List == "":
+	switch {
+	case len(known.All) == 0:
 		f.Message += ": it is " + s.At(rest[:at.Depth]).Schema.Kinds().String()
 		if function, ok := expression.FunctionFor(step.Key); ok && !step.IsIndex {
 			object := r.Ref
@@ -122,9 +115,9 @@ func unknownField(p *Pass, r *plan.Read, sources []fieldSource, what string) *di
 			f.Advise("use a function: †(%s(%s))", function, object.String())
 		}
 	case closed:
-		f.Message += ": the schema allows only " + known.List
+		f.Message += ": the schema allows only " + known.List()
 	default:
-		f.Message += ": the schema names " + known.List
+		f.Message += ": the schema names " + known.List()
 	}
 	if closed && r.Ref.Required {
 		f.As(diag.Error)
@@ -147,13 +140,9 @@ func unknownMembers(p *Pass) {
 			}
 			return p.Flow.Type(t.Reads[i])
 		}).Err
-		if err == nil {
-			return
-		}
-		said := strings.Replace(err.Message, "there is no field", "no schema names a field", 1)
-		f := p.ReportCall(call, t.Node.Within(err.Start, err.End), "%s here", said)
-		if f.Help = err.Help; f.Help == "" {
-			f.Advise("read a field that the source's schema names, or name this one there")
+		if err != nil {
+			p.ReportCall(call, t.Node.Within(err.Start, err.End), "%s in what the schemas name", err.Message).
+				Advise("%s", cmp.Or(err.Help, "read a field that the source's schema names, or name this one there"))
 		}
 	})
 }

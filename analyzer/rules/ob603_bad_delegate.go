@@ -129,53 +129,21 @@ func misfitScopes(p *Pass, call *plan.Call, accepts *schema.Schema) {
 	}
 }
 
-// handsOver reports a delegate that doesn't receive a required part of its state, or has no output without it.
+// handsOver reports a delegate that doesn't receive a required part of its state.
 func handsOver(p *Pass, call *plan.Call) {
 	d := p.Plan.Delegates[call.Delegate]
 	if d == nil || len(p.Delegates.Judge(d).Errors) > 0 {
 		return
 	}
 	misfitScopes(p, call, d.StateSchema)
-	missing := analysis.MissingState(p, call)
-	report := func(r *plan.Read, format string) *diag.Diagnostic {
-		return p.ReportCall(call, call.ToolNode.Span(), format, call.Delegate, r.Ref.String()).
-			Advise("pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\"").
-			Note(r.Span(), "it is read here")
-	}
-	for _, r := range missing {
+	for _, r := range analysis.MissingState(p, call) {
 		if d.StateSchema.At(d.Paths.Segments(r.Path)[1:]).Required {
-			report(r, "the delegate %q needs %q, which this call doesn't pass").
+			p.ReportCall(call, call.ToolNode.Span(), "the delegate %q needs %q, which this call doesn't pass",
+				call.Delegate, r.Ref.String()).
+				Advise("pass it in \"_scopes\", use a parameter, or give the delegate its own \"state\"").
+				Note(r.Span(), "it is read here").
 				Note(d.StateSchemaNode.Span().Head(), "it is required here")
 			return
 		}
 	}
-	if len(missing) > 0 && comesToNothing(d, missing) {
-		report(missing[0], "the delegate %q has no output without %q, which this call doesn't pass").As(diag.Warning)
-	}
-}
-
-// comesToNothing reports whether a plan's output is never there without some of what it reads.
-func comesToNothing(d *plan.Plan, missing []*plan.Read) bool {
-	skipped := make([]bool, len(d.Calls))
-	lacks := func(t *plan.Template) bool {
-		return !t.PerItem() && slices.ContainsFunc(t.Reads, func(read int) bool {
-			r := &d.Reads[read]
-			return slices.Contains(missing, r) || r.Ref.Required && !r.Start && len(r.Writers) > 0 &&
-				!slices.ContainsFunc(r.Writers, func(w int32) bool { return !skipped[w] })
-		})
-	}
-	for _, i := range d.Graph.Order() {
-		for t := range d.Calls[i].Expressions() {
-			skipped[i] = skipped[i] || lacks(t)
-		}
-	}
-	if d.Output == nil || HasLiterals(d.Output) {
-		return false
-	}
-	for t := range d.Output.Expressions() {
-		if !lacks(t) {
-			return false
-		}
-	}
-	return true
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -11,7 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
@@ -114,18 +114,13 @@ func strayParameter(p *Pass, known *parameters, a *plan.Activity, taken plan.Var
 	f := p.Report(taken.Node.Within(at, min(at+len(braces), len(taken.Node.Text))),
 		"the activity %q uses the parameter %q, which the tool %q doesn't have", compiler.Shown(a.Name),
 		taken.Name, known.Tool.Name)
-	ref, err := reference.Parse(taken.Node.Text)
-	if near, ok := known.Names().Nearest(taken.Name); ok {
-		p.Suggested[analysis.SuggestedParameter{Activity: a, Name: near}] = true
+	if near, ok := known.Names.Nearest(taken.Name); ok {
 		f.Advise("did you mean %q?", near)
-	} else if err == nil && isKnownKind(ref) {
-		f.Advise("%s", parametersAlone)
 	} else if upperCase.MatchString(taken.Name) {
 		f.Advise("write an environment variable as {$%s}", taken.Name)
-	} else if err == nil && known.Names().List != "" {
-		f.Advise("a parameter is written †name; those of the tool are %s", known.Names().List)
 	} else {
-		f.Advise("declare the parameter in the tool; write literal braces as {%s}", braces)
+		f.Advise("the tool's parameters are %s; write literal braces as {%s}",
+			cmp.Or(known.Names.List(), "not declared"), braces)
 	}
 	f.Note(known.Tool.NameNode.Span(), "%q is declared here", known.Tool.Name)
 }
@@ -140,12 +135,11 @@ func dropped(p *Pass, known *parameters, a *plan.Activity, calls []*plan.Call) {
 	}
 	names := slices.Sorted(maps.Keys(passed))
 	if len(p.Plan.Calls) == 0 {
-		names = known.Schema.Properties()
+		names = known.Names.All
 	}
 	for _, name := range names {
 		if !kinds.Ignores(a, name) && !neverRead(p.Plan.Delegates[a.Plan], name) || a.NameNode == nil ||
-			known.Unknown(name) || slices.Contains(known.Ignored, name) ||
-			p.Suggested[analysis.SuggestedParameter{Activity: a, Name: name}] {
+			known.Unknown(name) || IsReported(p, a.Node) {
 			continue
 		}
 		f := p.ReportCall(passed[name], a.NameNode.Span(), "the activity %q doesn't use the parameter %q of the tool "+

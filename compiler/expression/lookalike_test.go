@@ -2,8 +2,6 @@ package expression
 
 import (
 	"testing"
-
-	"github.com/obelus-dev/obelus/compiler/reference"
 )
 
 // LANGUAGE.md#references-and-expressions: what was an expression but for its † is never taken apart, and what may be
@@ -81,18 +79,6 @@ func TestLookalikes(t *testing.T) {
 	} {
 		if m, ok := Lookalike(text, there); ok {
 			t.Errorf("%q is taken for %s because of %q", text, m.Intended, text[m.Start:m.End])
-		}
-	}
-}
-
-// LANGUAGE.md#references-and-expressions: state.x where something else than text is wanted.
-func TestBareReferences(t *testing.T) {
-	for text, want := range map[string]bool{
-		"state.x": true, "input.y[0]": true, " data.user.name ": true, "state": false, "state.": false, "state.x y": false, "statement.x": false,
-		"user.name": false, "†state.x": false, "": false, "state.x + 1": false, "input[\"a b\"]": true,
-	} {
-		if got := reference.BareReference(text); got != want {
-			t.Errorf("BareReference(%q) = %v", text, got)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -114,17 +113,6 @@ func Unmarked(s string, at int) (ref Reference, end int, ok bool) {
 	}
 	ref, end, err := Read(s, at)
 	return ref, end, err == nil && !strings.HasPrefix(s[at:], mark)
-}
-
-// BareReference reports whether a literal is nothing but kind.path without its †, as in state.items[0]. Whether that is
-// a mistake depends on the expected type, which the caller knows.
-func BareReference(s string) bool {
-	s = strings.TrimSpace(s)
-	if strings.HasPrefix(s, mark) {
-		return false
-	}
-	ref, end, ok := Unmarked(s, 0)
-	return ok && end == len(s) && len(ref.Path) > 0 && slices.Contains(Kinds, ref.Kind)
 }
 
 // SkipBraces is where an expression ends that begins with †{ at s[at:]: at the

@@ -132,7 +132,7 @@ func Judgements(p *Pass) []Judgement {
 func judgeCall(p *Pass, call *plan.Call, sound bool) (all []Judgement) {
 	if call.Each != nil && call.Each.List.Expr != nil {
 		to := Target{Call: call, Taker: &Parameters{Taker: Quote(call.Name)}, Schema: flow.AList, Key: "_each"}
-		all = judgeParts(p, all, call.Each.List, to)
+		all = JudgeTemplate(p, call.Each.List, to, true)
 	}
 	takers := Takers(p, call)
 	for _, f := range call.Params.Fields {
@@ -156,46 +156,43 @@ func judgeCall(p *Pass, call *plan.Call, sound bool) (all []Judgement) {
 
 // JudgeTemplate judges a value with expressions in it: each of these, and where nothing is wrong with any and the rest
 // is sound, the whole.
-func JudgeTemplate(p *Pass, t *plan.Template, to Target, sound bool) []Judgement {
-	found := judgeParts(p, nil, t, to)
-	if t.Expr != nil || len(found) > 0 || !sound {
-		return found
-	}
-	to.Node = t.Node
-	container := p.Flow.Eval(to.Call, t)
-	container[0].Operand.Node = t.Node
-	if fit := p.Flow.Accepts(to.Call, container, to.Schema); fit.Relation != schema.Fits {
-		found = append(found, Judgement{fit, to})
-	}
-	return found
-}
-
-func judgeParts(p *Pass, found []Judgement, t *plan.Template, to Target) []Judgement {
-	to.Node = t.Node
-	switch {
-	case t.Expr != nil:
-		if fit := p.Flow.Accepts(to.Call, p.Flow.Expression(t), to.Schema); fit.Relation != schema.Fits {
+func JudgeTemplate(p *Pass, t *plan.Template, to Target, sound bool) (found []Judgement) {
+	judge := func(of []flow.Variant, to Target) {
+		if fit := p.Flow.Accepts(to.Call, of, to.Schema); fit.Relation != schema.Fits {
 			found = append(found, Judgement{fit, to})
 		}
-	case t.Items != nil:
-		for i, item := range t.Items {
-			if at := to.Schema.At([]schema.Step{schema.Index(i)}); item.Live && at.Possible && at.Schema != nil {
-				found = judgeParts(p, found, item, to.below(fmt.Sprintf("[%d]", i), at.Schema))
-			}
+	}
+	eachPart(t, nil, to.Schema, "", func(t *plan.Template, _ *source.Node, s *schema.Schema, part string) {
+		if t.Expr != nil {
+			judge(p.Flow.Expression(t), Target{to.Call, to.Taker, s, t.Node, to.Key, part})
 		}
-	default:
-		for _, f := range t.Fields {
-			if at := to.Schema.Part(f.Key); f.Value.Live && at.Possible && at.Schema != nil {
-				found = judgeParts(p, found, f.Value, to.below("."+f.Key, at.Schema))
-			}
-		}
+	})
+	if t.Expr == nil && len(found) == 0 && sound {
+		container := p.Flow.Eval(to.Call, t)
+		container[0].Operand.Node, to.Node = t.Node, t.Node
+		judge(container, to)
 	}
 	return found
 }
 
-func (t Target) below(step string, s *schema.Schema) Target {
-	t.Schema, t.Part = s, t.Part+step
-	return t
+// eachPart visits a template and its parts for which a schema says something: with the key of its mapping, nil in a
+// list, and its path (.x[0]).
+func eachPart(t *plan.Template, key *source.Node, s *schema.Schema, part string,
+	visit func(t *plan.Template, key *source.Node, s *schema.Schema, part string)) {
+	if s == nil {
+		return
+	}
+	visit(t, key, s, part)
+	for i, item := range t.Items {
+		if at := s.At([]schema.Step{schema.Index(i)}); at.Possible {
+			eachPart(item, nil, at.Schema, fmt.Sprintf("%s[%d]", part, i), visit)
+		}
+	}
+	for _, f := range t.Fields {
+		if at := s.Part(f.Key); at.Possible {
+			eachPart(f.Value, f.Node, at.Schema, part+"."+f.Key, visit)
+		}
+	}
 }
 
 var NotAnalysed = &diag.Rule{Code: "OB902", Name: "not-fully-analysed", Default: diag.Info}
@@ -228,40 +225,36 @@ func Unanswered(p *Pass, at source.Span, call *plan.Call, what string) {
 // JudgeLiterals compares a template with a schema: the values in it, or the parts of them, that hold no expression.
 // Refused receives what isn't accepted: its place and path (.x[0]), why, and for a value its node and schema. Key is
 // the key of the template's mapping, nil in a list.
-func JudgeLiterals(t *plan.Template, key *source.Node, s *schema.Schema, below string,
-	refused func(at source.Span, below, why string, n *source.Node, s *schema.Schema)) {
-	refuse := func(why string) { refused(PlaceAt(key, t.Node, nil), below, why, nil, nil) }
-	switch {
-	case s == nil || t.Opaque():
-	case !t.Live:
-		if bad := s.Validate(t.Value); bad != nil {
-			refused(PlaceAt(key, t.Node, bad.Path), below+bad.Where(), bad.Message, t.Node.Along(bad.Path),
-				s.At(bad.Path).Schema)
-		}
-	case t.Items != nil && s.Kinds()&schema.Array == 0:
-		refuse("expected " + s.Kinds().String() + ", got a list")
-	case t.Items != nil:
-		for i, item := range t.Items {
-			if at := s.At([]schema.Step{schema.Index(i)}); at.Possible {
-				JudgeLiterals(item, nil, at.Schema, fmt.Sprintf("%s[%d]", below, i), refused)
+func JudgeLiterals(t *plan.Template, key *source.Node, s *schema.Schema,
+	refused func(at source.Span, part, why string, n *source.Node, s *schema.Schema)) {
+	eachPart(t, key, s, "", func(t *plan.Template, key *source.Node, s *schema.Schema, part string) {
+		refuse := func(why string) { refused(PlaceAt(key, t.Node, nil), part, why, nil, nil) }
+		switch {
+		case t.Opaque():
+		case !t.Live:
+			if bad := s.Validate(t.Value); bad != nil {
+				refused(PlaceAt(key, t.Node, bad.Path), part+bad.Where(), bad.Message, t.Node.Along(bad.Path),
+					s.At(bad.Path).Schema)
+			}
+		case t.Items != nil:
+			if s.Kinds()&schema.Array == 0 {
+				refuse("expected " + s.Kinds().String() + ", got a list")
+			}
+		case s.Kinds()&schema.Object == 0:
+			refuse("expected " + s.Kinds().String() + ", got a mapping")
+		default:
+			for _, required := range s.Required() {
+				if !slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool { return f.Key == required }) {
+					refuse("the property " + Quote(required) + " is missing")
+				}
+			}
+			for _, f := range t.Fields {
+				if !s.Part(f.Key).Possible {
+					refused(f.Node.Span(), part, "the property "+Quote(f.Key)+" isn't allowed", nil, nil)
+				}
 			}
 		}
-	case s.Kinds()&schema.Object == 0:
-		refuse("expected " + s.Kinds().String() + ", got a mapping")
-	default:
-		for _, required := range s.Required() {
-			if !slices.ContainsFunc(t.Fields, func(f plan.TemplateField) bool { return f.Key == required }) {
-				refuse("the property " + Quote(required) + " is missing")
-			}
-		}
-		for _, f := range t.Fields {
-			if at := s.Part(f.Key); at.Possible {
-				JudgeLiterals(f.Value, f.Node, at.Schema, below+"."+f.Key, refused)
-			} else {
-				refused(f.Node.Span(), below, "the property "+Quote(f.Key)+" isn't allowed", nil, nil)
-			}
-		}
-	}
+	})
 }
 
 // PlaceAt follows a path from a node, whose key is given where it has one, into the text. The place of a mapping or
@@ -288,14 +281,11 @@ func PlaceAt(key, n *source.Node, path []schema.Step) source.Span {
 // its input, worked out once for all calls.
 type Parameters struct {
 	Taker    string // what to call it
-	Which    string // "tool" or "delegate"
 	Tool     *plan.Tool
 	Schema   *schema.Schema
 	Required []string
-	Ignored  []string // that no call can give: keys that begin with "x-"
-	Open     bool     // it allows parameters that it doesn't name, and says so
+	Names    *Names // that the schema has
 	Places   map[string]schema.Place
-	declared *Declaration            // see Names
 	Bounds   map[string]*source.Node // of what a policy says of a tool: where it does, by parameter
 }
 
@@ -306,10 +296,8 @@ func ParametersOf(p *Pass, tool *plan.Tool) *Parameters {
 	}
 	return Once(p.Shared, tool, func() *Parameters {
 		return &Parameters{
-			Taker: Quote(tool.Name), Which: "tool", Tool: tool,
-			Schema: tool.Parameters, Open: tool.Open, Places: map[string]schema.Place{},
-			Ignored: slices.DeleteFunc(tool.Parameters.Properties(),
-				func(name string) bool { return !strings.HasPrefix(name, "x-") }),
+			Taker: Quote(tool.Name), Tool: tool, Schema: tool.Parameters, Places: map[string]schema.Place{},
+			Names: newNames(tool.Parameters.Properties()),
 			Required: slices.DeleteFunc(tool.Parameters.Required(),
 				func(name string) bool { return tool.Given[name] != nil }),
 		}
@@ -326,7 +314,7 @@ func Takers(p *Pass, call *plan.Call) []*Parameters {
 		takers = append(takers, known)
 	}
 	if known := ParametersOf(p, face); known != nil {
-		known.Taker, known.Which = "the delegate "+Quote(face.Name), "delegate"
+		known.Taker = "the delegate " + Quote(face.Name)
 		takers = append(takers, known)
 	}
 	return takers
@@ -348,22 +336,14 @@ func (t *Parameters) Combines() bool {
 	return slices.ContainsFunc(combining, func(keyword string) bool { return raw[keyword] != nil })
 }
 
-// Names suggests among the tool's parameters.
-func (t *Parameters) Names() *Declaration {
-	if t.declared == nil {
-		t.declared = newDeclaration(t.Schema.Properties())
-	}
-	return t.declared
-}
-
 // Unknown reports whether the schema neither names a parameter nor says itself that there may be others.
 func (t *Parameters) Unknown(name string) bool {
 	at := t.Place(name)
-	return !at.Named && !(at.Possible && (t.Open || at.Open))
+	return !at.Named && !(at.Possible && (t.Tool.Open || at.Open))
 }
 
 // Declares reports whether the schema names a parameter.
-func (t *Parameters) Declares(name string) bool { return slices.Contains(t.Schema.Properties(), name) }
+func (t *Parameters) Declares(name string) bool { return slices.Contains(t.Names.All, name) }
 
 func Passes(call *plan.Call, name string) bool {
 	return slices.ContainsFunc(call.Params.Fields, func(f plan.TemplateField) bool { return f.Key == name })

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -19,25 +18,30 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// Names are the keys that may exist below a path.
+// Names are what may stand at one place.
 type Names struct {
 	*naming.Suggester
-	known map[string]bool
+	All []string
 }
 
-func (n *Names) Has(s reference.Segment) bool { return n.known[s.Key] }
+func newNames(all []string) *Names { return &Names{naming.NewSuggester(all), all} }
+
+// List is the names for a message; "" when there is none.
+func (n *Names) List() string { return wording.Names(n.All, MaxNamed) }
 
 // Children are the keys below a path that some call writes, or that the document's values or schemas hold.
 func Children(p *Pass, id pathtree.ID) *Names {
 	return Once(p.Store, id, func() *Names {
-		paths, n := p.Plan.Paths, &Names{known: map[string]bool{}}
-		for _, child := range writtenBelow(p)[id] {
-			n.known[paths.Segment(child).Key] = true
+		paths, known := p.Plan.Paths, map[string]bool{}
+		for child := range paths.Children(id) {
+			if len(p.Plan.Writers(child)) > 0 {
+				known[paths.Segment(child).Key] = true
+			}
 		}
 		add := func(value any) {
 			object, _ := value.(map[string]any)
 			for key := range object {
-				n.known[key] = true
+				known[key] = true
 			}
 		}
 		value, s := Initial(p, paths.Segments(id))
@@ -48,27 +52,22 @@ func Children(p *Pass, id pathtree.ID) *Names {
 			add(own)
 		}
 		for _, key := range s.Properties() {
-			n.known[key] = true
+			known[key] = true
 		}
-		n.Suggester = naming.NewSuggester(slices.Sorted(maps.Keys(n.known)))
-		return n
+		return newNames(slices.Sorted(maps.Keys(known)))
 	})
 }
 
-// A Declaration is what a schema names at one place.
-type Declaration struct {
-	*naming.Suggester
-	List string // the names, for a message; "" when there is none
+// HasChild reports whether a key is one of the children of a path.
+func HasChild(p *Pass, id pathtree.ID, key string) bool {
+	_, has := slices.BinarySearch(Children(p, id).All, key)
+	return has
 }
 
 // DeclarationOf is what a schema names where a path leaves it.
-func DeclarationOf(p *Pass, s *schema.Schema, path []reference.Segment, left schema.Place) *Declaration {
+func DeclarationOf(p *Pass, s *schema.Schema, path []reference.Segment, left schema.Place) *Names {
 	in := p.Flow.At(s, path[:left.Depth]).Schema
-	return Once(p.Shared, in, func() *Declaration { return newDeclaration(left.Known()) })
-}
-
-func newDeclaration(names []string) *Declaration {
-	return &Declaration{naming.NewSuggester(names), wording.Names(names, MaxNamed)}
+	return Once(p.Shared, in, func() *Names { return newNames(left.Known()) })
 }
 
 // ToolSuggester suggests among the names that a call can use.
@@ -83,72 +82,55 @@ func ToolSuggester(p *Pass) *naming.Suggester {
 	})
 }
 
-// requiredSteps makes the optional steps of a path required.
-var requiredSteps = strings.NewReplacer("?.[", "[", "?.", ".")
-
-// respelt is the text of a path with one key spelt otherwise and all else as it stands, its † or none among it, where
-// that says what is meant, and else the usual spelling of it.
-func respelt(text, key, other string, suggested reference.Reference) string {
-	for at := strings.LastIndex(text, key); at >= 0; at = strings.LastIndex(text[:at], key) {
-		instead := text[:at] + other + text[at+len(key):]
-		required := requiredSteps.Replace(instead)
-		for _, marked := range []string{required, string(reference.Mark) + required} {
-			paths, err := reference.ParseOutput(marked)
-			if err == nil && len(paths) == 1 && len(paths[0]) == 1 && paths[0][0].String() == suggested.String() {
-				return instead
-			}
-		}
-	}
-	return suggested.String()
-}
-
 // OfferKey offers the nearest known name for one key of a path, in the place of its text in a node, if there is one.
 // Names that are declared needn't be in the text twice to be right.
 func OfferKey(p *Pass, f *diag.Diagnostic, n *source.Node, of reference.Reference, at int,
-	known *naming.Suggester, declared bool) (suggested reference.Reference, ok bool) {
+	known *naming.Suggester, declared bool) bool {
 	key := of.Path[at].Key
 	near, ok := known.Nearest(key)
 	if !ok || of.Path[at].IsIndex {
-		return of, false
+		return false
 	}
-	suggested = of
+	suggested := of
 	suggested.Path = slices.Clone(of.Path)
 	suggested.Path[at].Key = near
-	f.Advise("did you mean %q?", suggested.String())
-	if n != nil {
-		f.Rename(n, of.Start, of.End, respelt(n.Text[of.Start:of.End], key, near, suggested),
-			compiler.Misspelt(p.Plan, key, near, known, declared))
+	if f.Advise("did you mean %q?", suggested.String()); n == nil {
+		return true
 	}
-	return suggested, true
+	instead := suggested.String()
+	if text := n.Text[of.Start:of.End]; strings.Count(text, key) == 1 && strings.Contains(instead, "."+near) {
+		instead = strings.Replace(text, key, near, 1) // as it is written there
+	}
+	f.Rename(n, of.Start, of.End, instead, compiler.Misspelt(p.Plan, key, near, known, declared))
+	return true
 }
 
 // offerReference offers the same path with one key spelt as something that is there, or the same path of another kind.
-func offerReference(p *Pass, f *diag.Diagnostic, r *plan.Read) (suggested reference.Reference, ok bool) {
+func offerReference(p *Pass, f *diag.Diagnostic, r *plan.Read) bool {
 	id, full := pathtree.Root, p.Plan.Paths.Segments(r.Path)
 	offset := len(full) - len(r.Ref.Path) // data kinds stand one level deeper in the table
 	for i, s := range full {
-		if i >= offset && !Children(p, id).Has(s) {
+		if i >= offset && !HasChild(p, id, s.Key) {
 			names, isTool := Children(p, id).Suggester, r.Ref.Kind == "advice" && i == offset
 			if isTool {
 				names = ToolSuggester(p)
 			}
-			if suggested, ok = OfferKey(p, f, r.Node, r.Ref, i-offset, names, isTool); ok {
-				return suggested, true
+			if OfferKey(p, f, r.Node, r.Ref, i-offset, names, isTool) {
+				return true
 			}
 			break
 		}
 		id, _ = p.Plan.Paths.Lookup(id, s)
 	}
 	for _, kind := range []string{"state", "input"} {
-		if suggested = r.Ref; kind != r.Ref.Kind {
-			if suggested.Kind = kind; somethingAt(p, suggested) {
-				f.Advise("did you mean %q?", suggested.String()).
-					Rename(r.Node, r.Ref.Start, r.Ref.End, suggested.String(), false)
-				return suggested, true
-			}
+		other := r.Ref
+		if other.Kind = kind; kind != r.Ref.Kind && isAt(p, other) {
+			f.Advise("did you mean %q?", other.String()).
+				Rename(r.Node, r.Ref.Start, r.Ref.End, other.String(), false)
+			return true
 		}
 	}
-	return r.Ref, false
+	return false
 }
 
 // NeverThere reports whether an expression can have no value once the reads that
@@ -171,31 +153,11 @@ func ExplainNever(p *Pass, f *diag.Diagnostic, r *plan.Read, call *plan.Call) {
 			return
 		}
 	}
-	if suggested, ok := offerReference(p, f, r); ok {
-		NoteSuggestion(p, f, suggested)
-	} else if last := len(r.Ref.Path) - 1; last > 0 {
+	if last := len(r.Ref.Path) - 1; !offerReference(p, f, r) && last > 0 {
 		of := expression.Reference{Kind: r.Ref.Kind, Path: r.Ref.Path[:last]}
-		if name, ok := expression.FunctionFor(r.Ref.Path[last].Key); ok && somethingAt(p, of) {
+		if name, ok := expression.FunctionFor(r.Ref.Path[last].Key); ok && isAt(p, of) {
 			f.Advise("a function stands before what it is of: †(%s(%s))", name, of.String())
 		}
-	}
-}
-
-// PastEnd says that a list in a schema ends before a step of a path; it is "" where none does.
-func PastEnd(s *schema.Schema, path []expression.Segment) string {
-	for i, step := range path {
-		_, most := s.At(path[:i]).Schema.Lengths()
-		if step.IsIndex && most >= 0 && step.Index >= most {
-			return fmt.Sprintf("the list has at most %d items (maxItems)", most)
-		}
-	}
-	return ""
-}
-
-// NoteSuggestion notes where the suggested reference is written.
-func NoteSuggestion(p *Pass, f *diag.Diagnostic, suggested expression.Reference) {
-	if at, ok := writtenAt(p, suggested); ok {
-		f.Note(at.Span(), "%q is written here", p.Path(at.ID))
 	}
 }
 
@@ -240,8 +202,8 @@ func Initial(p *Pass, path []expression.Segment) (any, *schema.Schema) {
 	return value, s
 }
 
-// somethingAt reports whether a call writes exactly a path, or the document holds or declares it.
-func somethingAt(p *Pass, r expression.Reference) bool {
+// isAt reports whether a call writes exactly a path, or the document holds or declares it.
+func isAt(p *Pass, r expression.Reference) bool {
 	path := append([]expression.Segment{{Key: r.Kind}}, r.Path...)
 	if id, ok := Lookup(p, path); ok && len(p.Plan.WritersAt(id)) > 0 {
 		return true
@@ -264,31 +226,6 @@ func Lookup(p *Pass, path []expression.Segment) (pathtree.ID, bool) {
 	return id, true
 }
 
-// writtenAt is where a call first writes a path, or something above or below it.
-func writtenAt(p *Pass, r expression.Reference) (plan.Path, bool) {
-	path := append([]expression.Segment{{Key: r.Kind}}, r.Path...)
-	if p.Flow.IsKind(r.Kind) {
-		path = append([]expression.Segment{{Key: "data"}}, path...)
-	}
-	id := pathtree.Root
-	for _, s := range path {
-		next, ok := p.Plan.Paths.Lookup(id, s)
-		if !ok {
-			break // what is written above it counts as well
-		}
-		id = next
-	}
-	if p.Plan.Paths.Depth(id) < 2 {
-		return plan.Path{}, false
-	}
-	for _, w := range p.Plan.Writers(id) {
-		if at, ok := flow.OutputOver(p.Plan, p.Plan.Calls[w.Call], id); ok {
-			return at, true
-		}
-	}
-	return plan.Path{}, false
-}
-
 // maxBound bounds how many pairs of a call and a read are listed.
 const maxBound = 4_000_000
 
@@ -309,22 +246,5 @@ func Bound(p *Pass) [][]int32 {
 			}
 		}
 		return reads
-	})
-}
-
-// writtenBelow lists, by path, the paths one segment down at which, or below which, some call writes.
-func writtenBelow(p *Pass) [][]pathtree.ID {
-	return Once(p.Store, "written", func() [][]pathtree.ID {
-		paths := p.Plan.Paths
-		below, noted := make([][]pathtree.ID, paths.Len()), make([]bool, paths.Len())
-		for _, call := range p.Plan.Calls {
-			for _, path := range call.Paths() {
-				for id := path.ID; id > pathtree.Root && !noted[id]; id = paths.Parent(id) {
-					noted[id] = true
-					below[paths.Parent(id)] = append(below[paths.Parent(id)], id)
-				}
-			}
-		}
-		return below
 	})
 }

@@ -20,9 +20,6 @@ type Pass struct {
 	Surroundings
 	arrival
 	reports
-	// Suggested are parameters that texts of activities most likely refer to: that they aren't used is no finding
-	// of its own.
-	Suggested map[SuggestedParameter]bool
 }
 
 // Surroundings are what the analysis takes from outside the plan.
@@ -53,17 +50,10 @@ type reports struct {
 	Strayed      bool          // conflicts weren't looked for, see [IsAstray]
 }
 
-// A SuggestedParameter is one that a text of an activity most likely refers to.
-type SuggestedParameter struct {
-	Activity *plan.Activity
-	Name     string
-}
-
 // NewPass begins an analysis of a plan; errors hide some of its facts.
 func NewPass(p *plan.Plan, unknown diag.Facts) *Pass {
 	pass := &Pass{Plan: p, Flow: flow.New(p, unknown, flow.NewSchemas()), Store: Store{}}
 	pass.Shared, pass.Asks = Store{}, func(*Rule) bool { return true }
-	pass.Suggested = map[SuggestedParameter]bool{}
 	return pass
 }
 
