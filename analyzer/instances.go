@@ -195,8 +195,7 @@ func mergeFindings(p *plan.Plan, all []*group, judged int, rules []*Rule) (merge
 		case d.Severity == diag.Error && missing:
 			merged = append(merged, lacking(p, d, of)...)
 		case d.Rule != diag.DanglingReference:
-			who, _ := named(p, of, nil)
-			d.Message += " (in " + who + ")"
+			d.Message += " (in " + named(p, of) + ")"
 			d.Fixes = slices.Clone(d.Fixes)
 			for i := range d.Fixes { // other instances may need the text as it is
 				d.Fixes[i].Safe = false
@@ -207,73 +206,42 @@ func mergeFindings(p *plan.Plan, all []*group, judged int, rules []*Rule) (merge
 	return merged
 }
 
-// lacking reports a reference that some instances can't satisfy. Those count that don't skip its call anyway, and it is
-// no finding where the expression says that it may be missing.
+// lacking reports a reference that some instances can't satisfy. It is no finding where the expression says that it may
+// be missing, nor where the call has a condition, which may see to that.
 func lacking(p *plan.Plan, d diag.Diagnostic, of []*group) (found diag.Findings) {
 	at := slices.IndexFunc(p.Reads, func(r plan.Read) bool { return r.Span() == d.Span })
-	if at < 0 || strings.Contains(d.Span.Text(), "?.") {
+	if at < 0 || strings.Contains(d.Span.Text(), "?.") ||
+		p.Reads[at].Call >= 0 && compiler.Condition(p.Calls[p.Reads[at].Call]) != nil {
 		return nil
 	}
-	r := &p.Reads[at]
-	who, lack := named(p, of, func(one *plan.Instance) bool { return !skips(p, r, one) })
-	if who == "" {
-		return nil
-	}
-	found.Report(rules.MaybeMissing.Rule, d.Span, "%q has a value in some instances only: %s %s it", r.Ref.String(),
-		who, lack).
-		Advise("set it in every instance or in the shared %s, or add a fallback", r.Ref.Kind).About(d.Call)
+	ref := &p.Reads[at].Ref
+	found.Report(rules.MaybeMissing.Rule, d.Span, "%q has a value in some instances only: it is missing in %s",
+		ref.String(), named(p, of)).
+		Advise("set it in every instance or in the shared %s, or add a fallback", ref.Kind).About(d.Call)
 	return found
 }
 
-// skips reports whether the condition of the call that reads something isn't true with what an instance begins with.
-func skips(p *plan.Plan, r *plan.Read, one *plan.Instance) bool {
-	if r.Call < 0 {
-		return false
-	}
-	when := compiler.Condition(p.Calls[r.Call])
-	if when == nil || when.Expr == nil {
-		return false
-	}
-	value, presence, err := when.Expr.Eval(func(i int) (any, expression.Presence) {
-		looks := &p.Reads[when.Reads[i]]
-		if looks.Path == pathtree.Root || slices.ContainsFunc(looks.Writers, func(w int32) bool {
-			return slices.Contains([]string{"", one.ID}, p.Calls[w].Instance)
-		}) {
-			return nil, expression.Pending
-		}
-		value, there := compiler.BeginsWith(p, one, looks.Path)
-		if !there {
-			return nil, expression.Absent
-		}
-		return value, expression.There
-	}, nil)
-	return err == nil && presence != expression.Pending && (presence != expression.There || value != true)
-}
-
-// named are the instances of some groups for which something is so, and whether they lack or it lacks something.
-func named(p *plan.Plan, of []*group, is func(*plan.Instance) bool) (string, string) {
-	var ids, parts []string
+// named are the instances of some groups.
+func named(p *plan.Plan, of []*group) string {
+	var ids []string
 	for _, o := range of {
 		for _, one := range o.members {
-			if is == nil || is(&one) {
-				ids = append(ids, one.ID)
-			}
+			ids = append(ids, one.ID)
 		}
 	}
 	slices.SortStableFunc(ids, func(a, b string) int { return p.InstanceAt[a] - p.InstanceAt[b] })
-	some := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" })
-	for i, id := range some {
-		some[i] = compiler.Shown(id)
-	}
-	what, lack := "the instances ", "lack"
-	if len(some) == 1 {
-		what, lack = "the instance ", "lacks"
+	var some, parts []string
+	for _, id := range ids {
+		if id != "" {
+			some = append(some, compiler.Shown(id))
+		}
 	}
 	if len(some) > 0 {
-		parts = append(parts, what+analysis.QuotedNames(some))
+		parts = append(parts, map[bool]string{true: "the instance ", false: "the instances "}[len(some) == 1]+
+			analysis.QuotedNames(some))
 	}
 	if len(some) < len(ids) {
-		parts, lack = append(parts, "instances that no call names"), "lack"
+		parts = append(parts, "instances that no call names")
 	}
-	return wording.And(parts), lack
+	return wording.And(parts)
 }

@@ -160,7 +160,7 @@ func TestInstancesHaveABudget(t *testing.T) {
 	}
 	// What instances without calls of their own share is judged all the same.
 	text := strings.Replace(manyInstances(500, 1000), "calls:\n", "  plain: {}\ncalls:\n  - {_tool: t, p: †state.x, _outputPath: †state.z}\n", 1)
-	if found := judgedText(t, text); !said(found) || !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return strings.Contains(d.Message, "\"plain\" lacks it") }) {
+	if found := judgedText(t, text); !said(found) || !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return strings.Contains(d.Message, "it is missing in the instance \"plain\"") }) {
 		t.Error("half a million calls over all instances are judged without a word, or the instance that comes last isn't judged")
 	}
 }
@@ -207,7 +207,7 @@ calls:
 	}
 	want := []string{
 		`OB301 2 calls wait for each other: "b#2" → "c#3" → "b#2" (in instances that no call names)`,
-		`OB205 "†state.z" has a value in some instances only: instances that no call names lack it`,
+		`OB205 "†state.z" has a value in some instances only: it is missing in instances that no call names`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q", got)
