@@ -97,8 +97,7 @@ func conflictSchedules(p *Pass, u *plan.Unordered, branch logic.Assignment) []Sc
 		if *cost += replayed(2*len(p.Plan.Calls) + p.Plan.Graph.Edges()/2); *cost > maxEvidence {
 			return nil
 		}
-		m := &maker{pass: p, branch: branch, seed: seed, leaves: map[int32][]demand{}}
-		m.require(u, append(slices.Clone(needed), int32(u.A), int32(u.B)))
+		m := newMaker(p, branch, seed, u, append(slices.Clone(needed), int32(u.A), int32(u.B)))
 		var before []ScheduledEnd
 		for _, call := range needed {
 			before = append(before, m.end(int(call)))
@@ -135,124 +134,119 @@ func differ(p *Pass, schedules []Schedule) bool {
 	return !reflect.DeepEqual(ends[0], ends[1])
 }
 
-// A maker makes up results that let the calls of a schedule run.
+// A maker makes up a case that calls run in on a branch: what the run begins with, and results.
 type maker struct {
-	pass   *Pass
-	branch logic.Assignment // on which the calls run
-	seed   uint64
-	leaves map[int32][]demand // by call: what its result must hold; by nobody, what the run begins with
+	pass    *Pass
+	branch  logic.Assignment
+	seed    uint64
+	demands map[int32][]demand // by the call whose result has to meet them, the deepest first
 }
 
-// nobody is who writes what a run begins with.
+// noWriter is who writes what a run begins with.
 const noWriter = -1
 
-// A demand is a path and what must be there: a value, or anything at all unless something is.
+// A demand is a path where something has to be, unless something is: what a call reads, or writes into.
 type demand struct {
-	path  pathtree.ID
-	fixed bool
-	value any
+	path   pathtree.ID
+	fixed  bool // this value, whatever is there
+	value  any
+	fits   *schema.Schema // that accepts it; nil for any
+	method plan.Method    // by which it is written over
 }
 
-// require notes what the calls read from each other's results: something has to
-// be there, of the type that the parameter takes, and such that conditions hold.
-func (m *maker) require(u *plan.Unordered, calls []int32) {
-	p := m.pass.Plan
+// newMaker notes what calls read from each other's results, such that conditions hold and parameters are accepted, and
+// where they write into these, two of them into each other's.
+func newMaker(p *Pass, branch logic.Assignment, seed uint64, u *plan.Unordered, calls []int32) *maker {
+	m := &maker{p, branch, seed, map[int32][]demand{}}
 	for _, c := range calls {
-		call := p.Calls[c]
-		accepts, guard := map[*expression.Expr]*schema.Schema{}, compiler.Condition(call)
+		call := p.Plan.Calls[c]
 		for _, f := range call.Params.Fields {
-			if call.Tool != nil && call.Tool.Parameters != nil && f.Value.Expr != nil {
-				accepts[f.Value.Expr] = call.Tool.Parameters.Part(f.Key).Schema
+			var fits *schema.Schema
+			if call.Tool != nil && call.Tool.Parameters != nil {
+				fits = call.Tool.Parameters.Part(f.Key).Schema
 			}
+			m.demand(f.Value, fits, false)
 		}
-		if call.Each != nil && call.Each.List.Expr != nil {
-			accepts[call.Each.List.Expr] = flow.AList
+		m.demand(call.When, nil, call.When == compiler.Condition(call))
+		if call.Each != nil {
+			m.demand(call.Each.List, flow.AList, false)
 		}
-		for t := range call.Expressions() {
-			for _, read := range t.Reads {
-				r := &p.Reads[read]
-				var value any
-				var fixed bool
-				var fits *schema.Schema
-				if t == guard {
-					value, fixed = m.pass.Flow.Conditions().ReadValue(read, m.branch)
-				} else if t.Expr.Plain() {
-					fits = accepts[t.Expr]
-				}
-				writers := r.Writers
-				if len(writers) == 0 {
-					writers = []int32{noWriter}
-				}
-				for _, w := range writers {
-					if !fixed {
-						value = m.filling(w, r.Path, plan.Set, fits)
-					}
-					m.leaves[w] = append(m.leaves[w], demand{r.Path, fixed, value})
-				}
-			}
+		into := call.Waits
+		if int(c) == u.A || int(c) == u.B { // which is the other one
+			into = append(slices.Clip(into), int32(u.A+u.B)-c)
+		}
+		for _, path := range call.Paths() {
+			m.add(demand{path: path.ID, method: call.Method}, into...)
 		}
 	}
-	for _, c := range calls {
-		m.room(p.Calls[c], p.Calls[c].Waits)
+	for _, list := range m.demands { // a container is there before something is sought in it
+		slices.SortStableFunc(list,
+			func(a, b demand) int { return p.Plan.Paths.Depth(b.path) - p.Plan.Paths.Depth(a.path) })
 	}
-	m.room(p.Calls[u.A], []int32{int32(u.B)})
-	m.room(p.Calls[u.B], []int32{int32(u.A)})
-	for _, list := range m.leaves { // the deepest first: a container is there before something is sought in it
-		slices.SortStableFunc(list, func(a, b demand) int { return p.Paths.Depth(b.path) - p.Paths.Depth(a.path) })
+	return m
+}
+
+// demand notes what a template reads: of a condition the values of the branch, and else one that a schema accepts.
+func (m *maker) demand(of *plan.Template, fits *schema.Schema, guards bool) {
+	for t := range of.Expressions() {
+		for _, read := range t.Reads {
+			r, d := &m.pass.Plan.Reads[read], demand{}
+			if d.path = r.Path; guards {
+				d.value, d.fixed = m.pass.Flow.Conditions().ReadValue(read, m.branch)
+			} else if t == of && t.Expr.Plain() {
+				d.fits = fits
+			}
+			if m.add(d, r.Writers...); len(r.Writers) == 0 {
+				if initial := m.pass.Flow.Initial(r.Path).Schema; d.fits == nil {
+					d.fits = initial
+				}
+				m.add(d, noWriter)
+			}
+		}
 	}
 }
 
-// room asks writers for something where a call writes inside their results: a
-// place for it, and a value that its own replaces.
-func (m *maker) room(call *plan.Call, writers []int32) {
-	for _, path := range call.Paths() {
-		for _, w := range writers {
-			m.leaves[w] = append(m.leaves[w], demand{path.ID, false, m.filling(w, path.ID, call.Method, nil)})
-		}
+func (m *maker) add(d demand, writers ...int32) {
+	for _, w := range writers {
+		m.demands[w] = append(m.demands[w], d)
 	}
 }
 
 // beginning is the input and the state that the run begins with, where they differ from the plan's own.
 func (m *maker) beginning() (input, state map[string]any) {
 	p := m.pass.Plan
-	begins := map[string]any{"input": p.Input, "state": p.State}
-	for _, one := range m.leaves[noWriter] {
-		if path := p.Paths.Segments(one.path); len(path) > 1 && (path[0].Key == "input" || path[0].Key == "state") {
-			begins[path[0].Key] = plant(begins[path[0].Key], path[1:], one)
-		}
+	var all any = map[string]any{"input": p.Input, "state": p.State}
+	for _, d := range m.demands[noWriter] {
+		all = m.plant(noWriter, all, p.Paths.Segments(d.path), d)
 	}
-	if !reflect.DeepEqual(begins["input"], p.Input) {
-		input, _ = begins["input"].(map[string]any)
+	if input, _ = all.(map[string]any)["input"].(map[string]any); reflect.DeepEqual(any(input), p.Input) {
+		input = nil
 	}
-	if !reflect.DeepEqual(begins["state"], p.State) {
-		state, _ = begins["state"].(map[string]any)
+	if state, _ = all.(map[string]any)["state"].(map[string]any); reflect.DeepEqual(any(state), p.State) {
+		state = nil
 	}
 	return input, state
 }
 
-// end is the end of a call's activity in the branch.
+// end is the end of a call's activity in the branch: its result is one that the tool and the state schema accept, with
+// a value at every path that is read.
 func (m *maker) end(index int) ScheduledEnd {
-	call := m.pass.Plan.Calls[index]
+	p, call := m.pass.Plan, m.pass.Plan.Calls[index]
 	alternative, fails := m.pass.Flow.Conditions().Ending(index, m.branch)
 	end := ScheduledEnd{Call: call.Name, Fails: fails}
-	if fails {
-		return end
-	}
 	var route plan.Route
-	if len(call.Output) > 0 {
+	switch {
+	case fails:
+		return end
+	case len(call.Output) > 1 && alternative >= 0:
+		end.Path = compiler.Offered(p, call)[alternative]
+		fallthrough
+	case len(call.Output) > 0:
 		route = call.Output[max(0, alternative)]
 	}
-	if len(call.Output) > 1 && alternative >= 0 {
-		end.Path = compiler.Offered(m.pass.Plan, call)[alternative]
-	}
-	end.Output = m.result(call, route)
-	return end
-}
-
-// result makes a result that the tool and the state schema accept, with a value at every path that is read.
-func (m *maker) result(call *plan.Call, route plan.Route) (value any) {
 	if call.Produced != nil {
-		return call.Produced.Value()
+		end.Output = call.Produced.Value()
+		return end
 	}
 	var known []*schema.Schema
 	if call.Tool != nil && call.Tool.Output != nil {
@@ -264,41 +258,34 @@ func (m *maker) result(call *plan.Call, route plan.Route) (value any) {
 		}
 	}
 	if len(known) > 0 {
-		value, _ = samples.Evidence(m.pass, schema.AllOf(known...), m.chance(int32(call.Index)))
+		end.Output = m.filling(int32(index), demand{fits: schema.AllOf(known...)})
 	}
-	paths := m.pass.Plan.Paths
 	for _, path := range route {
-		for _, one := range m.leaves[int32(call.Index)] {
-			if paths.IsAbove(path.ID, one.path) {
-				value = plant(value, paths.Segments(one.path)[paths.Depth(path.ID):], one)
+		for _, d := range m.demands[int32(index)] {
+			if p.Paths.IsAbove(path.ID, d.path) {
+				end.Output = m.plant(int32(index), end.Output, p.Paths.Segments(d.path)[p.Paths.Depth(path.ID):], d)
 			}
 		}
 	}
-	if value == nil {
-		value = m.filling(int32(call.Index), pathtree.Root, call.Method, nil)
+	if end.Output == nil {
+		end.Output = m.filling(int32(index), demand{method: call.Method})
 	}
-	return value
+	return end
 }
 
-func (m *maker) chance(at int32) *rand.Rand { return rand.New(rand.NewPCG(m.seed, uint64(at))) }
-
-// filling is a value for a place that a call writes, or for one of what the run begins with. Where nothing is known of
-// it, it names the call.
-func (m *maker) filling(writer int32, path pathtree.ID, method plan.Method, fits *schema.Schema) any {
-	text, at, known := "given", int32(path), []*schema.Schema{fits}
-	if writer != noWriter {
-		text, at = "from "+m.pass.Plan.Calls[writer].Name, writer
-	} else {
-		known = append(known, m.pass.Flow.Initial(path).Schema)
-	}
-	for _, s := range known {
-		if s != nil {
-			if value, ok := samples.Evidence(m.pass, s, m.chance(at)); ok {
-				return value
-			}
+// filling is a value for a demand. Where nothing is known of it, it names the call that writes it.
+func (m *maker) filling(writer int32, d demand) any {
+	if d.fits != nil {
+		chance := rand.New(rand.NewPCG(m.seed, uint64(writer)+uint64(d.path)))
+		if value, ok := samples.Evidence(m.pass, d.fits, chance); ok {
+			return value
 		}
 	}
-	switch method {
+	text := "given"
+	if writer != noWriter {
+		text = "from " + m.pass.Plan.Calls[writer].Name
+	}
+	switch d.method {
 	case plan.Merge, plan.Assign:
 		return map[string]any{"by": text}
 	case plan.Push, plan.Concat:
@@ -307,22 +294,12 @@ func (m *maker) filling(writer int32, path pathtree.ID, method plan.Method, fits
 	return text
 }
 
-// plant puts what is demanded at a path of a value unless one is present; a fixed value always replaces
-// it. Values above it are replaced only where nothing is known.
-func plant(value any, steps []expression.Segment, one demand) any {
-	at := value
-	for _, step := range steps {
-		kind := schema.Object
-		if step.IsIndex {
-			kind = schema.Array
-		}
-		if at != nil && schema.KindOf(at) != kind {
-			return value
-		}
-		at, _ = pathtree.Step(at, step)
+// plant puts what is demanded at a path of a value, unless something is there.
+func (m *maker) plant(writer int32, value any, steps []expression.Segment, d demand) any {
+	if at, _ := pathtree.Walk(value, steps); d.fixed {
+		return pathtree.With(value, steps, d.value)
+	} else if at == nil {
+		return pathtree.With(value, steps, m.filling(writer, d))
 	}
-	if at != nil && !one.fixed {
-		return value
-	}
-	return pathtree.With(value, steps, one.value)
+	return value
 }

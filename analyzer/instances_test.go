@@ -160,7 +160,9 @@ func TestInstancesHaveABudget(t *testing.T) {
 	}
 	// What instances without calls of their own share is judged all the same.
 	text := strings.Replace(manyInstances(500, 1000), "calls:\n", "  plain: {}\ncalls:\n  - {_tool: t, p: †state.x, _outputPath: †state.z}\n", 1)
-	if found := judgedText(t, text); !said(found) || !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return strings.Contains(d.Message, "it is missing in the instance \"plain\"") }) {
+	if found := judgedText(t, text); !said(found) || !slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
+		return strings.Contains(d.Message, "it is missing in the instance \"plain\"")
+	}) {
 		t.Error("half a million calls over all instances are judged without a word, or the instance that comes last isn't judged")
 	}
 }
