@@ -42,13 +42,16 @@ func (o *deciding) choose(
 		Advise("it asks about %s", wording.Names(slices.Compact(names), 5)).Suggest(call, names)
 }
 
-// decision reads an answer to a question.
-func (o *deciding) decision(c *cli, q *runtime.Question, answer []string) (d runtime.Decision, err error) {
+// decision reads an answer to questions.
+func (o *deciding) decision(c *cli, of []*runtime.Question, answer []string) (d runtime.Decision, err error) {
 	d = runtime.Decision{Verdict: runtime.Verdict(answer[0]), Reason: o.Reason}
 	values := answer[1:]
 	switch n := len(values); {
+	case d.Verdict == runtime.Change && len(of) > 1:
+		return d, usageErr("change is for one call, and %d are asked about", len(of)).
+			Advise("name one, such as %s; --instance says whose it is", named(of[0]))
 	case d.Verdict == runtime.Change && n > 0:
-		d.Params, err = changed(c, q, values)
+		d.Params, err = changed(c, of[0], values)
 	case d.Verdict == runtime.Replace && n == 1:
 		var call map[string]any
 		if name, isFile := strings.CutPrefix(values[0], "@"); isFile {

@@ -93,51 +93,60 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 		return a.verified(a.old.Verify(judge, a.parts))
 	}
 	if changed := a.old.Changed(a.parts); len(changed) > 0 {
-		return a.stale(changed)
+		return a.stale("is of something else: " + wording.And(changed[:min(len(changed), 10)]))
 	}
 	c.out.Print("%s", a.old.Payload())
 	return nil
 }
 
-// approve shows a plan, asks, and signs.
+// approve shows a plan, asks, and signs: a new approval, or the one that there is once more.
 func (a *signing) approve(judge approval.Judge) error {
-	var changed []string
+	again, former, changed := a.old != nil && !a.Replace, approval.Predicate{}, []string(nil)
 	if a.old != nil {
-		changed = a.old.Changed(a.parts)
+		former, changed = a.old.Statement.Predicate, a.old.Changed(a.parts)
 	}
 	a.facts = facts.Of(a.program.Plan, facts.Options{Planned: a.Planned, Parts: a.parts})
-	if err := a.derive(); err != nil {
+	if err := a.derive(again); err != nil {
 		return err
 	}
 	if err := a.show(changed); err != nil || a.Show {
 		return err
 	}
-	again := a.old != nil && !a.Replace
 	switch {
 	case again && len(changed) > 0:
-		return a.stale(changed)
-	case again && !a.old.Statement.Predicate.Expires.IsZero() && judge.Now.After(a.old.Statement.Predicate.Expires):
-		return a.exists("the approval %q has expired", a.file)
-	case again && a.Unsigned:
-		return a.exists("there is an approval %q already", a.file)
+		return a.stale("is of something else: " + wording.And(changed[:min(len(changed), 10)]))
+	case again && !former.Expires.IsZero() && judge.Now.After(former.Expires):
+		return a.stale("has expired")
+	case again && (a.Unsigned || a.Allow != ""):
+		return a.stale("is there already")
 	case !again && a.Signature != "":
 		return usageErr("there is no approval %q that the signature could be over", a.file).
 			Advise("obelus approve --unsigned writes one, --payload prints what is signed")
 	}
-	err := a.ask(again)
-	var key *approval.Key
-	if err == nil && !a.Unsigned && a.Signature == "" {
-		key, err = findKey(a.Key, a.err)
-	}
-	next, signer := a.old, ""
-	if err == nil {
-		signer, err = a.signer(key, judge)
-	}
-	if err == nil && !again {
-		next, err = a.statement(signer, judge.Now)
-	}
-	if err != nil {
+	if err := a.ask(again, former); err != nil {
 		return err
+	}
+	var key *approval.Key
+	var err error
+	if !a.Unsigned && a.Signature == "" {
+		if key, err = findKey(a.Key, a.err); err != nil {
+			return err
+		}
+	}
+	holder := ""
+	if key != nil {
+		holder = judge.Signers.Signer(key)
+	}
+	signer, next := holder, a.old
+	if holder == "" || a.changed("as") {
+		if signer, err = a.named(a.cli); err != nil {
+			return err
+		}
+	}
+	if !again {
+		if next, err = a.statement(signer, judge.Now); err != nil {
+			return err
+		}
 	}
 	by := "nobody: it has no signature"
 	switch {
@@ -153,17 +162,14 @@ func (a *signing) approve(judge approval.Judge) error {
 	if err == nil {
 		err = a.write(next, by)
 	}
-	if err == nil && key != nil && judge.Signers.Signer(key) == "" {
+	if err == nil && key != nil && holder == "" {
 		a.help("to accept this key, add this line to an allowed_signers file:\n" + key.Line(signer))
 	}
 	return err
 }
 
-// exists refuses what only a new approval in the place of one allows.
-func (a *signing) exists(format string, args ...any) error {
-	return usageErr(format, args...).Advise("%s makes a new one", a.commandLine("approve", a.plan, "--replace"))
-}
-
-func (a *signing) stale(changed []string) error {
-	return a.exists("the approval %q is of something else: %s", a.file, wording.And(changed[:min(len(changed), 10)]))
+// stale refuses to sign an approval in whose place there has to be a new one.
+func (a *signing) stale(why string) error {
+	return usageErr("the approval %q %s", a.file, why).
+		Advise("%s makes a new one", a.commandLine("approve", a.plan, "--replace"))
 }

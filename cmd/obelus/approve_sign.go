@@ -17,14 +17,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/approval"
 )
 
-// signer is in whose name a key signs.
-func (a *signing) signer(key *approval.Key, judge approval.Judge) (string, error) {
-	if key == nil || a.changed("as") || judge.Signers.Signer(key) == "" {
-		return a.named(a.cli)
-	}
-	return judge.Signers.Signer(key), nil
-}
-
 // statement is a new approval of what there is.
 func (a *signing) statement(signer string, now time.Time) (*approval.Approval, error) {
 	expires, err := until(a.Expires, now)
@@ -46,18 +38,15 @@ func (a *signing) statement(signer string, now time.Time) (*approval.Approval, e
 		approval.Predicate{Signer: signer, Made: now, Expires: expires, Shown: shown, Permit: may})
 }
 
-// derive works out what a run under the approval may do.
-func (a *signing) derive() error {
+// derive works out what a run under the approval may do: of one that is signed again, what it says.
+func (a *signing) derive(again bool) (err error) {
 	a.permit = permit.Of(a.facts, a.parts)
-	if again := a.old != nil && !a.Replace; again && !a.Show && a.Allow != "" {
-		return a.exists("there is an approval %q already, and --allow would change it", a.file)
-	} else if again && a.Allow == "" && len(a.old.Statement.Predicate.Permit) > 0 { // it is the one that is signed
-		var err error
-		if a.permit, err = permit.Read(a.old.Statement.Predicate.Permit); err != nil {
-			return a.exists("the permit of %q can't be read: %v", a.file, err)
-		}
-	}
 	if a.Allow == "" {
+		if again && len(a.old.Statement.Predicate.Permit) > 0 {
+			if a.permit, err = permit.Read(a.old.Statement.Predicate.Permit); err != nil {
+				return a.stale("has a permit that can't be read: " + err.Error())
+			}
+		}
 		return nil
 	}
 	said, err := a.mapping(a.newReading(), "--allow", a.Allow)
@@ -114,7 +103,7 @@ func (a *signing) write(next *approval.Approval, by string) error {
 }
 
 // ask asks the person at the terminal.
-func (a *signing) ask(again bool) error {
+func (a *signing) ask(again bool, former approval.Predicate) error {
 	if a.Yes {
 		return nil
 	}
@@ -124,9 +113,8 @@ func (a *signing) ask(again bool) error {
 	}
 	what := "approve this?"
 	if again {
-		p := a.old.Statement.Predicate
-		what = fmt.Sprintf("%s approved this at %s; approve it, too?", terminal.Quoted(p.Signer),
-			p.Made.Format(time.RFC3339))
+		what = fmt.Sprintf("%s approved this at %s; approve it, too?", terminal.Quoted(former.Signer),
+			former.Made.Format(time.RFC3339))
 	}
 	a.err.Print("\n%s [y/N] ", what)
 	line, _ := bufio.NewReader(a.in).ReadString('\n')

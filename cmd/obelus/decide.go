@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
@@ -48,14 +46,20 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 		return err
 	}
 	if len(answer) == 0 {
-		o.show(c, questions, chosen, call != "")
+		c.showQuestions(chosen, o.Format, call != "")
+		if questions.Stored > 0 {
+			c.note("%s stored; the run uses them when it is resumed", wording.Counted(questions.Stored, "answer is",
+				"answers are"))
+		}
+		for _, q := range chosen {
+			if questions.Signed(q) {
+				c.note("a signed approval is stored for %s; the run judges it, and other people may sign it, too",
+					named(q))
+			}
+		}
 		return nil
 	}
-	if len(chosen) > 1 && answer[0] == string(runtime.Change) {
-		return usageErr("change is for one call, and %d are asked about", len(chosen)).
-			Advise("name one, such as %s; --instance says whose it is", named(chosen[0]))
-	}
-	decision, err := o.decision(c, chosen[0], answer)
+	decision, err := o.decision(c, chosen, answer)
 	if err != nil {
 		return err
 	}
@@ -64,56 +68,29 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 		decision.Beyond = chosen[0].Beyond // the question was named
 		if questions.ToSign(chosen[0]) {
 			key, err := findKey(o.Key, c.err)
-			if err != nil {
-				return err
+			if err == nil {
+				err = questions.Sign(chosen[0], &decision, c.changed("as"), key, o.of(c))
 			}
-			if err := questions.Sign(chosen[0], &decision, c.changed("as"), key, o.of(c)); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 	}
 	again, err := questions.Decide(chosen, decision)
-	if err == nil {
-		o.stored(c, questions, chosen, again, decision)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// stored reports what becomes of an answer.
-func (o *deciding) stored(
-	c *cli, questions *session.Questions, chosen, again []*runtime.Question, d runtime.Decision,
-) {
-	if len(again) > 0 {
-		c.showQuestions(again, o.Format, true)
-	}
-	text := fmt.Sprintf("%s, by %s, for %s", d.Verdict, diag.Escape(d.By), named(chosen[0]))
+	text, end := named(chosen[0]), "the run uses it when it is resumed"
 	if len(chosen) > 1 {
 		text += " and " + wording.Count(len(chosen)-1, "more call")
 	}
-	if d.Verdict == runtime.Change {
-		text += " with the parameters " + diag.Escape(terminal.JSON(d.Params, ""))
-	}
 	switch {
 	case len(again) > 0:
-		text += "; the calls shown above would run now, and need an answer of their own"
+		c.showQuestions(again, o.Format, true)
+		end = "the calls shown above would run now, and need an answer of their own"
 	case questions.Running:
-		text += "; the run uses it now"
-	default:
-		text += "; the run uses it when it is resumed"
+		end = "the run uses it now"
 	}
-	c.note("stored: %s", text)
-}
-
-// show prints questions, one in full.
-func (o *deciding) show(c *cli, questions *session.Questions, chosen []*runtime.Question, inFull bool) {
-	c.showQuestions(chosen, o.Format, inFull)
-	if questions.Stored > 0 {
-		c.note("%s stored; the run uses them when it is resumed", wording.Counted(questions.Stored, "answer is",
-			"answers are"))
-	}
-	for _, q := range chosen {
-		if questions.Signed(q) {
-			c.note("a signed approval is stored for %s; the run judges it, and other people may sign it, too", named(q))
-		}
-	}
+	c.note("stored: %s, by %s, for %s; %s", decision.Verdict, diag.Escape(decision.By), text, end)
+	return nil
 }

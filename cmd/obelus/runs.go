@@ -27,31 +27,25 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 	if len(all) == 0 && o.Format == "text" {
 		c.out.Print("there are no runs in %s\n", diag.Escape(folder))
 	}
-	style, names := terminal.StyleFor(c.out), 0
+	names := 0
 	for _, one := range all {
 		names = max(names, diag.Columns(one.Run))
 	}
-	paint := map[string]func(string) string{"done": style.Green, "failed": style.Red, "unreadable": style.Red,
-		"stopped": style.Yellow, "killed": style.Yellow}
 	for _, one := range all {
 		if o.Format == "json" {
 			c.out.JSON(one)
 			continue
 		}
-		status := terminal.Pad(one.Status, 10)
-		if color := paint[one.Status]; color != nil {
-			status = color(status)
-		}
-		text := terminal.Used(one.Usage)
+		text := one.Reason
 		if one.Calls != nil {
-			text = terminal.Tally(*one.Calls, runtime.RunStatus(one.Status)) + text
+			text = terminal.Tally(*one.Calls, runtime.RunStatus(one.Status)) + terminal.Used(one.Usage)
+			if one.Instances > 0 {
+				text = wording.Count(one.Instances, "instance") + ": " + text
+			}
+			text = strings.TrimSuffix(text+"; "+one.Reason, "; ")
 		}
-		if one.Calls != nil && one.Instances > 0 {
-			text = wording.Count(one.Instances, "instance") + ": " + text
-		}
-		text = strings.TrimPrefix(text+"; "+one.Reason, "; ")
-		c.out.Print("%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), status,
-			diag.Escape(strings.TrimSuffix(text, "; ")))
+		c.out.Print("%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), terminal.Pad(one.Status, 10),
+			diag.Escape(text))
 	}
 	return nil
 }

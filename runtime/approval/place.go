@@ -2,6 +2,7 @@ package approval
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,7 +49,14 @@ func Judging(plan string, signers List, revoked []List) (j Judge, err error) {
 // ReadFile reads a file, one byte beyond a limit at most: its reader then says that it is
 // too large.
 func ReadFile(name string, limit int) ([]byte, error) {
-	text, err := workspace.Read(name, limit)
+	var text []byte
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() { // a pipe would keep one waiting
+		err = errors.New("it isn't a regular file")
+	}
+	if err == nil {
+		text, err = workspace.Read(name, limit)
+	}
 	if err != nil {
 		return nil, diag.NewError(ErrNoFile, "can't read %q: %w", name, workspace.Reason(err))
 	}

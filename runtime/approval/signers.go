@@ -25,15 +25,13 @@ const mostList = 4 << 20
 type Signers struct{ lines []signerLine }
 
 type signerLine struct {
-	names         []string // of the person who holds the key
-	key           ssh.PublicKey
-	namespaces    []string // nil is any
-	after, before time.Time
+	names      []string // of the person who holds the key
+	key        ssh.PublicKey
+	namespaces []string // nil is any
 }
 
 // ReadSigners reads an allowed_signers file. Unlike ssh-keygen, which passes over what
-// follows a line that it doesn't understand, it refuses the whole of such a file. Times
-// without a Z are local.
+// follows a line that it doesn't understand, it refuses the whole of such a file.
 func ReadSigners(name string, text []byte) (*Signers, error) {
 	s := &Signers{}
 	err := eachLine(name, text, func(line string) error {
@@ -82,15 +80,17 @@ func readSigner(line string) (s signerLine, err error) {
 		return s, errors.New("behind the options there is no key")
 	}
 	for _, one := range options {
-		if err := s.option(one); err != nil {
-			return s, err
+		written := namespaces.FindStringSubmatch(one)
+		if written == nil || s.namespaces != nil {
+			return s, fmt.Errorf("the option %q isn't known here; known is namespaces=\"…\", once", one)
 		}
-	}
-	if !s.after.IsZero() && !s.before.IsZero() && !s.after.Before(s.before) {
-		return s, errors.New("\"valid-before\" isn't after \"valid-after\"")
+		s.namespaces = strings.Split(strings.ReplaceAll(written[1], `\"`, `"`), ",")
 	}
 	return s, nil
 }
+
+// namespaces is the option of a line, whose text is in quotes, in which \" is one.
+var namespaces = regexp.MustCompile(`(?i)^namespaces="((?:[^"\\]|\\.)*)"$`)
 
 func publicKey(line string) (key ssh.PublicKey, options []string, err error) {
 	if key, _, options, _, err = ssh.ParseAuthorizedKey([]byte(line)); err != nil {
@@ -107,72 +107,18 @@ func bare(key ssh.PublicKey) error {
 	return nil
 }
 
-// option reads one of a line: name="value".
-func (s *signerLine) option(text string) (err error) {
-	name, value, _ := strings.Cut(text, "=")
-	name = strings.ToLower(name)
-	if name == "cert-authority" {
-		return errors.New("certificates don't count, so cert-authority isn't supported: list each person's key")
-	}
-	if !quoted.MatchString(value) {
-		return fmt.Errorf("the value of the option %q isn't in quotes", name)
-	}
-	value = strings.ReplaceAll(value[1:len(value)-1], `\"`, `"`)
-	switch {
-	case name == "namespaces" && s.namespaces == nil:
-		s.namespaces = strings.Split(value, ",")
-	case name == "valid-after" && s.after.IsZero():
-		s.after, err = moment(value)
-	case name == "valid-before" && s.before.IsZero():
-		s.before, err = moment(value)
-	default:
-		return fmt.Errorf(
-			"the option %q is there twice, or isn't known; known are namespaces=\"…\", valid-after=\"…\" and "+
-				"valid-before=\"…\"", name)
-	}
-	return err
-}
-
-// quoted is a text in quotes, in which \" is one.
-var quoted = regexp.MustCompile(`^"([^"\\]|\\.)*"$`)
-
-// moment reads YYYYMMDD[Z] or YYYYMMDDHHMM[SS][Z].
-func moment(text string) (time.Time, error) {
-	digits, zone := text, time.Local
-	for _, utc := range []string{"Z", "UTC"} {
-		if n := len(text) - len(utc); n > 0 && strings.EqualFold(text[n:], utc) {
-			digits, zone = text[:n], time.UTC
-			break
-		}
-	}
-	for _, layout := range []string{"20060102", "200601021504", "20060102150405"} {
-		if len(layout) != len(digits) {
-			continue
-		}
-		if at, err := time.ParseInLocation(layout, digits, zone); err == nil {
-			return at, nil
-		}
-	}
-	return time.Time{},
-		fmt.Errorf("%q isn't a time; expected YYYYMMDD or YYYYMMDDHHMM[SS], and Z where it is UTC", text)
-}
-
-// holder gives the names of who may sign with a key at a time; the error says why nobody may.
-func (s *Signers) holder(key ssh.PublicKey, at time.Time) (names []string, why error) {
+// holder gives the names of who may sign with a key; the error says why nobody may.
+func (s *Signers) holder(key ssh.PublicKey) (names []string, why error) {
+	why = diag.NewError(ErrUnknownKey, "its key isn't one of a signer")
 	if s == nil {
 		return nil, diag.NewError(ErrUnknownKey, "its key isn't one of a signer: nobody is named whose approval counts")
 	}
-	why = diag.NewError(ErrUnknownKey, "its key isn't one of a signer")
-	for i := range s.lines {
-		switch line := &s.lines[i]; {
+	for _, line := range s.lines {
+		switch {
 		case !same(key, line.key):
 		case line.namespaces != nil && !slices.Contains(line.namespaces, Namespace):
 			why = diag.NewError(ErrNamespace, "its key may sign %s, and not %s", strings.Join(line.namespaces, ","),
 				Namespace)
-		case !line.after.IsZero() && at.Before(line.after):
-			why = diag.NewError(ErrNotYet, "its key isn't valid before %s", stamp(line.after))
-		case !line.before.IsZero() && at.Truncate(time.Second).After(line.before):
-			why = diag.NewError(ErrExpired, "its key isn't valid after %s", stamp(line.before))
 		default:
 			names = append(names, line.names...)
 		}

@@ -90,7 +90,7 @@ func (j *Judge) holder(key ssh.PublicKey, before []Signature) ([]string, error) 
 	if slices.ContainsFunc(j.Revoked, func(r Revoked) bool { return r[string(key.Marshal())] }) {
 		return nil, diag.NewError(ErrRevoked, "its key is revoked")
 	}
-	names, err := j.Signers.holder(key, j.Now)
+	names, err := j.Signers.holder(key)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,8 @@ func (a *Approval) verdict(v *Verdict, j *Judge) error {
 		func(s Signature) bool { return s.Err == nil && slices.Contains(s.holder, p.Signer) })
 	switch {
 	case len(v.Changed) > 0:
-		return diag.NewError(ErrChanged, "what would run isn't what was approved%s: %s", by(counted), few(v.Changed))
+		return diag.NewError(ErrChanged, "what would run isn't what was approved%s: %s", by(counted),
+			wording.And(v.Changed[:min(len(v.Changed), 10)]))
 	case len(a.signatures) == 0:
 		return diag.NewError(ErrUnsigned,
 			"the approval has no signature: it says what was looked at, and nobody vouches for it")
@@ -205,14 +206,6 @@ func lacking(v *Verdict, t *diag.UserError) error {
 		}
 	}
 	return t
-}
-
-func few(texts []string) string {
-	const most = 10
-	if more := len(texts) - most; more > 0 {
-		texts = append(texts[:most:most], wording.Count(more, "other difference"))
-	}
-	return wording.And(texts)
 }
 
 func by(names []string) string {

@@ -45,7 +45,7 @@ func openRegular(path string, flag int) (*os.File, error) {
 		return nil, fmt.Errorf("the journal can't be opened: %w", err)
 	}
 	if !before.Mode().IsRegular() {
-		return nil, &Fault{Path: path, Why: "it is no file but " + kind(before.Mode()), Do: "name the file of a run"}
+		return nil, &Fault{Path: path, Why: "it isn't a regular file", Do: "name the file of a run"}
 	}
 	f, err := os.OpenFile(path, flag, 0)
 	if err != nil {
@@ -56,16 +56,6 @@ func openRegular(path string, flag int) (*os.File, error) {
 		return nil, &Fault{Path: path, Why: "another file has taken its place just now", Do: "try again"}
 	}
 	return f, nil
-}
-
-func kind(mode fs.FileMode) string {
-	switch {
-	case mode.IsDir():
-		return "a folder"
-	case mode&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	}
-	return "a device, a pipe or a socket"
 }
 
 // makeFolder makes a folder and those above it, safe from a loss of power.
@@ -110,22 +100,16 @@ var ErrLocked = errors.New("another process writes this journal: the run is stil
 var patience = 2 * time.Second
 
 func lock(f *os.File) error {
-	pause := 5 * time.Millisecond
-	for waited := time.Duration(0); ; waited += pause {
-		err := tryLock(f, true)
-		if err == nil {
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		switch err := tryLock(f, true); {
+		case err == nil:
 			return nil
-		}
-		if !errors.Is(err, ErrLocked) {
-			return fmt.Errorf(
-				"%s can't be locked, and two processes must not write one journal; keep journals where files "+
-					"can be locked: %w", f.Name(), err)
-		}
-		if waited >= patience {
+		case !errors.Is(err, ErrLocked):
+			return fmt.Errorf("%s can't be locked, and two processes must not write one journal; keep journals "+
+				"where files can be locked: %w", f.Name(), err)
+		case time.Now().After(end):
 			return fmt.Errorf("%s: %w", f.Name(), ErrLocked)
 		}
-		time.Sleep(pause)
-		pause = min(2*pause, patience/10)
 	}
 }
 

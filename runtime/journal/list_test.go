@@ -211,10 +211,10 @@ func TestList(t *testing.T) {
 		"3-changed: record 2 was changed",
 		"4-empty: had not begun",
 		"5-plan: isn't the journal of a run",
-		"6-folder: no file but a folder",
+		"6-folder: a regular file",
 	}
 	if os.Symlink(path, filepath.Join(folder, "7-link.jsonl")) == nil {
-		want = append(want, "7-link: no file but a symbolic link")
+		want = append(want, "7-link: a regular file")
 	}
 	runs := listed(t, folder)
 	if len(runs) != len(want) {

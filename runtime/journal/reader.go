@@ -286,27 +286,14 @@ func headerProblem(line []byte, ended bool, name string) error {
 // extension is that of a journal, behind the id of its run.
 const extension = ".jsonl"
 
-// ID makes the id of a run: when it began, in UTC, what its plan is called, and
-// letters or digits that keep runs of one second apart, as 20261121-093012-refund-4f2a.
-// It has lower-case ASCII letters, digits and hyphens only, and sorts by time.
+// ID makes the id of a run: when it began, in UTC, the first 40 letters and digits of what its plan is called, and what
+// keeps runs of one second apart, as 20261121-093012-refund-4f2a. It has lower-case ASCII letters, digits and hyphens
+// only, and sorts by time.
 func ID(start time.Time, name, suffix string) string {
-	id := start.UTC().Format("20060102-150405")
-	if name = slug(name, 40); name == "" {
-		name = "run"
-	}
-	id += "-" + name
-	if suffix = slug(suffix, 40); suffix != "" {
-		id += "-" + suffix
-	}
-	return id
-}
-
-// slug writes a name with lower-case ASCII letters, digits and single hyphens,
-// and at most so many of them. Letters lose their accents.
-func slug(name string, most int) string {
-	name = marks.ReplaceAllString(strings.ToLower(norm.NFKD.String(name)), "")
+	name = marks.ReplaceAllString(strings.ToLower(norm.NFKD.String(name)), "") // letters lose their accents
 	name = strings.TrimLeft(gaps.ReplaceAllString(name, "-"), "-")
-	return strings.TrimRight(name[:min(len(name), most)], "-")
+	name = strings.TrimRight(name[:min(len(name), 40)], "-")
+	return start.UTC().Format("20060102-150405") + "-" + cmp.Or(name, "run") + "-" + suffix
 }
 
 var marks, gaps = regexp.MustCompile(`\p{Mn}+`), regexp.MustCompile(`[^a-z0-9]+`)

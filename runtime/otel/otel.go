@@ -9,7 +9,7 @@
 //	result, err := plan.Run(ctx, obelus.RunOptions{Telemetry: telemetry})
 //
 // A run is a span, and so are its ticks, its calls, their attempts, the questions about them and the pauses between
-// attempts, with links from a call to those whose results it reads. Spans hold names, times, and how and why things
+// attempts. Spans hold names, times, and how and why things
 // ended, never parameters or results: of what a plan works on only the message of a failure, without what is secret.
 package otel
 

@@ -140,7 +140,7 @@ func (t *run) call(now time.Time, c runtime.Command, failure *runtime.Failure) *
 		above = tick
 	}
 	one := &call{}
-	one.ctx, _ = t.tracer.Start(above, "call "+c.Of.ToolName, trace.WithTimestamp(now), trace.WithLinks(own.read(c)...))
+	one.ctx, _ = t.tracer.Start(above, "call "+c.Of.ToolName, trace.WithTimestamp(now))
 	add(one.ctx, "obelus.call", runtime.Path(c.Under, c.Of.Name), "obelus.tool", c.Of.ToolName,
 		"obelus.instance", c.Instance)
 	if a := c.Plan.Activities[c.Of.Activity]; a != nil {
@@ -151,21 +151,6 @@ func (t *run) call(now time.Time, c runtime.Command, failure *runtime.Failure) *
 	}
 	own[at] = one
 	return one
-}
-
-// read are links to the calls whose results a command's call may read and that have been reported.
-func (own calls) read(c runtime.Command) (links []trace.Link) {
-	linked := map[*call]bool{nil: true}
-	for _, r := range c.Of.Reads {
-		for _, w := range c.Plan.Reads[r].Writers {
-			writer := own[runtime.Try{Tick: c.Tick, Frame: c.Frame, Call: int(w)}]
-			if !linked[writer] && writer.settled {
-				links = append(links, trace.LinkFromContext(writer.ctx))
-			}
-			linked[writer] = true
-		}
-	}
-	return links
 }
 
 // pass ends the part of a call that continues; an attempt may have failed.

@@ -1,13 +1,13 @@
 package project
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -23,12 +23,14 @@ type Configuration struct {
 	File       *source.File // nil when there is none
 	Analysis   analyzer.Config
 	Catalogues []*source.File
+	Pinned     bool // it is trusted with the files that its programs were started with then
 	Trusted    bool // what the catalogues say of effects counts, and whom it lets approve
 	// Signers and Revoked are the lists that it names of whose approval counts and of keys
 	// that don't; without a text if one can't be read.
 	Signers, Revoked approval.List
 	Found            []diag.Diagnostic // what is wrong with it
 	Noted            bool              // and was said; for who shows it
+	read             map[string]string // digests of all that was read, by path from its folder
 }
 
 // configured is the configuration of a document: what was named, or the
@@ -68,19 +70,11 @@ func (r *Reader) passOver(one workspace.Refused) {
 	r.Passed(one)
 }
 
-// Around are the configurations in a file's folder, by where it really lies and by its name, and in all those above,
-// the nearest first. What they demand of runs counts whatever configuration was named and no matter who wrote one: it
-// makes nothing laxer.
+// Around are the configurations over a file. What they demand of runs counts whatever configuration was named and no
+// matter who wrote one: it makes nothing laxer.
 func (r *Reader) Around(file string) (all []*Configuration, err error) {
-	folders, err := r.around(file)
-	for _, at := range folders {
-		name := filepath.Join(at, workspace.Settings)
-		if _, err := os.Lstat(name); err != nil {
-			continue
-		}
-		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-			return nil, diag.NewError(ErrRead, "%q, which may say who approves, isn't a file", FromHere(name))
-		}
+	names, err := r.filesOver(file, workspace.Settings)
+	for _, name := range names {
 		config, err := r.ConfigurationAt(name)
 		if err != nil {
 			return nil, err
@@ -88,6 +82,43 @@ func (r *Reader) Around(file string) (all []*Configuration, err error) {
 		all = append(all, config)
 	}
 	return all, err
+}
+
+// filesOver are those of a name in a file's folder, by where it really lies and by its name, and in all folders above,
+// the nearest first and each once: a folder doesn't leave the policy of the house that it is in by having a
+// configuration of its own, nor by a link to it. Where anybody may put files, such as /tmp, nobody's word counts.
+func (r *Reader) filesOver(file, name string) (names []string, err error) {
+	var known []os.FileInfo
+	for _, folder := range slices.Compact([]string{r.folder(whereItLies(file)), r.folder(file)}) {
+		if folder, err = filepath.Abs(folder); err != nil {
+			return nil, err
+		}
+		for at := range workspace.Above(folder) {
+			if info, err := os.Stat(at); err == nil && info.Mode()&fs.ModeSticky != 0 && info.Mode()&0o002 != 0 {
+				continue
+			}
+			stem := strings.TrimSuffix(name, ".yaml")
+			for _, other := range []string{"." + name, stem + ".yml", "." + stem + ".yml"} {
+				other = filepath.Join(at, other)
+				if info, err := os.Stat(other); err == nil && info.Mode().IsRegular() && workspace.Shared(at) == "" {
+					r.passOver(workspace.Refused{Name: other, Why: "what counts is called " + name, Misnamed: true})
+				}
+			}
+			one := filepath.Join(at, name)
+			if _, err := os.Lstat(one); err != nil {
+				continue
+			}
+			info, err := os.Stat(one)
+			switch {
+			case err != nil || !info.Mode().IsRegular():
+				return nil, diag.NewError(ErrRead, "%q can't be read: it isn't a regular file, nor a link to one",
+					FromHere(one)).Advise("put the file there, or take away what stands in its place")
+			case !slices.ContainsFunc(known, func(other os.FileInfo) bool { return os.SameFile(other, info) }):
+				names, known = append(names, FromHere(one)), append(known, info)
+			}
+		}
+	}
+	return names, nil
 }
 
 // whereItLies is the name of a file behind links, or of one that is yet to be.
@@ -99,30 +130,6 @@ func whereItLies(name string) string {
 		return filepath.Join(real, filepath.Base(name))
 	}
 	return name
-}
-
-// around are the folders that a file lies in, by where it really lies and by its name, and all those above them.
-func (r *Reader) around(file string) ([]string, error) {
-	folders, err := foldersOver(r.folder(whereItLies(file)))
-	named, wrong := foldersOver(r.folder(file))
-	for _, at := range named {
-		if !slices.Contains(folders, at) {
-			folders = append(folders, at)
-		}
-	}
-	return folders, errors.Join(err, wrong)
-}
-
-// foldersOver are a folder and all those above it, but for those where anybody may put
-// files, such as /tmp: nobody's word counts there.
-func foldersOver(folder string) (all []string, err error) {
-	folder, err = filepath.Abs(folder)
-	for at := range workspace.Above(folder) {
-		if info, err := os.Stat(at); err != nil || info.Mode()&fs.ModeSticky == 0 || info.Mode()&0o002 == 0 {
-			all = append(all, at)
-		}
-	}
-	return all, err
 }
 
 // ConfigurationAt reads a configuration, once; "" is one without a file.
@@ -162,46 +169,51 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 	config.File, config.Dir = file, filepath.Dir(file.Name)
 	config.Analysis.Settings, config.Found = analyzer.ReadSettings(file)
 	config.Analysis.Path = config.Path
-	room, last := int64(r.limits().Bytes), map[string]int{}
-	clean := func(node *source.Node) string { return path.Clean(filepath.ToSlash(node.Text)) }
+	config.read = map[string]string{filepath.Base(name): workspace.SumOf(text)}
+	room, last := r.limits().Bytes, map[string]int{}
 	for i, node := range config.Analysis.Settings.Tools {
-		last[clean(node)] = i
+		last[path.Clean(filepath.ToSlash(node.Text))] = i
 	}
 	for i, node := range config.Analysis.Settings.Tools {
-		if last[clean(node)] > i {
+		path := path.Clean(filepath.ToSlash(node.Text))
+		if last[path] > i {
 			continue // what it says there wins in any case
 		}
-		if room < 0 {
-			d := diag.New(diag.Limit, node.Span(),
-				fmt.Sprintf(
-					"the catalogues before \"%s\" are larger than %d bytes together: it and those after it aren't read",
-					node.Text, r.limits().Bytes))
-			d.Help = "take out what the plans don't use"
+		wrong := func(rule *diag.Rule, message, help string) {
+			d := diag.New(rule, node.Span(), message)
+			d.Help = help
 			config.Found = append(config.Found, d)
+		}
+		if room < 0 {
+			wrong(diag.Limit, fmt.Sprintf("the catalogues before \"%s\" are larger than %d bytes together: it and "+
+				"those after it aren't read", node.Text, r.limits().Bytes), "take out what the plans don't use")
 			break
 		}
-		if catalogue, err := (workspace.Folder{Dir: config.Dir, Limit: r.limits().Bytes}).
-			Open(filepath.ToSlash(node.Text)); err != nil {
-			d := diag.New(diag.WrongType, node.Span(), "the catalogue \""+node.Text+"\" can't be read: "+err.Error())
-			d.Help = "catalogues are in the configuration's folder or below it, and named from there"
-			config.Found = append(config.Found, d)
-		} else {
-			room -= int64(len(catalogue))
-			config.Catalogues = append(config.Catalogues,
-				source.NewFile(filepath.Join(config.Dir, filepath.FromSlash(node.Text)), catalogue))
+		catalogue, err := workspace.Folder{Dir: config.Dir, Limit: r.limits().Bytes}.Open(path)
+		if err != nil {
+			wrong(diag.WrongType, "the catalogue \""+node.Text+"\" can't be read: "+err.Error(),
+				"catalogues are in the configuration's folder or below it, and named from there")
+			continue
 		}
+		room -= len(catalogue)
+		config.read[path] = workspace.SumOf(catalogue)
+		config.Catalogues = append(config.Catalogues,
+			source.NewFile(filepath.Join(config.Dir, filepath.FromSlash(path)), catalogue))
 	}
 	for node, list := range map[*source.Node]*approval.List{config.Analysis.Settings.Signers: &config.Signers,
 		config.Analysis.Settings.Revoked: &config.Revoked} {
 		if node != nil {
 			list.Name = under(config.Dir, node.Text)
 			list.Text, _ = workspace.Read(list.Name, r.limits().Bytes)
+			config.read[path.Clean(filepath.ToSlash(node.Text))] = workspace.SumOf(list.Text)
 		}
 	}
 	diag.Sort(config.Found)
 	if config.Trusted = r.Config != ""; !config.Trusted && (len(config.Catalogues) > 0 ||
 		config.Analysis.Settings.Signers != nil || config.Analysis.Settings.Hosts != nil) {
-		config.Trusted, err = r.trusts(file.Name, func() (*Vouching, error) { return r.vouching(config) })
+		config.Trusted, err = r.trusts(file.Name, func() (*Vouching, error) { return config.vouching(r.limits()) })
+		absolute, _ := filepath.Abs(file.Name)
+		config.Pinned = config.Trusted && trusted(absolute) != nil
 	}
 	return config, err
 }

@@ -2,6 +2,7 @@ package project
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,118 +26,96 @@ const (
 	Given    // recorded solutions, or instances of a run, one a line: what a run reports on
 )
 
-// Identify says what a document is, by what it holds and then by its name; root is nil
-// where its text can't be read. It is sure where what it holds shows it: a file that
-// nobody named, and of which only the name tells, may be somebody else's.
+// Identify says what a document is, by what it holds and then by its name; root is nil where its text can't be read. It
+// is sure where what it holds shows it: a file that nobody named, and of which only the name tells, may be somebody
+// else's.
 func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
-	byName := Foreign
-	switch name := filepath.Base(file.Name); {
+	name := filepath.Base(file.Name)
+	switch {
 	case name == workspace.Settings:
 		return Settings, true
 	case name == policy.File:
 		return Policy, true
-	case strings.Contains(name, "policy."):
-		byName = Policy
-	}
-	if root == nil {
-		return byName, slices.ContainsFunc([]string{"_tool", "calls:", "tools:", "activities:"},
-			func(word string) bool { return strings.Contains(string(file.Text), word) })
+	case root == nil && ours.Match(file.Text):
+		return Foreign, true
 	}
 	if inner := root.Get("document"); inner != nil && file.Row > 0 {
 		root = inner
 	}
-	switch {
-	case holdsPlan(root):
+	switch calls := root.Get("calls"); {
+	case root == nil:
+	case calls != nil && calls.Kind == source.Array, begins(root), slices.ContainsFunc(members(root), begins),
+		messages(root), messages(root.Get("context")):
 		return Plan, true
-	case holdsSolutions(root),
-		file.Row > 0 && root.Get("id") != nil && (root.Get("state") != nil || root.Get("input") != nil):
+	case root.Kind == source.Array && anyHas(root, "calls", "latent", "solution"),
+		file.Row > 0 && has(root, "id") && has(root, "state", "input"):
 		return Given, true
-	case holdsRules(root):
+	case anyHas(root.Get("rules"), "allows", "denies"):
 		return Policy, true
-	case defines(root):
-		return Definitions, true
-	case intendedAsPlan(root):
-		return Plan, root.Get("plan") != nil && (root.Get("tools") != nil || root.Get("activities") != nil)
+	case slices.ContainsFunc(root.Fields, ofPlan):
+		return Plan, has(root, "plan") && has(root, "tools", "activities")
 	}
-	isForeign := slices.ContainsFunc(root.Fields, func(f source.Field) bool { return signs[f.Key.Text] != nil })
-	if byName == Foreign && isForeign {
-		return Definitions, false
-	}
-	return byName, false
-}
-
-func holdsRules(root *source.Node) bool {
-	rules := root.Get("rules")
-	return rules != nil && slices.ContainsFunc(rules.Items, func(rule *source.Node) bool {
-		return rule.Get("rule") != nil && rule.Get("allows") != nil && rule.Get("denies") != nil
-	})
-}
-
-func holdsPlan(root *source.Node) bool {
-	if holdsCalls(root) || holdsMessages(root) || root.Get("calls") != nil && root.Get("calls").Kind == source.Array {
-		return true
-	}
-	return slices.ContainsFunc(root.Fields, func(f source.Field) bool {
-		return holdsCalls(f.Value) || f.Key.Text == "context" && holdsMessages(f.Value)
-	})
-}
-
-func holdsCalls(n *source.Node) bool {
-	return n.Kind == source.Array && len(n.Items) > 0 && n.Items[0].Get("_tool") != nil
-}
-
-var messageTypes = []string{"tool", "input", "state", "data", "plan", "advisor", "error", "meta", "text"}
-
-func holdsMessages(n *source.Node) bool {
-	if n.Kind != source.Array || len(n.Items) == 0 {
-		return false
-	}
-	kind := n.Items[0].Get("type")
-	return kind != nil && slices.Contains(messageTypes, kind.Text)
-}
-
-func holdsSolutions(root *source.Node) bool {
-	return root.Kind == source.Array && slices.ContainsFunc(root.Items, func(item *source.Node) bool {
-		calls := item.Get("calls")
-		return calls != nil && calls.Kind == source.Array || item.Get("latent") != nil ||
-			item.Get("solution").Get("calls") != nil
-	})
-}
-
-// signs are keys; an item of a list of definitions has one of them; see defines for
-// "type", which is a word of many.
-var signs = map[string][]string{
-	"tools": {"properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters",
-		"input_schema", "function"},
-	"activities": kinds.Names(),
-	"schemas":    {"properties", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "items"},
-	"advisors":   {"role"},
-}
-
-// defines reports whether a document holds definitions for others and can't have been meant as a plan.
-func defines(root *source.Node) bool {
-	return !intendedAsPlan(root) && slices.ContainsFunc(root.Fields, func(f source.Field) bool {
-		items := slices.Clone(f.Value.Items)
-		for _, one := range f.Value.Fields {
-			items = append(items, one.Value)
+	for _, key := range []string{"tools", "activities", "schemas", "advisors"} {
+		if list := root.Get(key); list != nil {
+			kind = Definitions
+			sure = sure || anyHas(list, signs...) || slices.ContainsFunc(members(list), isTyped)
 		}
-		return slices.ContainsFunc(items, func(item *source.Node) bool {
-			kind := item.Get("type")
-			return slices.ContainsFunc(signs[f.Key.Text], func(sign string) bool { return item.Get(sign) != nil }) ||
-				kind != nil && (f.Key.Text == "tools" && (kind.Text == "object" || kind.Text == "function") ||
-					f.Key.Text == "schemas")
-		})
-	})
+	}
+	if kind == Foreign && strings.Contains(name, "policy.") {
+		kind = Policy
+	}
+	return kind, sure
 }
 
-// intendedAsPlan reports whether a mapping without calls has a key that only plans have, or
-// one that others call calls by.
-func intendedAsPlan(root *source.Node) bool {
-	return slices.ContainsFunc(root.Fields, func(f source.Field) bool {
-		_, calls := decode.Foreign(f.Key.Text, []string{"calls"})
-		return calls || slices.Contains([]string{"calls", "input", "inputSchema", "state", "stateSchema", "output",
-			"outputSchema", "terminate"}, f.Key.Text)
-	})
+// ours are words of a plan, in a text that can't be read.
+var ours = regexp.MustCompile(`_tool|calls:|tools:|activities:`)
+
+// signs are keys; an item of a list of definitions has one of them, or the type of a tool or a schema.
+var signs = append(kinds.Names(), "properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters",
+	"input_schema", "function", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "items", "role")
+
+// members are the items of a list, or the values of a mapping.
+func members(n *source.Node) []*source.Node {
+	if n == nil {
+		return nil
+	}
+	all := slices.Clone(n.Items)
+	for _, f := range n.Fields {
+		all = append(all, f.Value)
+	}
+	return all
+}
+
+func has(n *source.Node, keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return n.Get(key) != nil })
+}
+
+func anyHas(list *source.Node, keys ...string) bool {
+	return slices.ContainsFunc(members(list), func(n *source.Node) bool { return has(n, keys...) })
+}
+
+// begins reports whether a list begins with a call.
+func begins(n *source.Node) bool { return len(n.Items) > 0 && has(n.Items[0], "_tool") }
+
+func messages(n *source.Node) bool {
+	return n != nil && len(n.Items) > 0 && typeIn(n.Items[0], "tool", "input", "state", "data", "plan", "advisor",
+		"error", "meta", "text")
+}
+
+func isTyped(n *source.Node) bool {
+	return typeIn(n, "object", "function", "string", "number", "integer", "boolean", "array")
+}
+
+func typeIn(n *source.Node, types ...string) bool {
+	of := n.Get("type")
+	return of != nil && slices.Contains(types, of.Text)
+}
+
+// ofPlan reports whether only plans have a key, or others call calls by it.
+func ofPlan(f source.Field) bool {
+	_, calls := decode.Foreign(f.Key.Text, []string{"calls"})
+	return calls || slices.Contains([]string{"calls", "input", "inputSchema", "state", "stateSchema", "output",
+		"outputSchema", "terminate"}, f.Key.Text)
 }
 
 // As compiles a document as what it is.

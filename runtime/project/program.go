@@ -175,18 +175,19 @@ func (p *Program) plans() map[string]*plan.Plan {
 	return all
 }
 
-// Unchanged returns functions that report about each activity, by its name ([activity.Of]),
-// whether its files are still those that the plan's digest covers ([canonical.Unchanged]).
-func (p *Program) Unchanged() func(activity, program string) (string, error) {
-	byName := map[string]func(program string) (string, error){}
-	for delegate, plan := range p.plans() {
-		for own := range plan.Activities {
-			byName[activity.Of(delegate, own)] = func(program string) (string, error) {
-				return canonical.Unchanged(plan, own, program, workspace.Folder{Dir: p.Root}, os.Getenv)
+// Unchanged returns a function that reports about an activity, by its name ([activity.Of]), whether its files are still
+// those that the plan's digest covers ([canonical.Unchanged]): of all activities, or of those of a trusted workspace.
+func (p *Program) Unchanged(all bool) func(name, program string) (string, error) {
+	return func(name, program string) (string, error) {
+		for delegate, in := range p.plans() {
+			for own, a := range in.Activities {
+				if activity.Of(delegate, own) == name && (all || plan.DefinedIn(a) == plan.Workspace) {
+					return canonical.Unchanged(in, own, program, workspace.Folder{Dir: p.Root}, os.Getenv)
+				}
 			}
 		}
+		return "", nil
 	}
-	return func(activity, program string) (string, error) { return byName[activity](program) }
 }
 
 // HostRules are where requests of the plan may go: the lists of policies are held to whatever else is listed.

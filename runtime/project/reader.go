@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -191,7 +192,13 @@ func (r *Reader) limits() source.Limits { return cmp.Or(r.Limits, source.Default
 
 // CantRead is the trouble with a file that can't be read.
 func CantRead(name string, err error) *diag.UserError {
-	return diag.NewError(ErrRead, "can't read %q: %w", name, workspace.Reason(err))
+	problem := diag.NewError(ErrRead, "can't read %q: %w", name, workspace.Reason(err))
+	for _, extension := range extensions {
+		if _, absent := os.Stat(name + extension); absent == nil && errors.Is(err, fs.ErrNotExist) {
+			return problem.Advise("did you mean %q?", name+extension)
+		}
+	}
+	return problem
 }
 
 // place is where a file's workspace is, as somebody would write it who names the file so.
@@ -250,7 +257,9 @@ func (r *Reader) options(name string) (o compiler.Options, place workspace.Place
 		}
 		o.Activities = append(o.Activities, source.NewFile(extra, text))
 	}
-	o.Policies, err = r.policies(name)
+	if _, err = r.filesOver(name, workspace.Settings); err == nil { // which says what can't be one
+		o.Policies, err = r.policies(name)
+	}
 	return o, place, err
 }
 

@@ -9,14 +9,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/canonical"
-	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
@@ -31,7 +28,6 @@ type Vouching struct {
 	// the catalogues that it names, and the files that their programs are started with.
 	Holds map[string]string
 	Root  *source.Node // what it says; nil where it can't be read, or is empty
-	Plan  *plan.Plan   // what the catalogues define; nil of a policy
 	// Before are the digests of what was trusted; nil when nothing was.
 	Before map[string]string
 }
@@ -112,7 +108,7 @@ func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
 		return nil, err
 	}
 	if config.File != nil && config.File.Name != "-" {
-		v, err := r.vouching(config)
+		v, err := config.vouching(r.limits())
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +119,7 @@ func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
 	}
 	policies, err := r.policies(filepath.Join(folder, workspace.Settings))
 	for _, one := range policies {
-		v, err := r.vouchingOf(one.File)
+		v, err := vouchingOf(one.File)
 		if err != nil {
 			return nil, err
 		}
@@ -132,51 +128,39 @@ func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
 	return all, err
 }
 
-// vouchingOf is a file alone, as a policy is.
-func (r *Reader) vouchingOf(file *source.File) (*Vouching, error) {
+func vouchingOf(file *source.File) (*Vouching, error) {
 	absolute, err := filepath.Abs(file.Name)
 	if err != nil {
 		return nil, err
 	}
-	root, _ := source.Parse(file, r.limits()) // what is wrong with it is reported for plans
+	root, _ := source.Parse(file, source.DefaultLimits()) // what is wrong with it is reported for plans
 	return &Vouching{File: absolute, Holds: map[string]string{filepath.Base(absolute): workspace.SumOf(file.Text)},
 		Root: root, Before: trusted(absolute)}, nil
 }
 
 // vouching is the configuration with its catalogues and their programs.
-func (r *Reader) vouching(c *Configuration) (*Vouching, error) {
-	v, err := r.vouchingOf(c.File)
+func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
+	v, err := vouchingOf(c.File)
 	if err != nil {
 		return nil, err
 	}
 	folder := filepath.Dir(v.File)
-	v.Plan, _ = compiler.Compile(source.NewFile(c.File.Name, nil), compiler.Options{
-		Name: workspace.Settings, Limits: r.limits(), Definitions: true, Catalogues: c.Catalogues, Trusted: true,
+	defined, _ := compiler.Compile(source.NewFile(c.File.Name, nil), compiler.Options{
+		Name: workspace.Settings, Limits: limits, Definitions: true, Catalogues: c.Catalogues, Trusted: true,
 		Files: workspace.Folder{Dir: folder},
 		Show:  func(name string) string { return filepath.Join(folder, filepath.FromSlash(name)) },
 	})
-	programs, err := canonical.Programs(v.Plan)
+	programs, err := canonical.Programs(defined)
 	if err != nil {
 		return nil, err
 	}
+	for _, list := range []approval.List{c.Signers, c.Revoked} {
+		if list.Name != "" && list.Text == nil {
+			return nil, fmt.Errorf("%q can't be read", FromHere(list.Name))
+		}
+	}
 	maps.Copy(v.Holds, programs)
-	for node, list := range map[*source.Node]*approval.List{c.Analysis.Settings.Signers: &c.Signers,
-		c.Analysis.Settings.Revoked: &c.Revoked} {
-		switch {
-		case node == nil:
-		case list.Text == nil:
-			return nil, fmt.Errorf("%q can't be read", node.Text)
-		default:
-			v.Holds[path.Clean(filepath.ToSlash(node.Text))] = workspace.SumOf(list.Text)
-		}
-	}
-	for _, one := range c.Catalogues {
-		if absolute, err := filepath.Abs(one.Name); err == nil {
-			if name, err := filepath.Rel(folder, absolute); err == nil {
-				v.Holds[path.Clean(filepath.ToSlash(name))] = workspace.SumOf(one.Text)
-			}
-		}
-	}
+	maps.Copy(v.Holds, c.read)
 	return v, nil
 }
 
@@ -203,8 +187,9 @@ func (r *Reader) trusts(file string, vouching func() (*Vouching, error)) (bool, 
 // stands under, which only make things stricter until they are trusted.
 func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 	names := r.Policies
-	if len(names) == 0 {
-		if names, err = r.policiesOver(file); err != nil {
+	_, elsewhere := below(r.Root, file)
+	if len(names) == 0 && (!r.Confined || elsewhere == nil) { // a record of another workspace stands under none of this
+		if names, err = r.filesOver(file, policy.File); err != nil {
 			return nil, err
 		}
 	}
@@ -216,44 +201,11 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 		one := compiler.PolicyFile{File: source.NewFile(name, text), Counts: len(r.Policies) > 0}
 		if !one.Counts {
 			if one.Counts, err = r.trusts(name,
-				func() (*Vouching, error) { return r.vouchingOf(one.File) }); err != nil {
+				func() (*Vouching, error) { return vouchingOf(one.File) }); err != nil {
 				return nil, err
 			}
 		}
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-// policiesOver are the policies in a file's folder and above it, also where it really lies: a folder doesn't leave the
-// policy of the house that it is in by having a configuration of its own, nor by a link to it.
-func (r *Reader) policiesOver(file string) (names []string, err error) {
-	if _, err := below(r.Root, file); r.Confined && err != nil {
-		return nil, nil // a record of another workspace
-	}
-	folders, err := r.around(file)
-	var known []os.FileInfo
-	for _, at := range folders {
-		for _, other := range []string{"." + policy.File, "obelus.policy.yml", ".obelus.policy.yml"} {
-			if info, err := os.Stat(filepath.Join(at, other)); err == nil && info.Mode().IsRegular() &&
-				workspace.Shared(at) == "" {
-				r.passOver(workspace.Refused{Name: filepath.Join(at, other), Why: "a policy is called " + policy.File,
-					Misnamed: true})
-			}
-		}
-		name := filepath.Join(at, policy.File)
-		if _, err := os.Lstat(name); err != nil {
-			continue
-		}
-		info, err := os.Stat(name)
-		switch {
-		case err != nil || !info.Mode().IsRegular():
-			return nil, diag.NewError(ErrRead,
-				"the policy %q can't be read: it isn't a regular file, nor a link to one", FromHere(name)).
-				Advise("put the policy there, or take away what stands in its place")
-		case !slices.ContainsFunc(known, func(one os.FileInfo) bool { return os.SameFile(one, info) }):
-			names, known = append(names, FromHere(name)), append(known, info)
-		}
-	}
-	return names, err
 }

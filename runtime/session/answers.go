@@ -42,19 +42,18 @@ func AnswerTo(q *runtime.Question, d runtime.Decision) Answer {
 	return Answer{Call: q.Call, Instance: q.Instance, Under: q.Under, Decision: d}
 }
 
-// ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line of a ".jsonl"
-// file. The error is of the kind [ErrAnswers].
-func ReadAnswers(name string, text []byte) ([]Answer, error) {
+// stored is what the file of a run's answers is called, behind its id.
+const stored = ".answers"
+
+// ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line of a ".jsonl" file or of stored
+// answers, of which a line that is no JSON is what a crash left of a write. The error is of the kind [ErrAnswers].
+func ReadAnswers(name string, text []byte) (all []Answer, err error) {
 	full := [][]byte{text}
-	if strings.HasSuffix(name, extension) {
+	if strings.HasSuffix(name, extension) || strings.HasSuffix(name, stored) {
 		full = bytes.SplitAfter(text, []byte("\n"))
 	}
-	return readAnswers(name, full)
-}
-
-func readAnswers(name string, full [][]byte) (all []Answer, err error) {
 	for i, text := range full {
-		if len(bytes.TrimSpace(text)) == 0 {
+		if len(bytes.TrimSpace(text)) == 0 || strings.HasSuffix(name, stored) && !json.Valid(text) {
 			continue
 		}
 		wrong := func(at int, format string, args ...any) error {
@@ -94,8 +93,7 @@ func answerOf(n *source.Node) (a Answer, err error) {
 	return a, a.Check()
 }
 
-// An answersFile is a file of answers beside a journal, a line each; "" where there is none. A line that is no
-// JSON is what a crash left of a write.
+// An answersFile is a file of answers beside a journal, a line each; "" where there is none.
 type answersFile string
 
 func (b answersFile) add(answers []Answer) error {
@@ -130,11 +128,7 @@ func (b answersFile) read() ([]Answer, error) {
 	case err != nil:
 		return nil, diag.NewError(ErrAnswers, "can't read %q: %w", string(b), workspace.Reason(err))
 	}
-	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(line []byte) bool {
-		var noted struct{ Spent bool } // by earlier versions: an answer that wasn't taken
-		return json.Unmarshal(line, &noted) != nil || noted.Spent
-	})
-	return readAnswers(string(b), lines)
+	return ReadAnswers(string(b), text)
 }
 
 // An answerSource is a [local.Confirmer] with the answers of --decide, stored ones, and those of the person asked.
@@ -260,20 +254,15 @@ func (d *answerSource) Ask(ctx context.Context, q *runtime.Question) func() (run
 		if found := <-stored; found != nil && err != nil {
 			return *found, nil
 		}
-		return d.judged(q, decision), err
+		takes := []runtime.Verdict{runtime.Approve, runtime.Change, runtime.Retry}
+		if slices.Contains(takes, decision.Verdict) && d.now(q) != q.ID { // what was shown isn't what would run now
+			decision.ID = "what was shown"
+		}
+		if d.vouched(&decision, q) != nil {
+			decision.Signed = ""
+		}
+		return decision, err
 	}
-}
-
-// judged is a person's decision, which names another question where what was shown isn't what would run now.
-func (d *answerSource) judged(q *runtime.Question, decision runtime.Decision) runtime.Decision {
-	takes := []runtime.Verdict{runtime.Approve, runtime.Change, runtime.Retry}
-	if slices.Contains(takes, decision.Verdict) && d.now(q) != q.ID {
-		decision.ID = "what was shown"
-	}
-	if d.vouched(&decision, q) != nil {
-		decision.Signed = ""
-	}
-	return decision
 }
 
 // kept are the answers that are there before the run continues.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -53,22 +52,19 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 		return nil, err
 	}
 	switch { // what was shown is one run, whose calls are carried out
+	case o.Instances != "":
+		return nil, diag.NewError(ErrUnapproved,
+			"the run isn't approved: what was approved is one run, and a file of instances makes it one for each").
+			Advise("run the plan once for each, with its own input")
 	case file.Given():
 		given, err := approval.Given(o.Input, o.State)
 		if err != nil {
 			return nil, err
 		}
-		if parts = append(parts, given); o.Instances != "" {
-			parts = append(parts, plan.Part{Kind: "file of instances"})
-		}
-	case o.Instances != "":
-		return nil, diag.NewError(ErrUnapproved,
-			"the run isn't approved: what was approved is one run, and a file of instances makes it one for each").
-			Advise("run the plan once for each, with its own input")
+		parts = append(parts, given)
 	case len(o.State) > 0:
 		return nil, diag.NewError(ErrUnapproved,
-			"the run isn't approved: it would begin with a state that nobody approved, and that would pass for "+
-				"what calls have written").
+			"the run isn't approved: nobody approved the state that it would begin with").
 			Advise("approve the plan with that state (approve --state), or run it without")
 	}
 	verdict := file.Verify(a.Judge, parts)
@@ -82,21 +78,14 @@ func approved(p *project.Program, o *Options, a *Approval) (*Approved, error) {
 	return &Approved{digest, verdict.Signers(), string(a.Text)}, cmp.Or(err, p.Demand(digest))
 }
 
-// file is that of the plan.
-func (m *Manifest) file() string {
-	if m.Plan.Name == "-" {
-		return filepath.Join(m.Folder, m.Plan.Name)
-	}
-	return m.At(m.Plan.Name)
-}
-
 // stillApproved verifies again the approval that a run was begun under.
 func (s *Session) stillApproved(o *ResumeOptions) error {
 	was, by := s.manifest.Approval, ""
 	var judge approval.Judge
 	var err error
 	if o.Approvers != nil {
-		judge, by, err = o.Approvers(append([]string{s.manifest.file()}, s.Program.Sources()[1:]...)...)
+		files := append([]string{s.manifest.At(s.manifest.Plan.Name)}, s.Program.Sources()[1:]...)
+		judge, by, err = o.Approvers(files...)
 	}
 	switch {
 	case was == nil && by != "":
@@ -111,9 +100,9 @@ func (s *Session) stillApproved(o *ResumeOptions) error {
 	}
 	if err == nil {
 		s.vouching = &vouching{under: was, judge: judge}
-		started := s.Options.Permit
-		if _, err = approved(s.Program, &s.Options, &Approval{[]byte(was.Text), judge}); err == nil &&
-			!samePermit(started, s.Options.Permit) {
+		started, _ := json.Marshal(s.Options.Permit) // plain data
+		_, err = approved(s.Program, &s.Options, &Approval{[]byte(was.Text), judge})
+		if now, _ := json.Marshal(s.Options.Permit); err == nil && !bytes.Equal(started, now) {
 			err = diag.NewError(ErrUnapproved, "the run %s wasn't begun under the permit of its approval", s.ID())
 		}
 	}
@@ -135,13 +124,6 @@ func permitOf(p *project.Program, a *approval.Approval) (*permit.Permit, error) 
 		return nil, err
 	}
 	return permit.Of(facts.Of(p.Plan, facts.Options{Planned: true}), parts), nil
-}
-
-// samePermit reports whether a run's permit is the one of its approval.
-func samePermit(a, b *permit.Permit) bool {
-	one, _ := json.Marshal(a) // plain data
-	other, _ := json.Marshal(b)
-	return bytes.Equal(one, other)
 }
 
 // within refuses a program that leaves the permit that it is to be run under.

@@ -5,10 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"strconv"
+	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -18,11 +18,9 @@ import (
 )
 
 const (
-	// maxInstances bounds the file of instances, in bytes, and maxBatch the lines that join a run at once.
-	maxInstances = 64 << 20
-	maxBatch     = 4 << 20
-	// maxID bounds the id of an instance, in bytes.
-	maxID = 256
+	maxInstances = 64 << 20 // bytes of the file of instances
+	maxBatch     = 4 << 20  // bytes of the lines that join a run at once
+	maxID        = 256      // bytes of the id of an instance
 )
 
 // readInstances reads the file of instances of a run, {id, state?, input?} a line, before any of them joins. Those of
@@ -54,9 +52,9 @@ func (s *Session) readInstances() error {
 	}
 	longest := 1
 	for line := range source.Lines(name, text) {
-		one, found := readInstance(line, ids)
-		if len(found) > 0 {
-			return &diag.Fault{Diagnostic: found[0]}
+		one, err := readInstance(line, ids)
+		if err != nil {
+			return err
 		}
 		if !s.Options.Planned { // a planner reads all of the input
 			if err := Unread(s.Program.Plan, one.Input); err != nil {
@@ -80,55 +78,41 @@ func (s *Session) readInstances() error {
 	return nil
 }
 
-// readInstance reads a line, and what is wrong with it. What a run of the same plan has written about an instance may
-// be in it again, and isn't read.
-func readInstance(line *source.File, ids *naming.IDs) (one runtime.Instance, found []diag.Diagnostic) {
-	var d decode.Reader
+// readInstance reads a line. What a run of the same plan has written about an instance may be in it again, and isn't
+// read.
+func readInstance(line *source.File, ids *naming.IDs) (one runtime.Instance, err error) {
 	node, problems := source.Parse(line, source.DefaultLimits())
 	for _, p := range problems {
 		if !p.Warning {
-			d.Found = append(d.Found, diag.OfProblem(p))
+			return one, &diag.Fault{Diagnostic: diag.OfProblem(p)}
 		}
 	}
-	if len(d.Found) > 0 {
-		return one, d.Found
+	wrong := func(at *source.Node, format string, args ...any) error {
+		return &diag.Fault{Diagnostic: diag.New(diag.WrongType, at.Span(), fmt.Sprintf(format, args...))}
 	}
-	values := func(to *map[string]any) func(source.Field) {
-		return func(field source.Field) {
-			var ok bool
-			if *to, ok = field.Value.Value().(map[string]any); !ok {
-				d.Expects(field.Value, strconv.Quote(field.Key.Text), "an object of values")
-			}
-		}
+	id := node.Get("id")
+	if id == nil || id.Kind != source.String || id.Text == "" || len(id.Text) > maxID {
+		return one, wrong(cmp.Or(id, node),
+			`expected {"id": TEXT, "input": {…}, "state": {…}}, with an id of at most %d bytes`, maxID)
 	}
-	d.Mapping(node, "an instance", &struct {
-		ID *source.Node `key:"id" need:"write {\"id\": …, \"input\": {…}, \"state\": {…}}"`
-	}{}, map[string]func(source.Field){
-		"state": values(&one.State), "input": values(&one.Input), "status": nil, "output": nil, "errors": nil,
-	})
-	if id := node.Get("id"); id != nil {
-		one.ID = id.Text
-		if why := addID(ids, id); why != "" {
-			d.Report(diag.WrongType, id.Span(), "%s", why)
-		}
-	}
-	return one, d.Found
-}
-
-// addID registers the id of an instance, or says why it can't be one.
-func addID(ids *naming.IDs, id *source.Node) (why string) {
-	switch {
-	case id.Kind != source.String:
-		return "the \"id\" of an instance is a text; write it between quotes"
-	case id.Text == "":
-		return "the \"id\" of the instance is empty"
-	case len(id.Text) > maxID:
-		return fmt.Sprintf("the \"id\" of the instance is longer than %d bytes", maxID)
-	}
+	one.ID = id.Text
 	if err := ids.Add(id.Text); err != nil {
-		return err.Error()
+		return one, wrong(id, "%v", err)
 	}
-	return ""
+	for _, field := range node.Fields {
+		values, isObject := field.Value.Value().(map[string]any)
+		switch key := field.Key.Text; {
+		case key == "input" && isObject:
+			one.Input = values
+		case key == "state" && isObject:
+			one.State = values
+		case key == "input" || key == "state":
+			return one, wrong(field.Value, "%q has to be an object of values", key)
+		case !slices.Contains([]string{"id", "status", "output", "errors"}, key) && !strings.HasPrefix(key, "x-"):
+			return one, wrong(field.Key, "an instance has no key %q", diag.Escape(key))
+		}
+	}
+	return one, nil
 }
 
 // resultsProblem is what keeps a file from being written to.

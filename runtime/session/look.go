@@ -37,8 +37,8 @@ type Observed struct {
 
 // LookAt replays the journal of a run. Of the options it needs Activities and what the host registers.
 func LookAt(path string, o ResumeOptions) (*Look, error) {
-	l := &Look{}
-	if err := l.replay(path, &o, l.observe); err != nil {
+	l, err := look(path, &o, true)
+	if err != nil {
 		return l, err
 	}
 	l.Entry = entryOf(path)
@@ -49,18 +49,22 @@ func LookAt(path string, o ResumeOptions) (*Look, error) {
 	return l, nil
 }
 
-// replay replays a journal and runs nothing.
-func (l *Look) replay(path string, o *ResumeOptions, seen func(time.Duration, runtime.Command)) error {
+// look replays a journal and runs nothing; it may keep the commands.
+func look(path string, o *ResumeOptions, keep bool) (l *Look, err error) {
 	m, records, err := Read(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l.Manifest = m
+	l = &Look{Manifest: m}
 	if l.Program, err = m.program(o.Activities, o.Hints); err != nil {
-		return err
+		return l, err
+	}
+	var seen func(time.Duration, runtime.Command)
+	if keep {
+		seen = l.observe
 	}
 	l.Replay, err = m.replay(path, l.Program.Verified, records, seen)
-	return err
+	return l, err
 }
 
 func (l *Look) observe(at time.Duration, c runtime.Command) {

@@ -118,7 +118,7 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 		Planner:  o.PlannerName, Model: o.Model, Record: o.Record, Prices: o.Prices,
 		Instances: o.Instances, Out: o.Results,
 	}
-	if m.Digest = o.Digest; m.Digest != "" || canonical.Compiled(p.Plan) {
+	if m.Digest = o.Digest; m.Digest != "" || p.Config.Pinned || canonical.Compiled(p.Plan) {
 		if m.Programs, err = canonical.Programs(p.Plan); err != nil {
 			return nil, diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
 		}
@@ -175,7 +175,9 @@ func (m *Manifest) program(activities []string, hints map[string]plan.Hints) (*p
 				return nil, fmt.Errorf("the journal doesn't hold it: %w", fs.ErrNotExist)
 			},
 			Files: m.files(),
-			Show:  func(name string) string { return filepath.Join(m.At(m.Root), filepath.FromSlash(name)) },
+			Show: func(name string) string {
+				return project.FromHere(filepath.Join(m.At(m.Root), filepath.FromSlash(name)))
+			},
 		},
 	}
 	for _, one := range m.Policies {
@@ -270,7 +272,7 @@ func pin(p *project.Program, q *runtime.Question) {
 
 // At is a path of the run as this process sees it.
 func (m *Manifest) At(name string) string {
-	if name == "-" || filepath.IsAbs(name) {
+	if filepath.IsAbs(name) {
 		return name
 	}
 	return filepath.Join(m.Folder, name)

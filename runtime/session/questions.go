@@ -23,18 +23,18 @@ type Questions struct {
 // OpenQuestions reads from a journal what a run asks, or will when it is resumed. What was decided already isn't asked
 // any more. Of the options it needs Activities and what the host registers.
 func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
-	l := &Look{}
-	if err := l.replay(path, &o, nil); err != nil {
+	l, err := look(path, &o, false)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if l.Replay.Over() {
+	case l.Replay.Over():
 		return nil, diag.NewError(ErrEnded, "the run has ended, and asks nothing any more")
 	}
 	m := l.Manifest
 	q := &Questions{program: l.Program, machine: l.Replay.Machine, answersFile: answersFileOf(path),
 		Running: journal.Running(path), partial: map[string]string{}}
 	if m.Approval != nil && m.Options.Signed {
-		q.vouching = &vouching{run: idOf(path), plan: m.file(), under: m.Approval}
+		q.vouching = &vouching{run: idOf(path), plan: m.At(m.Plan.Name), under: m.Approval}
 	}
 	if !q.Running || q.machine.Stopped() { // or is about to go on
 		how := runtime.Resumption{InFlight: o.InFlight}

@@ -132,9 +132,8 @@ func (m *Manifest) records(path string, contents *journal.Contents) iter.Seq2[Re
 // unfollowed is the trouble with a record that no run can have written.
 func (m *Manifest) unfollowed(path string, line int, err error) error {
 	return diag.NewError(ErrDamaged, "the journal %q can't be followed: line %d: %v", path, line, err).
-		Advise(
-			"its run can't have been there: take an untouched copy, the version of obelus that wrote it (%s), "+
-				"or begin a new run", m.Obelus)
+		Advise("it was changed, or an obelus that works otherwise wrote it (%s): take an untouched copy or that "+
+			"obelus, or begin a new run", m.Obelus)
 }
 
 // A Record is what a line of a journal says: an event, or how the run ended or

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,26 +131,23 @@ type Result struct {
 // An error without a result means that nothing was run, or that the journal can't be
 // written any more; with a result it says what else couldn't be written.
 func Run(ctx context.Context, p *project.Program, o Options) (*Result, error) {
-	s, err := Begin(p, o)
-	if err != nil {
-		return nil, err
-	}
-	return s.runAndClose(ctx)
+	return runAndClose(ctx)(Begin(p, o))
 }
 
 // Resume continues the run of a journal. Of one that has ended the result is given
 // once more, with the error [ErrEnded].
 func Resume(ctx context.Context, path string, o ResumeOptions) (*Result, error) {
-	s, err := Open(path, o)
-	if err != nil {
-		return nil, err
-	}
-	return s.runAndClose(ctx)
+	return runAndClose(ctx)(Open(path, o))
 }
 
-func (s *Session) runAndClose(ctx context.Context) (*Result, error) {
-	result, err := s.Run(ctx)
-	return result, errors.Join(err, s.Close())
+func runAndClose(ctx context.Context) func(*Session, error) (*Result, error) {
+	return func(s *Session, err error) (*Result, error) {
+		if err != nil {
+			return nil, err
+		}
+		result, err := s.Run(ctx)
+		return result, errors.Join(err, s.Close())
+	}
 }
 
 // A Session is a run that is ready to begin, or to go on: all that it needs is open.
@@ -169,7 +165,7 @@ type Session struct {
 	recorder *planner.Recorder
 	answers  []Answer
 	vouching *vouching // nil of a run without an approval
-	trace    Trace
+	trace    Trace     // nil without one
 
 	batch   int      // how many of Joining may join at once
 	results *os.File // nil without one
@@ -197,6 +193,9 @@ func Begin(p *project.Program, o Options) (s *Session, err error) {
 	case o.Planned && o.Model != "":
 		return nil, diag.NewError(ErrUnrunnable,
 			"a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
+	case !o.Planned && o.Model == "" && o.Record != "":
+		return nil, diag.NewError(ErrUnrunnable, "no model is asked, so there is nothing to record").
+			Advise("name one with --planner or --model")
 	case !o.Planned && isRequest && p.Plan.Solution == nil && len(p.Plan.Calls) == 0 && p.Plan.Output == nil:
 		return nil, diag.NewError(ErrUnrunnable, "%q has no calls, and no planner writes any", p.File.Name).
 			Advise("name one with --planner")
@@ -277,23 +276,16 @@ func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOpti
 	if s.Replay, err = m.replay(path, s.Program.Verified, m.records(path, contents), nil); err != nil {
 		return err
 	}
-	if o.RetryFailed {
-		switch {
-		case m.Options.Planned:
-			return diag.NewError(ErrUnrunnable,
-				"a planner wrote this run, and its next tick says what becomes of what failed").
-				Advise("begin a new run that continues from one of its ticks")
-		case s.Replay.Machine.Failed() > 0:
-			s.resume.RetryFailed = true
-			if text, err := os.ReadFile(m.file()); err == nil && !strings.Contains(string(text), m.Plan.Text) {
-				o.Notice(fmt.Sprintf("%q has changed; the run continues with the plan that it began with", m.Plan.Name))
-			}
-		case s.Replay.Over():
-			return diag.NewError(ErrUnrunnable, "the run %s has no failed call that can run again", s.ID()).
-				Advise(
-					"what was rejected, by a person or as nobody answered, and an output that doesn't fit stand " +
-						"as they are: begin a new run")
-		}
+	switch s.resume.RetryFailed = o.RetryFailed && s.Replay.Machine.Failed() > 0; {
+	case !o.RetryFailed:
+	case m.Options.Planned:
+		return diag.NewError(ErrUnrunnable,
+			"a planner wrote this run, and its next tick says what becomes of what failed").
+			Advise("begin a new run that continues from one of its ticks")
+	case !s.resume.RetryFailed && s.Replay.Over():
+		return diag.NewError(ErrUnrunnable, "the run %s has no failed call that can run again", s.ID()).
+			Advise("what was rejected, by a person or as nobody answered, and an output that doesn't fit stand as " +
+				"they are: begin a new run")
 	}
 	if s.Replay.Over() && !s.resume.RetryFailed {
 		return s.openResults()
@@ -318,8 +310,8 @@ func (s *Session) open() (err error) {
 			Advise("define one under \"activities\", give a file with --activities, or a model with --model")
 	}
 	options := activity.Options{InUse: activity.InUse(plan, s.Options.Planned), Hosts: s.Program.HostRules()}
-	if o.Digest != "" {
-		options.Unchanged = s.Program.Unchanged()
+	if o.Digest != "" || s.manifest.Programs != nil {
+		options.Unchanged = s.Program.Unchanged(o.Digest != "")
 	}
 	activities := s.Program.Activities()
 	if o.Draft != nil {
@@ -328,7 +320,7 @@ func (s *Session) open() (err error) {
 	s.set, err = activity.Open(activities, o.Functions, options)
 	switch {
 	case errors.Is(err, canonical.ErrOther):
-		return diag.NewError(project.ErrOther, "this isn't the plan that is demanded any more: %w", err).
+		return diag.NewError(project.ErrOther, "what would run has changed: %w", err).
 			Advise(project.DigestHelp)
 	case err != nil:
 		return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
@@ -356,7 +348,11 @@ func (s *Session) openPlanner() (err error) {
 	case o.PlannerName == "" && o.Model == "":
 		return diag.NewError(ErrUnrunnable, "the run was begun with a planner of the program's own, and none is given")
 	default:
-		if s.planner, err = planner.Open(s.plannerName(),
+		name := cmp.Or(o.PlannerName, o.Model)
+		if file, ok := strings.CutPrefix(name, "replay:"); ok {
+			name = "replay:" + s.at(file)
+		}
+		if s.planner, err = planner.Open(name,
 			planner.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Notice: s.wait}); err != nil {
 			return unrunnable(err)
 		}
@@ -376,13 +372,7 @@ func (s *Session) openPlanner() (err error) {
 	}
 	if s.Replay != nil {
 		s.recorder.Resumed = true
-		started, stopped, again := s.manifest.Started, s.Replay.At, time.Now()
-		s.recorder.Date = func(at time.Duration) time.Time {
-			if at > stopped {
-				return again.Add(at - stopped)
-			}
-			return started.Add(at)
-		}
+		s.recorder.Date = time.Now().Add(-s.Replay.At).Add // what is recorded from now on
 	}
 	s.planner = s.recorder
 	return nil
@@ -412,9 +402,15 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		ended := diag.NewError(ErrEnded, "the run %s had ended already", s.ID())
 		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
 	}
-	s.startTrace(ctx)
+	if t := s.Options.Telemetry; t != nil {
+		r := Started{ID: s.ID(), Plan: s.manifest.Title, At: time.Now()}
+		if s.Replay != nil {
+			r.At, r.Resumed = r.At.Add(-s.Replay.At), true
+		}
+		s.trace = t.Begin(ctx, r)
+	}
 	if err := s.hold(ctx); err != nil {
-		return nil, err
+		return nil, s.broken(err)
 	}
 	source := newAnswerSource(s)
 	world := local.Options{Options: s.Options.Options, Activities: s.set, Confirmer: source, Answered: source.answered,
@@ -432,7 +428,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	source.close(outcome)
 	if err != nil {
-		s.trace.Break(err)
+		s.broken(err)
 		if errors.Is(err, journal.ErrWrite) {
 			return nil, s.keeper.full(err)
 		}
@@ -456,7 +452,9 @@ func (s *Session) observe(at time.Duration, c runtime.Command) {
 	if c.Kind == runtime.Ask && s.keeper != nil {
 		pin(s.Program, c.Question)
 	}
-	s.trace.Observe(at, c)
+	if s.trace != nil {
+		s.trace.Observe(at, c)
+	}
 	if o := s.Options.Observer; o != nil {
 		o.Observe(at, c)
 	}
@@ -486,13 +484,4 @@ func (s *Session) Close() error {
 func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {
 	return &Result{Outcome: o, Run: s.ID(), Journal: s.Journal(),
 		Incomplete: slices.DeleteFunc(incomplete, func(err error) bool { return err == nil })}
-}
-
-// plannerName is the planner or model of a run as this process names it.
-func (s *Session) plannerName() string {
-	name := cmp.Or(s.Options.PlannerName, s.Options.Model)
-	if file, ok := strings.CutPrefix(name, "replay:"); ok {
-		return "replay:" + s.at(file)
-	}
-	return name
 }

@@ -34,29 +34,23 @@ func (s *Session) confirm() runtime.Confirm {
 // hold compares the MCP servers that the run may need with what is recorded of their tools,
 // before the first call: a tool that has changed ends the run. Those that a person has
 // to let begin are compared when they do.
-func (s *Session) hold(ctx context.Context) (err error) {
-	defer func() {
-		if err == nil {
-			return
-		}
-		s.trace.Break(err)
-		if s.Replay == nil && s.keeper != nil {
-			s.keeper.writer.Close()
-			remove(s.keeper.file) // the run hasn't begun
-		}
-	}()
-	err = s.set.Hold(ctx, s.unasked, func(of *plan.Server) {
-		s.wait(
-			fmt.Sprintf("nothing is recorded of the MCP server %q: nobody knows whether its tools are what they were",
-				of.Name))
+func (s *Session) hold(ctx context.Context) error {
+	err := s.set.Hold(ctx, s.unasked, func(of *plan.Server) {
+		s.wait(fmt.Sprintf("nothing is recorded of the MCP server %q: nobody knows whether its tools are "+
+			"what they were", of.Name))
 	})
+	if err == nil {
+		return nil
+	}
+	if s.Replay == nil && s.keeper != nil {
+		s.keeper.writer.Close()
+		remove(s.keeper.file) // the run hasn't begun
+	}
 	if f := (*activity.Failure)(nil); errors.As(err, &f) && f.Code == activity.CodeDrifted {
 		return unrunnable(err).
 			Advise("check that the plan still means what it meant, then import the server's tools again")
-	} else if err != nil {
-		return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
 	}
-	return nil
+	return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
 }
 
 // thereToRun refuses a run that can't go on where it stood because the folder of an
@@ -96,18 +90,10 @@ type Started struct {
 	Resumed  bool      // what happened before isn't reported again
 }
 
-type untraced struct{}
-
-func (untraced) Observe(time.Duration, runtime.Command) {}
-func (untraced) Break(error)                            {}
-
-func (s *Session) startTrace(ctx context.Context) {
-	if s.trace = (untraced{}); s.Options.Telemetry == nil {
-		return
+// broken ends the trace of a run that can't go on.
+func (s *Session) broken(err error) error {
+	if s.trace != nil {
+		s.trace.Break(err)
 	}
-	r := Started{ID: s.ID(), Plan: s.manifest.Title, At: time.Now()}
-	if s.Replay != nil {
-		r.At, r.Resumed = r.At.Add(-s.Replay.At), true
-	}
-	s.trace = s.Options.Telemetry.Begin(ctx, r)
+	return err
 }

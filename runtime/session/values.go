@@ -31,7 +31,7 @@ func Fits(p *plan.Plan, input, initial map[string]any) error {
 		}
 	}
 	if keys, _ := resolve.Missing(p, all, nil); len(keys) > 0 && !instances {
-		return missing("input", keys, "")
+		return missing("input", "the input doesn't fit its schema: it lacks %s", keys)
 	}
 	if what, v := resolve.Unfit(p, all, initial, instances); v != nil {
 		return diag.NewError(ErrUnfit, "the %s doesn't fit its schema%s", what, resolve.Misfit(v))
@@ -39,55 +39,36 @@ func Fits(p *plan.Plan, input, initial map[string]any) error {
 	return nil
 }
 
-// missing is the trouble with an input or a state that lacks keys.
-func missing(what string, keys []string, more string) error {
-	quoted := make([]string, len(keys))
+// missing is the trouble with an input or a state that lacks keys, and by which flags they are given.
+func missing(what, message string, keys []string) error {
+	help, quoted := "give", make([]string, len(keys))
 	for i, key := range keys {
 		quoted[i] = strconv.Quote(key)
-	}
-	verb := map[bool]string{true: "is", false: "are"}[len(keys) == 1]
-	return diag.NewError(ErrUnfit, "the %s doesn't fit its schema: %s %s missing%s", what,
-		wording.And(quoted), verb, more).
-		Advise("%s", give(what, keys))
-}
-
-// give says by which flags the keys of an input or a state are given.
-func give(what string, keys []string) string {
-	help := "give"
-	for _, key := range keys {
 		help += fmt.Sprintf(" --%s %s", what, wording.ShellWord(key+"=…"))
 	}
 	if len(keys) > 1 {
 		help += fmt.Sprintf(" (or all in a file: --%s @file.json)", what)
 	}
-	return help
+	return diag.NewError(ErrUnfit, message, wording.And(quoted)).Advise("%s", help)
 }
 
 // lacks refuses to begin without an input that the plan can't do without, or without what its
 // state schema requires and no call writes.
 func lacks(p *plan.Plan, input, initial map[string]any) error {
 	if _, keys := resolve.Missing(p, nil, state.Over(p.State, initial)); len(keys) > 0 && p.Form == plan.PlanFile {
-		return missing("state", keys, ", and no call writes it")
+		return missing("state", "the state doesn't fit its schema: it lacks %s, and no call writes it", keys)
 	}
-	if p.InputSchema != nil {
-		return nil // which says what is required
+	var keys []string
+	if p.InputSchema == nil { // which says what is required
+		for _, r := range resolve.Lacking(p, state.Over(p.Input, input), state.Over(p.State, initial)) {
+			keys = append(keys, r.Ref.Path[0].Key)
+		}
 	}
-	reads := resolve.Lacking(p, state.Over(p.Input, input), state.Over(p.State, initial))
-	if len(reads) == 0 {
-		return nil
+	if len(keys) > 0 {
+		return missing("input", "the plan can't do without the input %s", keys)
 	}
-	var keys, words []string
-	for _, r := range reads {
-		at := r.Span().From()
-		keys = append(keys, r.Ref.Path[0].Key)
-		words = append(words, fmt.Sprintf("%s, which %q reads (%s:%d:%d)", referenceOf(r), p.Calls[r.Call].Name,
-			r.Node.File.Name, at.Line, at.Column))
-	}
-	return diag.NewError(ErrUnfit, "the plan can't do without %s", wording.And(words)).
-		Advise("%s, or say what holds without it: write %s || \"…\"", give("input", keys), referenceOf(reads[0]))
+	return nil
 }
-
-func referenceOf(r *plan.Read) string { return r.Node.Text[r.Ref.Start:r.Ref.End] }
 
 // Unread refuses an input that nothing reads and no schema declares: most likely it is misspelt. A model that answers a
 // call without scopes reads all of it.
