@@ -43,13 +43,7 @@ func forbiddenFlows(p *Pass, in policy.Respect) {
 
 // A Way is the evidence of a forbidden flow: how it goes from the source to the sink.
 type Way struct {
-	Way []WayHop `json:"way"`
-}
-
-// A WayHop is one step of a [Way].
-type WayHop struct {
-	Call  string `json:"call,omitempty"`
-	Words string `json:"words"`
+	Way []label.Hop `json:"way"`
 }
 
 func reportFlow(p *Pass, f *label.Flow) {
@@ -92,13 +86,11 @@ func reportFlow(p *Pass, f *label.Flow) {
 	if f.Of != f.Call && f.At.Known() {
 		d.Note(f.At, "it is used here")
 	}
-	way := Way{}
 	for _, hop := range f.Way {
-		way.Way = append(way.Way, WayHop{hop.Call.Label(), hop.Words})
 		if !hop.Span.Known() { // it stands there from the start
 			hop.Span = at
 		}
 		d.Note(hop.Span, "%s", hop.Words)
 	}
-	d.Witness = way
+	d.Witness = Way{f.Way}
 }

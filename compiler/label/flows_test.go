@@ -396,9 +396,11 @@ func alarmKind(f *label.Flow) string {
 		{"a failure record", "fail"}, {"the whole state", "†state\""}, {"a model that was shown it", "think"},
 	}
 	for at := len(f.Way) - 1; at >= 0; at-- {
-		if c := f.Way[at].Call; c != nil {
+		if hop := &f.Way[at]; hop.Call != "" { // calls are lines
+			text := string(hop.Span.File.Text)
+			line, _, _ := strings.Cut(text[strings.LastIndex(text[:hop.Span.Start], "\n")+1:], "\n")
 			for _, k := range kinds {
-				if strings.Contains(c.Node.Span().Text(), k.text) {
+				if strings.Contains(line, k.text) {
 					return k.says
 				}
 			}

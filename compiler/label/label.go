@@ -98,14 +98,11 @@ func begin(p *plan.Plan) *Labels {
 // live takes up what earlier ticks left behind, and what the model that wrote the plan
 // could see: its text joins all of that.
 func (l *Labels) live(live *policy.Live) {
-	of := func(label policy.Label, words string) value {
-		return from(label, func(policy.Respect) Hop { return Hop{Words: words} })
-	}
 	for _, path := range slices.Sorted(maps.Keys(live.Values)) {
 		v := live.Values[path]
-		l.start.add(v.Path, of(v.Label, "an earlier tick wrote it: "+v.From))
+		l.start.add(v.Path, from(v.Label, Hop{Words: "an earlier tick wrote it: " + v.From}))
 	}
-	l.given = of(live.Seen.Label, "the model that wrote the calls was shown "+live.Seen.From)
+	l.given = from(live.Seen.Label, Hop{Words: "the model that wrote the calls was shown " + live.Seen.From})
 	l.started = l.given.decides()
 }
 
@@ -245,7 +242,7 @@ func (l *Labels) written(o *compiler.Origin) value {
 		v.join(of.failure)
 	}
 	if l.hasSecret(w.Single(), rest, isPart) {
-		v.join(secretBy(Hop{w, w.ToolNode.Span(), fmt.Sprintf("what %q gives holds a secret", w.ToolName)}))
+		v.join(from(secret, Hop{w.Name, w.ToolNode.Span(), fmt.Sprintf("what %q gives holds a secret", w.ToolName)}))
 	}
 	if len(w.Output) > 1 { // what came of the call decided which of them was written
 		v.join(of.out.decides())
@@ -294,10 +291,8 @@ func (l *Labels) comes(c *plan.Call, of *ofCall) (v, failure value) {
 	}
 	if c.Produced == nil {
 		output, says := l.rules.output(l.Plan, c)
-		v = from(output, func(r policy.Respect) Hop {
-			words := fmt.Sprintf("what %q gives is %s: %s", c.ToolName, r.Word(output[r]), says)
-			return Hop{c, c.ToolNode.Span(), words}
-		})
+		words := fmt.Sprintf("what %q gives is %s: %s", c.ToolName, output, says)
+		v = from(output, Hop{c.Name, c.ToolNode.Span(), words})
 	}
 	used.join(of.control)
 	v.join(used.through(c))

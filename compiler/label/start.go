@@ -57,7 +57,7 @@ func (s *start) read(id pathtree.ID) value {
 			return !segment.IsIndex && naming.SecretKey(segment.Key)
 		})
 		if named > 0 && !s.isOpen(path) {
-			v.join(secretBy(Hop{Words: nameOfSecret(path[named].Key)}))
+			v.join(from(secret, Hop{Words: nameOfSecret(path[named].Key)}))
 		}
 		s.known[id], known = v, v
 	}
@@ -108,7 +108,7 @@ func nameOfSecret(key string) string { return fmt.Sprintf("%q is the name of a s
 // secret adds a secret where no policy says what is there.
 func (s *start) secret(path []expression.Segment, why string) {
 	if !s.isOpen(path) {
-		s.add(path, secretBy(Hop{Words: why}))
+		s.add(path, from(secret, Hop{Words: why}))
 	}
 }
 
@@ -165,10 +165,8 @@ func (s *start) values(policies []*policy.Policy) {
 	for _, one := range policies {
 		for _, v := range one.Values {
 			path, label := interned(v.Path), v.Said.Over(policy.Label{})
-			s.add(path, from(label, func(r policy.Respect) Hop {
-				words := fmt.Sprintf("%s says that it is %s", one.Title(), r.Word(label[r]))
-				return Hop{Span: v.Node.Span(), Words: words}
-			}))
+			words := fmt.Sprintf("%s says that it is %s", one.Title(), label)
+			s.add(path, from(label, Hop{Span: v.Node.Span(), Words: words}))
 			if one.Counts && v.Said[policy.Confidentiality] != nil {
 				s.open = append(s.open, path)
 			}

@@ -29,11 +29,11 @@ type step struct {
 	Hop
 }
 
-// A Hop is one step of a way: its source, or a call that passes on what it is given.
+// A Hop is one step of a way: its source, or a call that passes on what it is passed.
 type Hop struct {
-	Call  *plan.Call // nil for what stands there from the start
-	Span  source.Span
-	Words string // what happens there
+	Call  string      `json:"call,omitempty"` // "" for what is there from the start
+	Span  source.Span `json:"-"`
+	Words string      `json:"words"` // what happens there
 }
 
 func (v *value) join(other value) {
@@ -71,9 +71,13 @@ func (v value) decides() (all value) {
 
 // through is the value as a call passes it on.
 func (v value) through(c *plan.Call) value {
+	if v == nothing {
+		return v
+	}
+	hop := Hop{c.Name, c.ToolNode.Span(), fmt.Sprintf("%q passes it on", c.Name)}
 	for i, s := range v {
 		if s != nil {
-			v[i] = &step{before: s, level: s.level, Hop: Hop{Call: c}}
+			v[i] = &step{s, s.level, hop}
 		}
 	}
 	return v
@@ -91,20 +95,17 @@ func (v value) label() (l policy.Label) {
 	return l
 }
 
-// from is the value of a source with a label. Hop makes the hop of each respect.
-func from(l policy.Label, hop func(policy.Respect) Hop) (v value) {
+// from is the value of a source with a label.
+func from(l policy.Label, hop Hop) (v value) {
 	for r := range respects {
 		if l[r] > 0 {
-			v[r] = &step{level: l[r], Hop: hop(r)}
+			v[r] = &step{nil, l[r], hop}
 		}
 	}
 	return v
 }
 
-// secretBy is the value of what is secret by a hop.
-func secretBy(hop Hop) value {
-	return from(policy.Label{policy.Confidentiality: policy.Secret}, func(policy.Respect) Hop { return hop })
-}
+var secret = policy.Label{policy.Confidentiality: policy.Secret}
 
 // maxWay limits the calls of a way that are reported.
 const maxWay = 12
@@ -113,7 +114,7 @@ const maxWay = 12
 func (s *step) way() (hops []Hop) {
 	for ; s.before != nil; s = s.before {
 		if len(hops) < maxWay {
-			hops = append(hops, Hop{s.Call, s.Call.ToolNode.Span(), fmt.Sprintf("%q passes it on", s.Call.Name)})
+			hops = append(hops, s.Hop)
 		}
 	}
 	slices.Reverse(hops)
