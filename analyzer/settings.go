@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/naming"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -214,16 +215,8 @@ func (r *settingsReader) exclude(f source.Field) {
 }
 
 func (r *settingsReader) hosts(f source.Field) {
-	r.settings.Hosts = &hosts.List{By: f.Value.File.Name}
-	for _, item := range r.Texts(f.Value, "\"hosts\"",
-		"a list of hosts like api.example.com, *.example.com:8443 or 10.0.0.0/8") {
-		if one, err := hosts.Parse(item.Text); err != nil {
-			r.Report(diag.WrongType, item.Span(), "%q names no host: %v", item.Text, err).
-				Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
-		} else {
-			r.settings.Hosts.Entries = append(r.settings.Hosts.Entries, one)
-		}
-	}
+	r.settings.Hosts = policy.HostsOf(&r.Reader, f.Value)
+	r.settings.Hosts.By = f.Value.File.Name
 }
 
 // mostApprovals is how many people can be asked to approve.

@@ -95,24 +95,25 @@ func (r *reader) root(root *source.Node) {
 		r.value(f)
 	}
 	if list := root.Get("hosts"); list != nil {
-		r.hosts(list)
+		p.Hosts = HostsOf(&r.Reader, list)
 	}
 	for i, n := range at("rules").Items {
 		r.rule(n, i)
 	}
 }
 
-// hosts reads the list of those that requests may go to.
-func (r *reader) hosts(list *source.Node) {
-	r.policy.Hosts = &hosts.List{}
-	for _, n := range list.Items {
-		if one, err := hosts.Parse(n.AsText()); err != nil {
-			r.Report(diag.WrongType, n.Span(), "%q names no host: %v", n.AsText(), err).
-				Advise("write it like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8")
+// HostsOf reads a list of hosts that requests may go to, of a policy or of settings.
+func HostsOf(r *decode.Reader, list *source.Node) *hosts.List {
+	all := &hosts.List{}
+	const expected = "a list of hosts like api.example.com, *.example.com:8443, 127.0.0.1:8080 or 10.0.0.0/8"
+	for _, n := range r.Texts(list, "\"hosts\"", expected) {
+		if one, err := hosts.Parse(n.Text); err != nil {
+			r.Report(diag.WrongType, n.Span(), "%q names no host: %v", n.Text, err).Advise("expected %s", expected)
 		} else {
-			r.policy.Hosts.Entries = append(r.policy.Hosts.Entries, one)
+			all.Entries = append(all.Entries, one)
 		}
 	}
+	return all
 }
 
 func toolOf(f source.Field) Tool {
