@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 var _ = Register(Rule{Scope: document, Run: unusedDefinitions}.As("OB608", "unused-definition", diag.Info))
@@ -57,10 +58,17 @@ func shadowed(p *Pass) {
 		if t.NameNode == nil {
 			continue
 		}
-		f := p.Report(t.NameNode.Span(), "this definition of the tool %q isn't used: a later one replaces it", t.Name).
+		at, by := t.NameNode.Span(), source.Span{}
+		if winner := p.Plan.Tool(t.Name); winner != nil {
+			by = winner.NameNode.Span()
+		}
+		if by.Known() && by.Where() == at.Where() {
+			continue // of an import that is a catalogue, too
+		}
+		f := p.Report(at, "this definition of the tool %q isn't used: a later one replaces it", t.Name).
 			Advise("take one of the two out, or give them different names")
-		if winner := p.Plan.Tool(t.Name); winner != nil && winner.NameNode != nil {
-			f.Note(winner.NameNode.Span(), "the definition that is used is here")
+		if by.Known() {
+			f.Note(by, "the definition that is used is here")
 		}
 	}
 }

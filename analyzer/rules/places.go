@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/kinds"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
 // placeLike is what looks like a place for a parameter or a variable of the environment: {name}, { name }, {{name}},
-// ${name}, †{name}, †name or $NAME_OF_IT; {$NAME} is the variable.
+// ${name}, †{name}, †name or $name; {$NAME} is the variable.
 var placeLike = regexp.MustCompile(
-	`\{\$[^{}]*\}|([$†{]?)\{\s*([^{}$\s][^{}$]*?)\s*\}\}?|(†)([\pL_][^\s{}"',;&]*)|(\$)([A-Z][A-Z0-9]*_[A-Z0-9_]+)`)
+	`\{\$[^{}]*\}|([$†{]?)\{\s*([^{}$\s][^{}$]*?)\s*\}\}?|(†)([\pL_][^\s{}"',;&]*)|(\$)([\pL_][\pL\pN_]*)`)
 
 // unboundPlaces reports parameters and references in a text of a program's arguments or a request that
 // nothing replaces. Only some texts may contain parameters, in braces.
@@ -37,7 +38,12 @@ func unboundPlaces(p *Pass, known *parameters, a *plan.Activity, n *source.Node,
 		of, _, isPart := strings.Cut(name, ".")
 		isReference := isPart && isKind(of) && (!foreign || a.HTTP != nil)
 		isVariable := a.HTTP != nil && foreign && mark != "" && upperCase.MatchString(name) && !known.Declares(name)
+		isPlain := mark == "$" && text == "$"+name // a shell's variable, if there is one
 		switch {
+		case isPlain && n.Text != text && a.HTTP == nil:
+			continue
+		case isPlain && !known.Declares(name) && !naming.Secret(name) && !strings.Contains(name, "_"):
+			continue
 		case isVariable, isReference, isPart && !foreign && known.Declares(of):
 		case !known.Declares(name), foreign && !(places && kinds.Ignores(a, name)), places && kinds.IsParameter(text):
 			continue // it means something else

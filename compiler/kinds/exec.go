@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/decode"
@@ -94,11 +96,24 @@ func (r *Reader) argv(a *plan.Activity, n *source.Node, key string) {
 		a.Argv = append(a.Argv, arg)
 	}
 	r.shellCode(n)
+	for i, item := range n.Items[1:] {
+		isValue := strings.HasPrefix(n.Items[i].Text, "-") || comparing().MatchString(n.Items[0].Text)
+		if slices.Contains(operators, item.Text) && i+2 < len(n.Items) && !isValue {
+			r.Report(diag.WrongType, item.Span(), "the program is given %q as a word: there is no shell", item.Text).
+				As(diag.Warning).Advise("let a shell read it: [sh, -c, \"…\"], or leave it out")
+		}
+	}
 	if names := parametersIn(a.Argv[0].Texts[0]); len(names) > 0 {
 		r.Report(diag.WrongType, n.Items[0].Span(), "the program can't come from a parameter").
 			Advise("name it, as in [echo, \"{%s}\"]; a text in braces is written {{%s}}", names[0], names[0])
 	}
 }
+
+// operators are what a shell would read, and comparing are programs to which some of it means something.
+var (
+	operators = []string{"|", ">", ">>", "<", "&&", "||"}
+	comparing = lazily(`(^|/)(expr|test|\[)$`)
+)
 
 // stdin reads what a program is given on its standard input.
 func (r *Reader) stdin(a *plan.Activity, n *source.Node) {

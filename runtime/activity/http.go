@@ -110,10 +110,6 @@ func (x *caller) exchange(request *http.Request, form string) (any, error) {
 		return nil, x.unanswered(request, err)
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode == http.StatusSwitchingProtocols { // what follows isn't HTTP, and isn't held to the context
-		answer.Body.Close()
-		answer.Body = http.NoBody
-	}
 	if answer.StatusCode/100 != 2 {
 		content, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal)) // what is lost of it says nothing else
 		f := x.refusal(answer.StatusCode, answer.Header, content, " from "+from(answer.Request))
@@ -121,11 +117,11 @@ func (x *caller) exchange(request *http.Request, form string) (any, error) {
 		return nil, f
 	}
 	var body []byte
-	if err = errTooMuch; answer.ContentLength <= maxOutput {
-		body, err = io.ReadAll(&atMost{answer.Body, maxOutput + 1})
+	if answer.ContentLength <= maxOutput {
+		body, err = io.ReadAll(io.LimitReader(answer.Body, maxOutput+1))
 	}
 	switch {
-	case errors.Is(err, errTooMuch):
+	case max(answer.ContentLength, int64(len(body))) > maxOutput:
 		return nil, x.failure(CodeBadOutput, "was sent more than %d MiB by %s", maxOutput>>20, from(request))
 	case err != nil:
 		return nil, x.failure(CodeError, "lost the answer of %s: it broke off (%s)", from(request),
@@ -138,23 +134,6 @@ func (x *caller) exchange(request *http.Request, form string) (any, error) {
 			x.excerpt(body))
 	}
 	return value, nil
-}
-
-var errTooMuch = errors.New("it is too long")
-
-// atMost reads no more than so many bytes less one, and says so.
-type atMost struct {
-	io.ReadCloser
-	left int64
-}
-
-func (a *atMost) Read(p []byte) (int, error) {
-	if a.left <= 0 {
-		return 0, errTooMuch
-	}
-	n, err := a.ReadCloser.Read(p[:min(int64(len(p)), a.left)])
-	a.left -= int64(n)
-	return n, err
 }
 
 // from is where a request went, less what may be secret.

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +29,8 @@ type contact struct {
 	over  context.Context // done when it is of no use any more; of a process the cause is an *errOver
 	end   context.CancelCauseFunc
 
-	p    *process // nil where the peer is at an address
-	out  outbox
+	p    *process      // nil where the peer is at an address
+	out  outbox        // to the process
 	gone chan struct{} // closed when the process has ended, or doesn't even die when killed
 
 	queue   queue        // of a worker
@@ -49,7 +50,7 @@ type errOver struct {
 func (e *errOver) Error() string { return e.why }
 
 func newContact() *contact {
-	c := &contact{ready: make(chan struct{}), gone: make(chan struct{}), out: outbox{more: make(chan struct{}, 1)}}
+	c := &contact{ready: make(chan struct{}), gone: make(chan struct{}), out: outbox{started: make(chan struct{})}}
 	c.over, c.end = context.WithCancelCause(context.Background())
 	return c
 }
@@ -112,8 +113,8 @@ func (s *peer) launch(c *contact, take func(line []byte) error) error {
 
 // attend writes to a process and sees to its end.
 func (s *peer) attend(c *contact, p *process) {
-	c.p = p
-	go c.out.write(p.stdin, p.done)
+	c.p, c.out.stdin = p, p.stdin
+	close(c.out.started)
 	context.AfterFunc(c.over, func() {
 		switch c.cause().code {
 		case CodeBadOutput:
@@ -202,40 +203,30 @@ func (s *peer) close() {
 
 // An outbox writes lines to a process in their order. Nobody waits for one that doesn't read.
 type outbox struct {
-	mu    sync.Mutex
-	queue []func() []byte
-	more  chan struct{}
+	stdin   io.Writer
+	started chan struct{} // closed when stdin is set
+
+	mu   sync.Mutex
+	last chan struct{} // closed when the last line was written
 }
 
-// put adds a line, which is asked for when its turn comes; nil is none.
-func (o *outbox) put(line func() []byte) {
+// put adds a line, which is asked for when its turn comes; nil is none. It is dropped once the contact is over.
+func (c *contact) put(line func() []byte) {
+	o := &c.out
+	written := make(chan struct{})
 	o.mu.Lock()
-	o.queue = append(o.queue, line)
+	before := cmp.Or(o.last, o.started)
+	o.last = written
 	o.mu.Unlock()
-	select {
-	case o.more <- struct{}{}:
-	default: // it hasn't looked yet since the last one
-	}
-}
-
-func (o *outbox) write(stdin io.Writer, gone <-chan struct{}) {
-	for {
-		o.mu.Lock()
-		queue := o.queue
-		o.queue = nil
-		o.mu.Unlock()
-		for _, line := range queue {
-			if text := line(); text != nil {
-				stdin.Write(append(text, '\n')) // if it fails the process is dead or deaf, and its other end shows that
-			}
-		}
-		if len(queue) > 0 {
-			continue
-		}
+	go func() {
 		select {
-		case <-o.more:
-		case <-gone:
+		case <-before:
+		case <-c.over.Done():
 			return
 		}
-	}
+		if text := line(); text != nil {
+			o.stdin.Write(append(text, '\n')) // if it fails the process is dead or deaf, and its other end shows that
+		}
+		close(written)
+	}()
 }

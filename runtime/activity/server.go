@@ -162,7 +162,7 @@ func (s *server) begin(c *contact) error {
 		c.remote.session = c.session
 	} else {
 		c.session = mcp.New(c.over, func(_ context.Context, text []byte, _ bool) error {
-			c.out.put(func() []byte { return text })
+			c.put(func() []byte { return text })
 			return nil
 		}, decode)
 		if err := s.launch(c, func(line []byte) error { return receive(c.session, line) }); err != nil {

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/tmaxmax/go-sse"
 
@@ -25,9 +24,6 @@ import (
 func (e environment) endpoint(of *plan.Server) string {
 	return kinds.Filled(of.URL, func(name string) string { return url.PathEscape(e.get(name)) })
 }
-
-// reconnectPause is how long to wait before an answer that broke off is continued.
-const reconnectPause = time.Second
 
 // A remote is the way to a server that isn't started here (MCP's streamable HTTP). What is lost on it isn't sent
 // again: nobody knows whether it came.
@@ -48,7 +44,7 @@ func (s *server) address() *remote {
 	return w
 }
 
-func (w *remote) request(ctx context.Context, method string, body []byte, last string) (*http.Response, error) {
+func (w *remote) request(ctx context.Context, method string, body []byte) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, w.env.endpoint(w.of), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -56,7 +52,7 @@ func (w *remote) request(ctx context.Context, method string, body []byte, last s
 	w.mu.Lock()
 	id := w.id
 	w.mu.Unlock()
-	for name, value := range map[string]string{"Content-Type": "application/json", "Last-Event-Id": last,
+	for name, value := range map[string]string{"Content-Type": "application/json",
 		"Accept": "application/json, text/event-stream", "Mcp-Session-Id": id,
 		"Mcp-Protocol-Version": w.session.Version()} {
 		if value != "" {
@@ -70,9 +66,6 @@ func (w *remote) request(ctx context.Context, method string, body []byte, last s
 	}
 	if answer.StatusCode < 200 || answer.StatusCode >= 300 { // which is this request's alone
 		defer answer.Body.Close()
-		if answer.StatusCode < 200 { // what follows is no answer, and has no end
-			answer.Body = http.NoBody
-		}
 		content, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
 		return nil, &errStatus{answer.StatusCode, answer.Header, content}
 	}
@@ -82,60 +75,37 @@ func (w *remote) request(ctx context.Context, method string, body []byte, last s
 	return answer, nil
 }
 
-// send sends a message, and has the session receive what comes for it. A stream whose events have ids is continued
-// where it broke off.
+// send sends a message, and has the session receive what comes for it: the error is [io.EOF] then.
 func (w *remote) send(ctx context.Context, text []byte, isAnswered bool) error {
-	answer, err := w.request(ctx, http.MethodPost, text, "")
-	for last := ""; err == nil; {
-		if !isAnswered { // nothing comes
-			answer.Body.Close()
-			return io.EOF
-		}
-		if last, err = w.receive(answer, last); err != nil {
-			break
-		}
-		select {
-		case <-time.After(reconnectPause):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if answer, err = w.request(ctx, http.MethodGet, nil, last); err != nil {
-			err = fmt.Errorf("its answer broke off, and isn't continued: %v", err)
-		}
+	answer, err := w.request(ctx, http.MethodPost, text)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// receive reads an answer. Without an error it broke off after an event, whose id it gives.
-func (w *remote) receive(answer *http.Response, before string) (last string, err error) {
 	defer answer.Body.Close()
+	if !isAnswered { // nothing comes
+		return io.EOF
+	}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if kind != "text/event-stream" {
-		text, err := io.ReadAll(&atMost{answer.Body, maxOutput + envelope})
+		text, err := io.ReadAll(io.LimitReader(answer.Body, maxOutput+envelope))
 		if err == nil {
 			_, err = w.session.Receive(text)
 		}
-		return "", cmp.Or(err, io.EOF)
+		return cmp.Or(err, io.EOF)
 	}
-	last = before
 	body := io.MultiReader(answer.Body, strings.NewReader("\n\n")) // the last event may lack its end
 	for e, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: maxOutput + envelope}) {
-		if err != nil && last == before {
-			return "", err
-		} else if err != nil {
-			break
+		if err != nil {
+			return fmt.Errorf("its answer broke off: %w", err)
 		}
-		if last = e.LastEventID; e.Data == "" || e.Type != "" && e.Type != "message" {
+		if e.Data == "" || e.Type != "" && e.Type != "message" {
 			continue
 		}
 		if answered, err := w.session.Receive([]byte(e.Data)); err != nil || answered {
-			return "", cmp.Or(err, io.EOF)
+			return cmp.Or(err, io.EOF)
 		}
 	}
-	if last == before {
-		return "", io.EOF
-	}
-	return last, nil
+	return io.EOF
 }
 
 // leave ends the session.
@@ -148,7 +118,7 @@ func (w *remote) leave() {
 	if id == "" {
 		return
 	}
-	if answer, err := w.request(ctx, http.MethodDelete, nil, ""); err == nil {
+	if answer, err := w.request(ctx, http.MethodDelete, nil); err == nil {
 		answer.Body.Close()
 	}
 }

@@ -113,9 +113,12 @@ func missingProgram(a *plan.Activity, at source.Span, files plan.Files, tell tel
 	if folder != "" {
 		tell(folder+" doesn't exist", "create it before the run", cmp.Or(exec.Get("cwd"), exec.Get(argv)).Span())
 	}
+	help := "install it, or write its path, which is relative to the folder of the file that defines the activity"
+	if strings.Count(program, " ") > 2 && !strings.Contains(program, "/") {
+		help = "write each word as an item of its own: there is no shell"
+	}
 	if program != "" {
-		tell(program+" isn't found",
-			"install it, or write its path, which is relative to the folder of the file that defines the activity", at)
+		tell(program+" isn't found", help, at)
 	}
 	for _, pattern := range a.Files {
 		what := fmt.Sprintf("no file of the workspace matches %q", pattern.Text)

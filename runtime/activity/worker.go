@@ -55,7 +55,7 @@ func (w *worker) start(ctx context.Context, r Request, ended func(Result, error)
 	req := &request{Request: r, id: w.last, answered: make(chan struct{})}
 	c.queue.waiting = append(c.queue.waiting, req)
 	w.mu.Unlock()
-	c.out.put(func() []byte { return w.line(c, req) })
+	c.put(func() []byte { return w.line(c, req) })
 	go func() { ended(w.await(ctx, c, req)) }()
 }
 

@@ -74,10 +74,6 @@ func (p *endpoint) send(ctx context.Context, x *exchange, body any) (err error) 
 	}
 	defer answer.Body.Close()
 	x.status, x.header = answer.StatusCode, answer.Header
-	if x.status == http.StatusSwitchingProtocols { // what would follow isn't HTTP, nor held to the request's context
-		answer.Body.Close()
-		answer.Body = http.NoBody
-	}
 	stream := &heard{answer.Body, alarm}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if x.status/100 != 2 || kind == "text/html" {

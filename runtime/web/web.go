@@ -131,13 +131,19 @@ func Seconds(s float64) time.Duration {
 }
 
 // Send sends a request, with the user that its address names, and follows no redirect: what the request holds is
-// nobody else's.
+// nobody else's. What follows an answer that switches to another protocol isn't read: it has no end that the request's
+// context brings.
 func Send(over http.RoundTripper, r *http.Request) (*http.Response, error) {
 	if u := r.URL.User; u != nil && r.Header.Get("Authorization") == "" {
 		password, _ := u.Password()
 		r.SetBasicAuth(u.Username(), password)
 	}
-	return over.RoundTrip(r)
+	answer, err := over.RoundTrip(r)
+	if err == nil && answer.StatusCode < 200 {
+		answer.Body.Close()
+		answer.Body = http.NoBody
+	}
+	return answer, err
 }
 
 // A Lost answer is the error of a request for which there was a connection: whether the server has done what it asks
