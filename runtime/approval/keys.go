@@ -34,17 +34,10 @@ func (k *Key) Line(person string) string {
 	return fmt.Sprintf("%s namespaces=%q %s", person, Namespace, bytes.TrimSpace(ssh.MarshalAuthorizedKey(k.public)))
 }
 
-// Signer is the name under which signers know the holder of a key, "" where they don't.
+// Signer is the name under which signers know the holder of a key, "" where it doesn't count.
 func (s *Signers) Signer(k *Key) string {
-	if s == nil {
-		return ""
-	}
-	for _, line := range s.lines {
-		if same(line.key, k.public) {
-			return line.names[0]
-		}
-	}
-	return ""
+	names, _ := s.holder(k.public)
+	return append(names, "")[0]
 }
 
 // Sign adds the signature of a key.

@@ -279,11 +279,8 @@ func (r *Reader) given(folder string) string {
 	return given
 }
 
-// PathFrom is the path of a file from a folder. Where this process is is asked only if the names alone don't tell it.
+// PathFrom is the path of a file from a folder.
 func PathFrom(dir, name string) (string, error) {
-	if relative, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(relative) {
-		return relative, nil
-	}
 	absolute, err := filepath.Abs(name)
 	if err != nil {
 		return "", err
