@@ -248,7 +248,6 @@ type compilation struct {
 	schemas     map[string]any          // the document's named schemas
 	schemaNodes map[string]*source.Node // where they stand
 	catalogues  []*source.Node          // those whose definitions aren't read yet
-	badSchemas  map[source.Span]int     // the findings about faults in schemas, by place
 	outputNode  *source.Node
 	ownValues   []ownValue // those of instances, in source order
 	ids         map[string]*plan.Call
@@ -263,7 +262,7 @@ type compilation struct {
 func newCompilation(o Options, all *delegation, p *plan.Plan, schemas map[string]any) *compilation {
 	return &compilation{
 		options: o, delegation: all, plan: p, schemas: schemas, schemaNodes: map[string]*source.Node{},
-		badSchemas: map[source.Span]int{}, tools: map[string]*plan.Tool{}, ids: map[string]*plan.Call{},
+		tools: map[string]*plan.Tool{}, ids: map[string]*plan.Call{},
 		refused: map[plan.Link]bool{}, made: map[any]*plan.Tool{}, everywhere: map[pathtree.ID]bool{},
 	}
 }
@@ -331,8 +330,8 @@ func (c *compilation) partial(n *source.Node) bool {
 	})
 }
 
-// schemaOf makes a schema of a node and reports what is wrong with it at the spot inside the node, or inside the named
-// schema that it refers to. A fault of a named schema is one finding, however many refer to it.
+// schemaOf makes a schema of a node and reports what is wrong with it at the spot inside the node. A fault of a named
+// schema that it refers to is reported there alone.
 func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Schema {
 	if n.Kind != source.Object && n.Kind != source.Bool {
 		c.Expects(n, what, "a JSON Schema (a mapping, true or false)")
@@ -348,20 +347,9 @@ func (c *compilation) schemaOf(n *source.Node, raw any, what string) *schema.Sch
 		c.Report(diag.BadSchema, n.Span(), "%s isn't a valid JSON Schema: %v", what, err)
 		return nil
 	}
-	root, subject := n, what
-	if named := c.schemaNodes[bad.Def]; named != nil && bad.Def != "" {
-		root, subject = named, "the schema \""+bad.Def+"\""
-	}
-	at := root.Follow(bad.Path).Span()
-	known, again := c.badSchemas[at]
-	if !again {
-		known = len(c.Found)
-		c.badSchemas[at] = known
-		c.Report(diag.BadSchema, at, "%s isn't a valid JSON Schema: %s", subject, bad.Message).
+	if named := c.schemaNodes[bad.Def]; bad.Def == "" || named == nil || named == n { // else see judgeSchemas
+		c.Report(diag.BadSchema, n.Follow(bad.Path).Span(), "%s isn't a valid JSON Schema: %s", what, bad.Message).
 			Advise("%s", cmp.Or(bad.Help, "write a valid value, or remove the keyword"))
-	}
-	if again || root != n {
-		c.Found[known].Note(n.Span(), "%s refers to it", what)
 	}
 	return nil
 }

@@ -23,16 +23,6 @@ func PlanIdentity(p *plan.Plan, call *plan.Call) string {
 		strings.Join(Offered(p, call), " || "))
 }
 
-// WrittenIdentity is that of the call.
-func WrittenIdentity(w *plan.Written) string {
-	method := w.Call.Get("_outputMethod").AsText()
-	if method == "" {
-		method = plan.Set.String()
-	}
-	return identity(w.Call.Get("_tool").AsText(), w.Call.Get("_activity").AsText(), w.Call.Get("_delegate").AsText(),
-		w.Call.Get("_instance").AsText(), method, w.Call.Get("_outputPath").AsText())
-}
-
 func identity(parts ...string) string { return strings.Join(parts, "\x00") }
 
 // Nest puts a value where a path leads, below its kind: each index is a list of one.
@@ -50,7 +40,15 @@ func Nest(path []reference.Segment, value any) any {
 // written reads a message that a call wrote.
 func (c contextReader) written(m, payload *source.Node) {
 	p := c.plan
-	w := plan.Written{Path: pathtree.Root, Call: m.Get("_call"), Message: m}
+	call := m.Get("_call")
+	as := func(key string) string { return call.Get(key).AsText() }
+	w := plan.Written{Path: pathtree.Root, Message: m, Call: call, Tool: as("_tool"), Activity: as("_activity"),
+		Failed: as("_status") == "failed"}
+	w.Identity = identity(w.Tool, w.Activity, as("_delegate"), as("_instance"),
+		cmp.Or(as("_outputMethod"), plan.Set.String()), as("_outputPath"))
+	if !w.Failed {
+		w.Number = int(call.Get("_number").Float())
+	}
 	if method := m.Get("_outputMethod"); method != nil {
 		c.Value(method, "\"_outputMethod\"", &w.Method, `words:"set,merge,assign,push,concat"`)
 	}
@@ -66,6 +64,9 @@ func (c contextReader) written(m, payload *source.Node) {
 			return
 		}
 		w.Path, w.Value = id, payload.Value()
+		routes := strings.Split(as("_outputPath"), " || ")
+		w.Failure = len(routes) > 1 &&
+			slices.Contains(strings.Split(routes[len(routes)-1], " && "), p.Paths.String(id))
 		below := p.Paths.Segments(id)[1:]
 		if p.Paths.Kind(id) == "data" && len(below) > 0 {
 			below = below[1:] // the message is of that kind
@@ -95,7 +96,7 @@ func (c contextReader) written(m, payload *source.Node) {
 func MayBeDone(p *plan.Plan, call *plan.Call) bool {
 	for _, id := range slices.Sorted(maps.Keys(p.History)) {
 		if slices.ContainsFunc(DoneCalls(p.History[id]),
-			func(w *plan.Written) bool { return WrittenIdentity(w) == PlanIdentity(p, call) }) {
+			func(w *plan.Written) bool { return w.Identity == PlanIdentity(p, call) }) {
 			return true
 		}
 	}
@@ -161,12 +162,12 @@ func (c contextReader) unlisted(instance string) []plan.Written {
 	}
 	stands := map[int]bool{}
 	for _, w := range DoneCalls(history) {
-		if id := WrittenIdentity(w); listed[id] > 0 {
-			listed[id]--
-			stands[w.Number()] = true
+		if listed[w.Identity] > 0 {
+			listed[w.Identity]--
+			stands[w.Number] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(history), func(w plan.Written) bool { return stands[w.Number()] })
+	return slices.DeleteFunc(slices.Clone(history), func(w plan.Written) bool { return stands[w.Number] })
 }
 
 // DoneCalls are the calls of a history that are done, by number, each with the first that it wrote.
@@ -174,8 +175,8 @@ func DoneCalls(history []plan.Written) []*plan.Written {
 	first := map[int]*plan.Written{}
 	for i := range history {
 		w := &history[i]
-		if number := w.Number(); number > 0 && first[number] == nil {
-			first[number] = w
+		if w.Number > 0 && first[w.Number] == nil {
+			first[w.Number] = w
 		}
 	}
 	done := make([]*plan.Written, 0, len(first))

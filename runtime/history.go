@@ -98,33 +98,33 @@ func recall(f *frame, history []plan.Written) {
 	if f.machine.loop == nil {
 		return // what was written is among its values
 	}
-	base, paths := f.machine.loop.base, f.Program.Paths
+	base := f.machine.loop.base
 	numbers := map[int]int32{}
-	volatile := func(w *plan.Written) bool { tool := base.Tool(w.Tool()); return tool != nil && tool.Volatile }
+	volatile := func(w *plan.Written) bool { tool := base.Tool(w.Tool); return tool != nil && tool.Volatile }
 	if f.Memory != nil {
 		for _, w := range compiler.DoneCalls(history) {
-			key := compiler.WrittenIdentity(w)
+			key := w.Identity
 			if volatile(w) {
 				key = ""
 			}
-			numbers[w.Number()] = f.Memory.Add(key, w.Params(), w.Output())
+			numbers[w.Number] = f.Memory.Add(key, w.Params(), w.Output())
 		}
 	}
 	seen := map[int]bool{}
 	for i := range history {
 		w := &history[i]
-		if number := w.Number(); f.Memory != nil && !seen[number] && !volatile(w) {
+		if number := w.Number; f.Memory != nil && !seen[number] && !volatile(w) {
 			seen[number] = number > 0 // of the messages of one call the first
 			w.Items(func(params map[string]any, output any) {
-				f.Memory.AddItem(compiler.WrittenIdentity(w), params, output)
+				f.Memory.AddItem(w.Identity, params, output)
 			})
 		}
 		if w.Path != pathtree.Root {
 			f.machine.loop.written.Add(w.Path)
 			if !isGivenAnew(f, w.Path) {
 				f.Log.Append(Message{
-					Path: w.Path, Method: w.Method, Value: w.Value, Completed: numbers[w.Number()],
-					Failure: w.Failed() || base.Writes == plan.Once && w.IsFailureRoute(paths.String(w.Path)),
+					Path: w.Path, Method: w.Method, Value: w.Value, Completed: numbers[w.Number],
+					Failure: w.Failed || base.Writes == plan.Once && w.Failure,
 				})
 			}
 		}

@@ -4,6 +4,7 @@ package bind
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/dag"
@@ -14,38 +15,19 @@ import (
 // MaxEdges bounds what the graph and the table of overlaps may hold: four bytes an entry, twice.
 const MaxEdges = 32_000_000
 
-// fewCalls is how many times more paths than calls there are before an index keeps only those that its calls name: the
-// paths of a view are those of the whole plan.
-const fewCalls = 8
-
 // some are those of a plan's calls that have numbers.
-func some(p *plan.Plan, numbers []int32) []*plan.Call {
-	calls := make([]*plan.Call, len(numbers))
-	for at, i := range numbers {
-		calls[at] = p.Calls[i]
+func some(p *plan.Plan, numbers []int32) iter.Seq[*plan.Call] {
+	return func(yield func(*plan.Call) bool) {
+		for _, i := range numbers {
+			if !yield(p.Calls[i]) {
+				return
+			}
+		}
 	}
-	return calls
 }
 
 // itself is the path under which most indexes have what is written to it.
 func itself(id pathtree.ID) pathtree.ID { return id }
-
-// index indexes what calls write under another path each, which stands at it or above.
-func index(p *pathtree.Tree, calls []*plan.Call, under func(pathtree.ID) pathtree.ID) *plan.Writers {
-	w := &plan.Writers{Paths: p}
-	if size := p.Len(); fewCalls*len(calls) < size {
-		w.Slots = map[pathtree.ID]int{}
-	} else {
-		w.At, w.Over, w.Calls = make([][]plan.Writer, size), make([][]plan.Writer, size), make([][]int32, size)
-	}
-	for _, c := range calls {
-		for alternative, path := range c.Paths() {
-			w.Add(under(path.ID), plan.Writer{Call: int32(c.Index), Path: path.ID,
-				Failure: alternative == c.FailureRoute(), Sets: c.SetsAt(path.ID), Method: c.Method})
-		}
-	}
-	return w
-}
 
 // Plan binds the reads of a plan, of which it is known what is there from the start, and makes its graph. It gives the
 // call at which there are too many dependencies, or -1.
@@ -67,9 +49,10 @@ type binder struct {
 func newBinder(p *plan.Plan) *binder {
 	b := &binder{plan: p}
 	if p.Targets.Several() {
-		b.shared, b.own = index(p.Paths, some(p, p.Targets.Shared), itself), map[string]*plan.Writers{}
+		b.shared = plan.NewWriters(p.Paths, some(p, p.Targets.Shared), itself)
+		b.own = map[string]*plan.Writers{}
 		for id, calls := range p.Targets.Own {
-			b.own[id] = index(p.Paths, some(p, calls), itself)
+			b.own[id] = plan.NewWriters(p.Paths, some(p, calls), itself)
 		}
 	}
 	return b
@@ -78,14 +61,14 @@ func newBinder(p *plan.Plan) *binder {
 // bind binds the reads and makes the graph. It gives the call at which there are too many dependencies, or -1.
 func (b *binder) bind() (tooDense int) {
 	p := b.plan
-	p.Index = index(p.Paths, p.Calls, itself)
+	p.Index = plan.NewWriters(p.Paths, slices.Values(p.Calls), itself)
 	p.PlaceIndex = p.Index
 	if slices.ContainsFunc(p.Calls, func(call *plan.Call) bool { // which may write an item of a list, or into one
 		return slices.ContainsFunc(call.Output, func(route plan.Route) bool {
 			return slices.ContainsFunc(route, func(path plan.Path) bool { return p.Paths.List(path.ID) != path.ID })
 		})
 	}) {
-		p.PlaceIndex = index(p.Paths, p.Calls, p.Paths.List)
+		p.PlaceIndex = plan.NewWriters(p.Paths, slices.Values(p.Calls), p.Paths.List)
 	}
 	tooDense = -1
 	alone := make([]bool, len(p.Calls)) // needs what only it writes, or waits for itself

@@ -276,7 +276,7 @@ func Beginning(p *plan.Plan) *policy.Live {
 	live.See(l.start.all.data().label(), "what stood there from the start")
 	for _, all := range p.History {
 		for _, w := range all {
-			from := fmt.Sprintf("%q of the record", w.Tool())
+			from := fmt.Sprintf("%q of the record", w.Tool)
 			live.See(policy.Worst, from)
 			if w.Path != pathtree.Root {
 				live.Write(p.Paths.Segments(w.Path), policy.Worst, from)

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,43 +12,21 @@ import (
 // A Written is what a call of an earlier tick wrote, as one message of a context holds it: a value at a path, with the
 // call under "_call". One that wrote nothing has a message without a path.
 type Written struct {
-	Path   pathtree.ID // [pathtree.Root] where nothing was written
-	Method Method
-	Value  any
-	// as it ran: "_tool", "_id", "_tick", its parameters, and as it was listed "_outputPath" and what else tells it
-	// from others
-	Call *source.Node
-
+	Path    pathtree.ID // [pathtree.Root] where nothing was written
+	Method  Method
+	Value   any
+	Failure bool // the path is one of those that failures of the call go to
 	Message *source.Node
-}
 
-// Failed reports whether what was written is the record of a failure.
-func (w *Written) Failed() bool { return w.Call.Get("_status").AsText() == "failed" }
-
-// Tool is the name of the tool that was called.
-func (w *Written) Tool() string { return w.Call.Get("_tool").AsText() }
-
-// Activity is what carried the call out; "" for a latent one.
-func (w *Written) Activity() string { return w.Call.Get("_activity").AsText() }
-
-// ID tells the calls of a history from each other.
-func (w *Written) ID() string {
-	return fmt.Sprintf("%v %s", w.Call.Get("_tick").Float(), w.Call.Get("_id").AsText())
-}
-
-// IsFailureRoute reports whether a path is one of those that failures of the call go to.
-func (w *Written) IsFailureRoute(path string) bool {
-	routes := strings.Split(w.Call.Get("_outputPath").AsText(), " || ")
-	return len(routes) > 1 && slices.Contains(strings.Split(routes[len(routes)-1], " && "), path)
-}
-
-// Number tells calls that are done from each other, from 1 in the order in which they
-// were listed; it is 0 for one that a later plan can't repeat.
-func (w *Written) Number() int {
-	if w.Failed() {
-		return 0
-	}
-	return int(w.Call.Get("_number").Float())
+	// Call is the call as it ran: "_tool", "_id", "_tick", its parameters, and as it was listed "_outputPath" and what
+	// else tells it from others.
+	Call           *source.Node
+	Tool, Activity string // "" for the activity of a latent call
+	Identity       string // what it has in common with a call that repeats it, its parameters aside
+	Failed         bool   // what was written is the record of a failure
+	// Number tells calls that are done from each other, from 1 in the order in which they
+	// were listed; it is 0 for one that a later plan can't repeat.
+	Number int
 }
 
 // Params are the parameters that the call ran with.
@@ -82,10 +59,7 @@ func (w *Written) Output() any {
 	if w.Path != pathtree.Root {
 		return w.Value
 	}
-	if n := w.Call.Get("_output"); n != nil {
-		return n.Value()
-	}
-	return nil
+	return w.Call.Get("_output").Value()
 }
 
 // Advice says how votes are put together, and what results from them.

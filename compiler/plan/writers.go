@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sync"
 
@@ -17,81 +18,66 @@ type Writer struct {
 	Method  Method
 }
 
-// Writers indexes who may write what: for every path the calls that name it.
+// Writers indexes who may write what.
 type Writers struct {
-	Paths *pathtree.Tree
-	Slots map[pathtree.ID]int // the places of paths in what follows; nil: a path's is its number
-	At    [][]Writer          // the calls that name a path, ascending
-	Over  [][]Writer          // those that overlap it, ascending by call; nil before it is asked
-	Calls [][]int32           // the same, each call once; nil before it is asked
+	paths *pathtree.Tree
+	named map[pathtree.ID][]Writer // the calls that name a path, ascending
+	over  known[Writer]            // what Overlapping gave
+	calls known[int32]             // and CallsOver
 }
 
-// slot is where a path is in the index. The table of paths may have grown since.
-func (w *Writers) slot(id pathtree.ID) (int, bool) {
-	if w.Slots == nil {
-		return int(id), int(id) < len(w.At)
-	}
-	slot, ok := w.Slots[id]
-	return slot, ok
+// What is known of paths, for several goroutines.
+type known[T any] struct {
+	sync.Mutex
+	of map[pathtree.ID][]T
 }
 
-// Add notes a writer; a path that a call names both in its failure route and elsewhere counts as elsewhere.
-func (w *Writers) Add(under pathtree.ID, one Writer) {
-	slot, ok := w.slot(under)
+func (k *known[T]) get(id pathtree.ID, find func() []T) []T {
+	k.Lock()
+	list, ok := k.of[id]
+	k.Unlock()
 	if !ok {
-		slot = w.newSlot(under)
+		list = find()
+		k.Lock()
+		k.of[id] = list
+		k.Unlock()
 	}
-	at := w.At[slot]
-	if last := len(at) - 1; last >= 0 && at[last].Call == one.Call && at[last].Path == one.Path {
-		at[last].Failure = at[last].Failure && one.Failure
-		return
-	}
-	w.At[slot] = append(at, one)
+	return list
 }
 
-func (w *Writers) newSlot(id pathtree.ID) int {
-	slot := int(id)
-	if w.Slots != nil {
-		slot = len(w.At)
-		w.Slots[id] = slot
+// NewWriters indexes what calls write under another path each, which is at it or above.
+func NewWriters(paths *pathtree.Tree, calls iter.Seq[*Call], under func(pathtree.ID) pathtree.ID) *Writers {
+	w := &Writers{paths: paths, named: map[pathtree.ID][]Writer{}}
+	w.over.of, w.calls.of = map[pathtree.ID][]Writer{}, map[pathtree.ID][]int32{}
+	for c := range calls {
+		for alternative, path := range c.Paths() {
+			at, failure := w.named[under(path.ID)], alternative == c.FailureRoute()
+			if last := len(at) - 1; last >= 0 && int(at[last].Call) == c.Index && at[last].Path == path.ID {
+				at[last].Failure = at[last].Failure && failure // elsewhere as well
+				continue
+			}
+			one := Writer{int32(c.Index), path.ID, failure, c.SetsAt(path.ID), c.Method}
+			w.named[under(path.ID)] = append(at, one)
+		}
 	}
-	for len(w.At) <= slot {
-		w.At, w.Over, w.Calls = append(w.At, nil), append(w.Over, nil), append(w.Calls, nil)
-	}
-	return slot
-}
-
-// of lists who names a path.
-func (w *Writers) of(id pathtree.ID) []Writer {
-	if slot, ok := w.slot(id); ok {
-		return w.At[slot]
-	}
-	return nil
+	return w
 }
 
 // Overlapping lists who may write a path, what is above it, or what is below
 // it. The slice is shared: readers take parts of it and nobody changes it.
 func (w *Writers) Overlapping(id pathtree.ID) []Writer {
-	slot, known := w.slot(id)
-	if known && w.Over[slot] != nil {
-		return w.Over[slot]
-	}
-	list := slices.Clip(w.of(id))
-	var rest []Writer
-	for up := w.Paths.Parent(id); up > pathtree.Root; up = w.Paths.Parent(up) {
-		rest = append(rest, w.of(up)...)
-	}
-	if rest = w.below(rest, id); len(rest) > 0 || !slices.IsSortedFunc(list, byCallAndPath) {
-		list = slices.Concat(list, rest)
-		slices.SortStableFunc(list, byCallAndPath)
-	}
-	if list == nil {
-		list = []Writer{}
-	}
-	if known {
-		w.Over[slot] = list
-	}
-	return list
+	return w.over.get(id, func() []Writer {
+		list := slices.Clip(w.named[id])
+		var rest []Writer
+		for up := w.paths.Parent(id); up > pathtree.Root; up = w.paths.Parent(up) {
+			rest = append(rest, w.named[up]...)
+		}
+		if rest = w.below(rest, id); len(rest) > 0 || !slices.IsSortedFunc(list, byCallAndPath) {
+			list = slices.Concat(list, rest)
+			slices.SortStableFunc(list, byCallAndPath)
+		}
+		return list
+	})
 }
 
 func byCallAndPath(a, b Writer) int {
@@ -99,29 +85,22 @@ func byCallAndPath(a, b Writer) int {
 }
 
 func (w *Writers) below(list []Writer, id pathtree.ID) []Writer {
-	for child := range w.Paths.Children(id) {
-		list = w.below(append(list, w.of(child)...), child)
+	for child := range w.paths.Children(id) {
+		list = w.below(append(list, w.named[child]...), child)
 	}
 	return list
 }
 
 // CallsOver is overlapping with each call once.
 func (w *Writers) CallsOver(id pathtree.ID) []int32 {
-	slot, known := w.slot(id)
-	if known && w.Calls[slot] != nil {
-		return w.Calls[slot]
-	}
-	over := w.Overlapping(id)
-	list := make([]int32, 0, len(over))
-	for _, one := range over {
-		if len(list) == 0 || list[len(list)-1] != one.Call {
-			list = append(list, one.Call)
+	return w.calls.get(id, func() (list []int32) {
+		for _, one := range w.Overlapping(id) {
+			if len(list) == 0 || list[len(list)-1] != one.Call {
+				list = append(list, one.Call)
+			}
 		}
-	}
-	if known {
-		w.Calls[slot] = list
-	}
-	return list
+		return list
+	})
 }
 
 // Unordered is a pair of calls that may write overlapping paths although neither depends on the other: A is listed
@@ -132,7 +111,7 @@ type Unordered struct {
 }
 
 // WritersAt lists who may write exactly this path, ascending by call. The slice is the plan's own.
-func (p *Plan) WritersAt(id pathtree.ID) []Writer { return p.Index.of(id) }
+func (p *Plan) WritersAt(id pathtree.ID) []Writer { return p.Index.named[id] }
 
 // Writers lists who may write a path, what is above it, or what is below it,
 // ascending by call. The slice is the plan's own.

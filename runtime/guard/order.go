@@ -54,12 +54,12 @@ func Remember(counts *policy.Counts, p *plan.Plan, history []plan.Written, failu
 			counts.Started(label.IsMet(p, call), own, false)
 		}
 	}
-	known := map[string]bool{}
+	known := map[[2]any]bool{}
 	for i := range history {
 		w := &history[i]
-		if id := w.ID(); !known[id] {
+		if id := [2]any{w.Call.Get("_tick").Float(), w.Call.Get("_id").AsText()}; !known[id] {
 			known[id] = true
-			started(w.Tool(), w.Activity(), w.Params())
+			started(w.Tool, w.Activity, w.Params())
 		}
 	}
 	for _, failure := range failures {
