@@ -400,10 +400,8 @@ func (c *callReader) template(n *source.Node) *plan.Template {
 		t := &plan.Template{Node: n}
 		values := make([]any, 0, len(n.Items))
 		for _, item := range n.Items {
-			sub := c.template(item)
-			t.Live, t.ItemDependent = t.Live || sub.Live, t.ItemDependent || sub.ItemDependent
-			t.Items = append(t.Items, sub)
-			values = append(values, sub.Value)
+			sub := c.below(t, item)
+			t.Items, values = append(t.Items, sub), append(values, sub.Value)
 		}
 		if !t.Live {
 			t.Items, t.Value = nil, values
@@ -413,6 +411,13 @@ func (c *callReader) template(n *source.Node) *plan.Template {
 		return c.textTemplate(n)
 	}
 	return &plan.Template{Node: n, Value: n.Value()}
+}
+
+// below reads a part of a template.
+func (c *callReader) below(t *plan.Template, n *source.Node) *plan.Template {
+	sub := c.template(n)
+	t.Live, t.ItemDependent = t.Live || sub.Live, t.ItemDependent || sub.ItemDependent
+	return sub
 }
 
 // isParameter reports whether a key of a call is one of its parameters.
@@ -428,8 +433,7 @@ func (c *callReader) objectTemplate(n *source.Node, params bool) *plan.Template 
 		if params && !isParameter(f.Key.Text) {
 			continue
 		}
-		sub := c.template(f.Value)
-		t.Live, t.ItemDependent = t.Live || sub.Live, t.ItemDependent || sub.ItemDependent
+		sub := c.below(t, f.Value)
 		t.Fields = append(t.Fields, plan.TemplateField{Key: f.Key.Text, Node: f.Key, Value: sub})
 		value[f.Key.Text] = sub.Value
 	}

@@ -223,18 +223,23 @@ func compile(file *source.File, o Options, all *delegation) (*plan.Plan, []diag.
 	if !o.Definitions { // whose kinds aren't known
 		advisorReader{c}.scopesOfAdvisors()
 	}
+	c.lowerAll()
+	(&callReader{compilation: c}).offered()
+	c.plan.Schemas, c.plan.NamedSchemas = c.schemas, c.schemaNodes
+	c.judgeValues()
+	diag.Sort(c.Found)
+	return c.plan, c.Found
+}
+
+// lowerAll reads what the document lists, of which everything that it uses is known.
+func (c *compilation) lowerAll() {
 	advisorReader{c}.judgeOpinions()
 	c.lowerCalls()
 	contextReader{c}.takeUpHistory()
 	c.judgeInstances()
-	(&callReader{compilation: c}).offered()
 	c.lowerOutput()
 	c.bind()
-	c.plan.Schemas, c.plan.NamedSchemas = c.schemas, c.schemaNodes
 	c.judgeNames()
-	c.judgeValues()
-	diag.Sort(c.Found)
-	return c.plan, c.Found
 }
 
 // A compilation is the state of one call to Compile.

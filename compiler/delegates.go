@@ -265,7 +265,7 @@ func (c *callReader) throughInterface(d *plan.Plan) {
 	if c.Tool != nil && !silent && (c.Tool.Output != nil || d.Face.Output == nil) {
 		return
 	}
-	key := through{c.ToolName, d}
+	key := [2]any{c.ToolName, d}
 	if c.made[key] == nil {
 		t := *cmp.Or(c.Tool, d.Face)
 		t.Name = c.ToolName
@@ -278,12 +278,6 @@ func (c *callReader) throughInterface(d *plan.Plan) {
 		c.made[key] = &t
 	}
 	c.Tool = c.made[key]
-}
-
-// through is a tool whose calls a plan carries out.
-type through struct {
-	tool string
-	plan *plan.Plan
 }
 
 // maySubstitute reports who carries a call of a solution out although its tool doesn't allow it: a solution is

@@ -33,16 +33,7 @@ func (c *compilation) lower(root *source.Node) {
 	case root.Kind == source.Object && root.Get("_tool") == nil:
 		c.lowerPlanFile(root)
 	default:
-		what := root.Kind.String()
-		switch {
-		case root.Start == root.End:
-			what = "an empty text"
-		case root.Kind == source.Object:
-			what = "a single call"
-		case root.Kind == source.Array:
-			what = "a list without any"
-		}
-		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls, not %s", what).
+		c.Report(diag.Syntax, root.Span(), "a document is a mapping with \"calls\" or a list of calls").
 			Advise("begin with \"calls:\" and a list of mappings that each have \"_tool\"")
 	}
 }
@@ -344,32 +335,18 @@ func MetaForeign(parameter string) (string, bool) {
 
 // foreignTool reports a tool that is written as a model's interface wants it: nothing is known of its parameters.
 func (c *toolReader) foreignTool() bool {
-	fields := c.node
-	if inner := c.node.Get("function"); inner.IsMapping() {
-		fields = inner
-	}
-	if c.node.Get("properties") != nil || fields.Get("properties") != nil || fields.Get("inputSchema") != nil {
+	inner := cmp.Or(c.node.Get("function"), c.node)
+	if c.node.Get("properties") != nil || inner.Get("properties") != nil || inner.Get("inputSchema") != nil {
 		return false
 	}
-	wrong := []string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"}
-	at := slices.IndexFunc(fields.Fields,
-		func(f source.Field) bool { return slices.Contains(wrong, f.Key.Text) && f.Value.Kind == source.Object })
-	if at < 0 {
-		return false
+	for _, f := range inner.Fields {
+		wrong := []string{"parameters", "input_schema", "input", "args", "arguments", "params", "schema"}
+		if slices.Contains(wrong, f.Key.Text) && f.Value.IsMapping() {
+			c.Report(diag.WrongType, f.Key.Span(),
+				"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", c.name,
+				f.Key.Text).Advise("call it \"inputSchema\", beside the name and the description")
+			return true
+		}
 	}
-	f, key, help := fields.Fields[at], "inputSchema", "call it %q"
-	if f.Value.Get("properties") == nil && f.Value.Get("type") == nil {
-		key = "properties"
-	}
-	if fields != c.node {
-		help = "put what is below \"function\" in its place, and call this %q"
-	}
-	found := c.Report(diag.WrongType, f.Key.Span(),
-		"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", c.name,
-		f.Key.Text).
-		Advise(help, key)
-	if fields == c.node {
-		found.Rename(f.Key, 0, len(f.Key.Text), key, slices.Index(wrong, f.Key.Text) < 2)
-	}
-	return true
+	return false
 }

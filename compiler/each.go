@@ -49,13 +49,14 @@ func (c *callReader) eachGives() {
 	if each.Tool == nil {
 		return
 	}
-	key := listTool{each.Tool, each.Collect, skipsItems(c.Call)}
+	skips := skipsItems(c.Call)
+	key := [3]any{each.Tool, each.Collect, skips}
 	if c.made[key] == nil {
 		t, all := *each.Tool, []*schema.Schema{each.Tool.Output}
-		if key.skips {
+		if skips {
 			all = append(all, schema.OfKinds(schema.Null))
 		}
-		if key.collects {
+		if each.Collect {
 			all = append(all, FailureRecord)
 		}
 		result := all[0]
@@ -66,12 +67,6 @@ func (c *callReader) eachGives() {
 		c.made[key] = &t
 	}
 	c.Tool = c.made[key]
-}
-
-// A listTool is a tool whose calls run for each item of a list.
-type listTool struct {
-	tool            *plan.Tool
-	collects, skips bool
 }
 
 // skipsItems reports whether the plan says that an item may be skipped, in whose place

@@ -68,12 +68,7 @@ func (s Setting) Solve(file *source.File, o Options) (*plan.Plan, []diag.Diagnos
 				Advise("list the next calls under \"calls\", or give the answer under \"output\"")
 		}
 	}
-	advisorReader{c}.judgeOpinions()
-	c.lowerCalls()
-	c.judgeInstances()
-	c.lowerOutput()
-	c.bind()
-	c.judgeNames()
+	c.lowerAll()
 	// What is amiss in the setting was reported when it was checked.
 	found := slices.DeleteFunc(c.Found, func(d diag.Diagnostic) bool { return d.Span.File != p.File })
 	diag.Sort(found)

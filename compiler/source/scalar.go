@@ -50,7 +50,7 @@ func (y *yamlScanner) refusePlainStart(flow bool) {
 		}
 		y.stop(y.i, y.i+1, "put it in quotes", "text without quotes can't begin with %q", string(c))
 	case c == '!':
-		y.stop(y.i, y.nameEnd(y.i), "remove it; text that begins with ! goes in quotes",
+		y.stop(y.i, y.nameEnd(y.i), "remove it; what begins with ! goes in quotes, an expression as \"†(!†input.x)\"",
 			"a tag; values are of the kinds that JSON has")
 	case c == '&':
 		y.stop(y.i, y.nameEnd(y.i), "put it behind the colon; text that begins with & goes in quotes",
