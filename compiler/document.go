@@ -46,28 +46,17 @@ func isMessage(n *source.Node) bool { return n.Get("type") != nil || n.Get("kind
 // that a plan file doesn't have or wouldn't bother to write, or calls for instances, which only the run that it is for
 // can have.
 func isSolution(n *source.Node) bool {
-	telling := false
-	if calls := n.Get("calls"); calls != nil {
-		telling = slices.ContainsFunc(calls.Items, func(call *source.Node) bool { return call.Get("_instance") != nil })
+	calls, output, advisors := n.Get("calls"), n.Get("output"), n.Get("advisors")
+	has := func(list *source.Node, key string) bool {
+		return list != nil && slices.ContainsFunc(list.Items, func(one *source.Node) bool { return one.Get(key) != nil })
 	}
-	for _, f := range n.Fields {
-		switch f.Key.Text {
-		case "calls":
-		case "meta":
-			telling = true
-		case "advisors":
-			telling = telling || f.Value.Kind == source.Array &&
-				!slices.ContainsFunc(f.Value.Items, func(a *source.Node) bool { return a.Get("role") != nil })
-		case "output":
-			telling = telling || f.Value.Kind == source.Null
-		default:
-			if !strings.HasPrefix(f.Key.Text, "x-") {
-				return false
-			}
-		}
-	}
-	return telling && n.Get("calls") != nil
+	return calls != nil && !slices.ContainsFunc(n.Fields, func(f source.Field) bool {
+		return !slices.Contains(solutionKeys, f.Key.Text) && !strings.HasPrefix(f.Key.Text, "x-")
+	}) && (n.Get("meta") != nil || output != nil && output.Kind == source.Null || has(calls, "_instance") ||
+		advisors != nil && advisors.Kind == source.Array && !has(advisors, "role"))
 }
+
+var solutionKeys = []string{"calls", "output", "advisors", "meta"}
 
 func (c *compilation) lowerPlanFile(root *source.Node) {
 	p := c.plan

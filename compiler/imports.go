@@ -169,13 +169,14 @@ func (c *definitionReader) onlyDefines(root *source.Node, what string, kinds ...
 	if root == c.plan.Root {
 		dir = c.plan.Folder
 	}
-	read := map[string]func(source.Field){
-		"advisors": func(f source.Field) { advisorReader{c.compilation}.advisors(f.Value) },
-		"servers":  func(f source.Field) { c.servers(f.Value, dir) },
-	}
 	handlers := map[string]func(source.Field){"description": nil}
 	for _, kind := range kinds {
-		handlers[kind] = read[kind]
+		switch handlers[kind] = nil; kind {
+		case "advisors":
+			advisorReader{c.compilation}.advisors(root.Get(kind))
+		case "servers":
+			c.servers(root.Get(kind), dir)
+		}
 	}
 	c.Keys(root, what, handlers)
 }
