@@ -48,7 +48,7 @@ func isMessage(n *source.Node) bool { return n.Get("type") != nil || n.Get("kind
 func isSolution(n *source.Node) bool {
 	calls, output, advisors := n.Get("calls"), n.Get("output"), n.Get("advisors")
 	has := func(list *source.Node, key string) bool {
-		return list != nil && slices.ContainsFunc(list.Items, func(one *source.Node) bool { return one.Get(key) != nil })
+		return slices.ContainsFunc(list.Several(), func(one *source.Node) bool { return one.Get(key) != nil })
 	}
 	return calls != nil && !slices.ContainsFunc(n.Fields, func(f source.Field) bool {
 		return !slices.Contains(solutionKeys, f.Key.Text) && !strings.HasPrefix(f.Key.Text, "x-")
@@ -333,7 +333,7 @@ func (c *toolReader) foreignTool() bool {
 		if slices.Contains(wrong, f.Key.Text) && f.Value.IsMapping() {
 			c.Report(diag.WrongType, f.Key.Span(),
 				"a tool has its parameters under \"inputSchema\" or \"properties\", and %q has them under %q", c.name,
-				f.Key.Text).Advise("call it \"inputSchema\", beside the name and the description")
+				f.Key.Text).Advise("write inputSchema: {type: object, properties: {…}} beside the name")
 			return true
 		}
 	}
