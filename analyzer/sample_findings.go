@@ -29,7 +29,7 @@ func (t *sampler) isNew(node *source.Node) bool {
 	return !t.budget.Worked.Passed() && !rules.IsReported(t.pass, node)
 }
 
-// report makes a warning of a rule that has been asked already, with the values that show it.
+// report makes a warning of a rule, with the values that show it.
 func (t *sampler) report(rule *diag.Rule, call *plan.Call, at source.Span, witness any, format string,
 	args ...any) *diag.Diagnostic {
 	f := t.pass.Found.Report(rule, at, format, args...).About(call.Label()).As(diag.Warning)
@@ -197,7 +197,7 @@ func isInHole(log *state.Log, paths *pathtree.Tree, at pathtree.ID) bool {
 }
 
 // Settled takes note of how a call ended, and reports what went wrong in it.
-func (w *trial) Settled(call *plan.Call, done bool, failure *state.Failure, _ bool) {
+func (w *trial) Settled(call *plan.Call, done bool, failure *state.Failure) {
 	t, own, end := w.of(call)
 	if call.ItemOf == nil {
 		end.skipped, end.failed = !done && failure == nil, failure != nil

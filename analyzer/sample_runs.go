@@ -187,7 +187,7 @@ func (s *shared) sampler(p *Pass, depth int, output bool) *sampler {
 // inside is what samples the delegate of a call; nil where that shows nothing, or it isn't sound by itself.
 func (t *sampler) inside(call *plan.Call) *sampler {
 	p := t.pass
-	if !rules.Opens(p, call) || p.Delegates == nil || t.depth >= maxInside || len(analysis.MissingState(p, call)) > 0 ||
+	if !rules.Opens(p, call) || p.Delegates == nil || t.depth >= maxInside ||
 		call.ScopesNode != nil && rules.IsReported(p, call.ScopesNode) {
 		return nil
 	}

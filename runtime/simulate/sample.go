@@ -67,7 +67,7 @@ func SampleRun(r *analyzer.Simulation, s state.Samples) error {
 		w.due = append(w.due, e)
 	}
 	w.settled = func(call *plan.Call, end *runtime.Settlement) {
-		s.Settled(call, end.Status == runtime.Done, end.Failure, end.Routed)
+		s.Settled(call, end.Status == runtime.Done, end.Failure)
 	}
 	machine := runtime.Simulate(r, runtime.Options{Parallel: math.MaxInt})
 	machine.Sample(s)

@@ -91,5 +91,5 @@ type Samples interface {
 	// Unfit takes note of a value that a call can't write to a path.
 	Unfit(call *plan.Call, path plan.Path, value any, why error, log *Log)
 	// Settled takes note of how a call has ended; without a failure it is done or was skipped.
-	Settled(call *plan.Call, done bool, failure *Failure, routed bool)
+	Settled(call *plan.Call, done bool, failure *Failure)
 }
