@@ -190,9 +190,6 @@ func (s *schedule) values(visible func(*Message) bool) (input, state, data map[s
 }
 
 func (l *loop) streamed(e Event) {
-	if e.Tick != l.tick {
-		return
-	}
 	if l.stream.Err() != nil {
 		return // it has been given up, and not heard yet
 	}
@@ -205,9 +202,6 @@ func (l *loop) streamed(e Event) {
 }
 
 func (l *loop) closed(e Event) {
-	if e.Tick != l.tick {
-		return
-	}
 	l.isStreaming = false
 	switch problem := l.stream.Err(); {
 	case problem != nil: // whatever came of giving it up

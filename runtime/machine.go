@@ -184,9 +184,6 @@ func (m *Machine) Status(t Try) Status {
 // Budget is what the patterns and expressions of the run have taken, and may still take.
 func (a *allowances) Budget() *resolve.Budget { return &a.budget }
 
-// Sample lets samples judge the values of a simulation.
-func (a *allowances) Sample(s state.Samples) { a.budget.Samples = s }
-
 // Over reports whether the run has ended or stopped.
 func (p *progress) Over() bool { return p.over }
 
@@ -205,9 +202,6 @@ func (m *Machine) Step(e Event) []Command {
 	m.now = max(m.now, e.At)
 	m.take(e)
 	checkBudget(m)
-	if !m.over && overspends(m, 0) {
-		m.drain(ReasonPermit)
-	}
 	for !m.over {
 		m.settleAll()
 		m.startQueued()
@@ -267,11 +261,11 @@ func (m *Machine) take(e Event) {
 	case Joined:
 		addInstances(m, e)
 	case Streamed:
-		if m.planning() {
+		if m.planning() && e.Tick == m.tick {
 			m.loop.streamed(e)
 		}
 	case Closed:
-		if m.planning() {
+		if m.planning() && e.Tick == m.tick {
 			m.loop.closed(e)
 		}
 	case Stopped:
@@ -435,10 +429,8 @@ func (m *Machine) advance() bool {
 			output = concludeFrame(m.frames[0])
 		}
 		m.finish(outcomeOf(m, output))
-	case m.loop.stream == nil: // all instances have joined
+	case m.loop.stream == nil || m.loop.ended: // all instances have joined, or the run was stopped between two ticks
 		m.loop.nextTick()
-	case m.loop.ended:
-		m.loop.nextTick() // the run was stopped between two ticks
 	default:
 		m.loop.endTick()
 	}

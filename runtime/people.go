@@ -186,12 +186,9 @@ func originsOf(f *frame, p *plan.Plan, r *plan.Read) (from []string) {
 
 // unanswered takes the default when the time for an answer is over.
 func unanswered(f *frame, i int32) {
-	verdict := f.machine.options.Confirm.Default
+	verdict := cmp.Or(f.machine.options.Confirm.Default, Reject)
 	if label.Shown(f.Plan, f.call(i)) {
 		verdict = Reject // nobody has seen it
-	}
-	if verdict == "" {
-		verdict = Reject
 	}
 	f.emit(i, Cancel)
 	takeDecision(f, Event{Try: f.tryOf(i), Decision: &Decision{Verdict: verdict,

@@ -17,15 +17,13 @@ const longestPause = time.Hour
 
 func (f *frame) failed(i int32, failure *Failure) {
 	call := f.call(i)
-	if f.tries(i) < call.Retry.Attempts && failure.After > longestPause && call.Each == nil {
+	switch isTriedAgain := f.tries(i) < call.Retry.Attempts && call.Each == nil; { // of items each was
+	case isTriedAgain && failure.After > longestPause:
 		shown := *failure
 		shown.Message += fmt.Sprintf("; it isn't tried again, as it asks for a pause of %s, and none is longer than %s",
 			wording.Duration(failure.After), wording.Duration(longestPause))
 		failure = &shown
-	}
-	// of items each was tried again
-	if f.tries(i) < call.Retry.Attempts && failure.After <= longestPause && call.Each == nil && !f.exhausted(i) &&
-		forbidden(f, i, call, f.calls[i].params) == nil {
+	case isTriedAgain && !f.exhausted(i) && forbidden(f, i, call, f.calls[i].params) == nil:
 		f.transition(i, Pausing)
 		pause := max(failure.After, backoff(call.Retry, f.tries(i)))
 		f.tried(i, failure, pause)

@@ -84,6 +84,8 @@ func checkBudget(m *Machine) {
 		m.drain(ReasonTokens)
 	case limits.Cost > 0 && m.usage.Cost-spent.Cost >= limits.Cost:
 		m.drain(ReasonCost)
+	case overspends(m, 0):
+		m.drain(ReasonPermit)
 	}
 }
 

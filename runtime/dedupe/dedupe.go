@@ -7,10 +7,9 @@ import "encoding/json"
 
 // A Memory is what is known of the calls that a run, or an instance of one, has done.
 type Memory struct {
-	completed []done             // by earlier ticks
-	byKey     map[string][]int32 // their numbers, from 1, in order
-	// by key and parameters: what items of calls gave that earlier ticks have done
-	items map[string]map[string][]any
+	completed []done              // by earlier ticks
+	byKey     map[string][]int32  // their numbers, from 1, in order; of a call of which items are done perhaps none
+	items     map[[2]string][]any // what items that are done gave, by key and parameters
 
 	calls  []listed           // of the tick's plan
 	alike  map[string][]int32 // those that have a key, in order
@@ -31,7 +30,7 @@ type listed struct {
 
 // New is a memory of nothing.
 func New() *Memory {
-	m := &Memory{byKey: map[string][]int32{}, items: map[string]map[string][]any{}}
+	m := &Memory{byKey: map[string][]int32{}, items: map[[2]string][]any{}}
 	m.NextTick()
 	return m
 }
@@ -104,8 +103,8 @@ func (m *Memory) Counts(number int32, sees func(call int) bool) bool {
 // Knows reports whether earlier ticks have done a call that is like one of the tick, its parameters aside, or items of
 // such a call.
 func (m *Memory) Knows(call int32) bool {
-	key := m.calls[call].key
-	return len(m.byKey[key]) > 0 || len(m.items[key]) > 0
+	_, yes := m.byKey[m.calls[call].key]
+	return yes
 }
 
 // Alike are the calls of the tick that have the key of one, itself included.
@@ -144,8 +143,7 @@ func (m *Memory) Params(number int32) map[string]any { return m.completed[number
 // RepeatItem reports whether an item of a call was done before, though the call as a whole wasn't, and what it gave.
 func (m *Memory) RepeatItem(call int32, params map[string]any) (output any, yes bool) {
 	of := [2]string{m.calls[call].key, canonical(params)}
-	outputs := m.items[of[0]][of[1]]
-	nth := m.taken[of]
+	outputs, nth := m.items[of], m.taken[of]
 	if nth >= len(outputs) {
 		return nil, false
 	}
@@ -155,14 +153,10 @@ func (m *Memory) RepeatItem(call int32, params map[string]any) (output any, yes 
 
 // AddItem notes an item that a call with a key has done.
 func (m *Memory) AddItem(key string, params map[string]any, output any) {
-	if key == "" {
-		return
+	if key != "" {
+		of := [2]string{key, canonical(params)}
+		m.items[of], m.byKey[key] = append(m.items[of], output), m.byKey[key]
 	}
-	if m.items[key] == nil {
-		m.items[key] = map[string][]any{}
-	}
-	own := canonical(params)
-	m.items[key][own] = append(m.items[key][own], output)
 }
 
 // Add notes a call that is done, and gives its number.

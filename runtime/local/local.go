@@ -272,11 +272,8 @@ func (w *world) back(e *runtime.Event) {
 	case runtime.Ended:
 		w.stopTimer(e.OfCall())
 	case runtime.Decided:
-	case runtime.Closed:
+	case runtime.Closed, runtime.Joined:
 		key.Call = runtime.Run
-	case runtime.Joined:
-		w.busy--
-		return
 	default:
 		return
 	}

@@ -68,13 +68,19 @@ func (r *Resolver) Evaluate(call *plan.Call) (map[string]any, Readiness) {
 	if !call.Params.Live {
 		return Mapping(call.Params.Value), v
 	}
-	params := make(map[string]any, len(call.Params.Fields))
+	var params map[string]any // made once nothing is pending
 	for i := range call.Params.Fields {
 		field := &call.Params.Fields[i]
-		params[field.Key], _ = r.value(field.Value, &v)
-		if v.Skip != "" {
+		value, _ := r.value(field.Value, &v)
+		switch {
+		case v.Skip != "":
 			return nil, v
+		case v.Pending:
+			continue
+		case params == nil:
+			params = make(map[string]any, len(call.Params.Fields))
 		}
+		params[field.Key] = value
 	}
 	return params, v
 }

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -234,31 +235,25 @@ func (s *Store) NeedsBase(path pathtree.ID, method plan.Method) bool {
 	return above != pathtree.Root && s.Program.IsWritten(above)
 }
 
-// SchemaAt is what a schema says of a path: an instance's own where it has one.
+// SchemaAt is what the schema of the state, or of a kind of data, says of a path, an instance's own where it has one; nil
+// is nothing.
 func (s *Store) SchemaAt(id pathtree.ID) *schema.Schema {
-	if s.Judging == nil {
-		return s.Program.schemaAt(id)
-	}
-	if over, below := s.Judging.SchemaOf(s.Program.Paths.Segments(id)); over != nil {
-		return over.At(below).Schema
-	}
-	return nil
-}
-
-// schemaAt is what the schema of the state, or of a kind of data, says of a path; nil is nothing.
-func (p *Program) schemaAt(id pathtree.ID) *schema.Schema {
-	if p.Plan.StateSchema == nil && p.Plan.DataSchemas == nil {
+	of, p := cmp.Or(s.Judging, s.Program.Plan), s.Program
+	if of.StateSchema == nil && of.DataSchemas == nil {
 		return nil
 	}
-	s, known := p.schemas[id]
-	if !known {
-		if over, below := p.Plan.SchemaOf(p.Plan.Paths.Segments(id)); over != nil {
-			s = over.At(below).Schema
-		}
+	at, known := p.schemas[id]
+	if known && s.Judging == nil {
+		return at
+	}
+	if over, below := of.SchemaOf(p.Paths.Segments(id)); over != nil {
+		at = over.At(below).Schema
+	}
+	if s.Judging == nil {
 		if p.schemas == nil {
 			p.schemas = map[pathtree.ID]*schema.Schema{}
 		}
-		p.schemas[id] = s
+		p.schemas[id] = at
 	}
-	return s
+	return at
 }

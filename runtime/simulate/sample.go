@@ -70,7 +70,7 @@ func SampleRun(r *analyzer.Simulation, s state.Samples) error {
 		s.Settled(call, end.Status == runtime.Done, end.Failure)
 	}
 	machine := runtime.Simulate(r, runtime.Options{Parallel: math.MaxInt})
-	machine.Sample(s)
+	machine.Budget().Samples = s
 	_, err := w.run(machine)
 	return err
 }

@@ -221,17 +221,20 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 	if last := l.resolved[id]; slices.Equal(last.seen, seen) {
 		return last.value, last.there, -1
 	}
-	f := fold{paths: l.layout.Paths, root: id}
 	first := 0
-	f.value, there = l.Initial(id)
+	value, there = l.Initial(id)
 	for i, at := range slices.Backward(seen) {
 		if m := &l.messages[at]; m.Method == plan.Set && l.layout.Paths.IsAbove(m.Path, id) {
-			f.value, there = l.walk(m.Value, m.Path, id)
+			value, there = l.walk(m.Value, m.Path, id)
 			first = i + 1
 			break
 		}
 	}
 	homeless = -1
+	if first == len(seen) {
+		return value, there, homeless
+	}
+	f := fold{paths: l.layout.Paths, root: id, value: value}
 	for _, at := range seen[first:] {
 		if f.apply(&l.messages[at]) == nil {
 			there = true

@@ -3,13 +3,11 @@ package simulation
 import (
 	"maps"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
-	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -65,38 +63,27 @@ func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ m
 	return input, initial, made
 }
 
-// items are the numbers of items in the name of a call.
-var items = regexp.MustCompile(`\[\d+\]`)
-
 // hasFailing refuses names of --fail that neither the plan nor a simulation of it has: a tool, or a call or an item by
 // its name or path. A call that runs a plan fails only with one of that plan's.
 func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 	var known []string
-	var add func(p *plan.Plan, under string, depth int)
-	add = func(p *plan.Plan, under string, depth int) {
+	all := append(slices.Collect(maps.Values(s.Plan.AllDelegates())), s.Plan)
+	for _, p := range all {
 		for _, call := range p.Calls {
-			path := runtime.Path(under, call.Name)
-			if below := p.Delegates[call.Delegate]; below == nil {
-				known = append(known, call.ToolName, call.Name, path)
-			} else if depth < 8 && len(known) < 100_000 {
-				add(below, path, depth+1)
+			if call.Delegate == "" {
+				known = append(known, call.ToolName, call.Name)
 			}
 		}
 	}
-	add(s.Plan, "", 0)
 	for i := range one.Calls {
 		if call := one.Calls[i].Call; call.Delegate == "" {
 			known = append(known, call.Name, pathOf(&one.Calls[i]))
 		}
 	}
 	for _, name := range s.Fail {
-		of := name
-		if one.Outcome.Reason == simulate.TooLong { // not all items were met
-			of = items.ReplaceAllString(name, "")
-		}
-		if !slices.Contains(known, name) && !slices.Contains(known, of) {
+		if one.Outcome.Reason != simulate.TooLong && !slices.Contains(known, name) { // else not all items were met
 			return diag.NewError(nil, "no call of the plan that could fail is %q or uses that tool", name).
-				Suggest(name, known)
+				Suggest(name, slices.Sorted(slices.Values(known)))
 		}
 	}
 	return nil
