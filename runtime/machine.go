@@ -399,10 +399,7 @@ func limitOf(f *frame, i int32) Reason {
 	if call.Each == nil && most > 0 && m.started-m.spent.calls >= most && f.calls[i].attempt == 0 {
 		return ReasonCalls
 	}
-	if within > 0 && m.mostDelegated > 0 && m.delegated+within >= m.mostDelegated {
-		return m.tooMuch
-	}
-	if m.budget.IsExhausted() {
+	if within > 0 && m.mostDelegated > 0 && m.delegated+within >= m.mostDelegated || m.budget.IsExhausted() {
 		return m.tooMuch
 	}
 	return ""

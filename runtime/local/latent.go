@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -113,12 +114,9 @@ func (w *world) stuck() runtime.Reason {
 			return ""
 		}
 	}
-	reasons := map[runtime.Reason]bool{}
-	for _, q := range w.machine.Questions() {
-		reasons[unasked(q)] = true
-	}
+	open := w.machine.Questions()
 	for _, reason := range []runtime.Reason{runtime.ReasonInFlight, runtime.ReasonPermit, runtime.ReasonConfirmation} {
-		if reasons[reason] {
+		if slices.ContainsFunc(open, func(q *runtime.Question) bool { return unasked(q) == reason }) {
 			return reason
 		}
 	}

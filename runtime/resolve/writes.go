@@ -235,8 +235,8 @@ func (s *Store) NeedsBase(path pathtree.ID, method plan.Method) bool {
 	return above != pathtree.Root && s.Program.IsWritten(above)
 }
 
-// SchemaAt is what the schema of the state, or of a kind of data, says of a path, an instance's own where it has one; nil
-// is nothing.
+// SchemaAt is what the schema of the state, or of a kind of data, says of a path, an instance's own where it has one;
+// nil is nothing.
 func (s *Store) SchemaAt(id pathtree.ID) *schema.Schema {
 	of, p := cmp.Or(s.Judging, s.Program.Plan), s.Program
 	if of.StateSchema == nil && of.DataSchemas == nil {

@@ -77,8 +77,7 @@ func Provenance(p *plan.Plan, call *plan.Call, origins func(*plan.Read) []string
 
 func addSources(p *plan.Plan, all []Source, origins func(*plan.Read) []string, param string,
 	t *plan.Template) []Source {
-	switch {
-	case t.Expr != nil:
+	if t.Expr != nil {
 		s := Source{Param: param, Reference: t.Node.Text}
 		for _, read := range t.Reads {
 			for _, from := range origins(&p.Reads[read]) {
@@ -88,14 +87,12 @@ func addSources(p *plan.Plan, all []Source, origins func(*plan.Read) []string, p
 			}
 		}
 		return append(all, s)
-	case !t.Live:
-	default:
-		for _, field := range t.Fields {
-			all = addSources(p, all, origins, param+"."+field.Key, field.Value)
-		}
-		for at, item := range t.Items {
-			all = addSources(p, all, origins, fmt.Sprintf("%s[%d]", param, at), item)
-		}
+	}
+	for _, field := range t.Fields {
+		all = addSources(p, all, origins, param+"."+field.Key, field.Value)
+	}
+	for at, item := range t.Items {
+		all = addSources(p, all, origins, fmt.Sprintf("%s[%d]", param, at), item)
 	}
 	return all
 }

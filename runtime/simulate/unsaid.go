@@ -23,12 +23,13 @@ func (w *world) unsaid(p *plan.Plan, call *plan.Call, chance *rand.Rand) any {
 	if len(planned.Output) == 0 {
 		return nil
 	}
-	reads := w.readers(p, planned)
+	reads, isRead := w.readers(p, planned), false
 	var value any
 	for _, target := range slices.Concat(planned.Output...) {
 		for i, read := range reads {
-			if !p.Paths.IsAbove(target.ID, read.Path) || i > 0 && reads[i-1].Path == read.Path {
-				continue // nothing below the target, or the value has it by now
+			isBelow := p.Paths.IsAbove(target.ID, read.Path)
+			if isRead = isRead || isBelow; !isBelow || i > 0 && reads[i-1].Path == read.Path {
+				continue // or the value has it by now
 			}
 			steps := p.Paths.Segments(read.Path)[p.Paths.Depth(target.ID):]
 			if planned.Each != nil { // it is one item of what is read
@@ -43,7 +44,7 @@ func (w *world) unsaid(p *plan.Plan, call *plan.Call, chance *rand.Rand) any {
 			}
 		}
 	}
-	if len(reads) == 0 {
+	if !isRead {
 		return nil
 	}
 	_, object := value.(map[string]any)
@@ -107,7 +108,7 @@ func taken(p *plan.Plan, read *plan.Read, by string, chance *rand.Rand) any {
 	return text
 }
 
-// readers are the reads of a plan that look into what a call of it writes, the deepest first.
+// readers are the reads of a plan that are bound to a call of it, the deepest first.
 func (w *world) readers(p *plan.Plan, call *plan.Call) []*plan.Read {
 	by, known := w.read[p]
 	if !known {
@@ -115,12 +116,7 @@ func (w *world) readers(p *plan.Plan, call *plan.Call) []*plan.Read {
 		for i := range p.Reads {
 			if read := &p.Reads[i]; !compiler.ReadsItem(p, read) {
 				for _, writer := range read.Writers {
-					if slices.ContainsFunc(p.Calls[writer].Output, func(route plan.Route) bool {
-						return slices.ContainsFunc(route,
-							func(path plan.Path) bool { return p.Paths.IsAbove(path.ID, read.Path) })
-					}) {
-						by[writer] = append(by[writer], read)
-					}
+					by[writer] = append(by[writer], read)
 				}
 			}
 		}
