@@ -212,10 +212,7 @@ func TestInnermostSuppressionCounts(t *testing.T) {
 	text := `tools: {fetch: {type: object, properties: {url: {type: string}}, required: [url]}}
 activities: {fetch: {expr: url}}
 # obelus:ignore OB502 outer
-calls:
-  - {_tool: fetch} # obelus:ignore OB502 inner
-  - {_tool: fetch}
-  - {_tool: fetch, url: x, x-obelus-ignore: [OB503 once, OB503 twice], link: y}
+calls: [{_tool: fetch, x-obelus-ignore: OB502 inner}, {_tool: fetch}, {_tool: fetch, url: x, x-obelus-ignore: [OB503 once, OB503 twice], link: y}]
 `
 	j := judgedWith(t, "plan.yaml", text, "")
 	var reasons []string

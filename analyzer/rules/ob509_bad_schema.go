@@ -20,6 +20,7 @@ const (
 // emptySchemas reports schemas that no value satisfies: the innermost ones, where they
 // stand. That a schema isn't valid is found when the document is read.
 func emptySchemas(p *Pass) {
+	badMocks(p)
 	places, reported := analysis.SchemaPlaces(p), []source.Span(nil)
 	left := emptyBudget
 	for _, at := range slices.Backward(places) { // the inner before the outer
@@ -40,6 +41,23 @@ func emptySchemas(p *Pass) {
 	}
 }
 
+// badMocks reports what the plan's own text gives as results of tools that their schemas don't accept.
+func badMocks(p *Pass) {
+	for _, t := range p.Plan.Tools {
+		if t.NameNode == nil || t.NameNode.File != p.Plan.File || t.Output == nil || t.Output.Compile() != nil {
+			continue
+		}
+		for _, mock := range t.Mocks {
+			if v := t.Output.Validate(mock); v != nil {
+				p.Report(t.NameNode.Span(), "the tool %q can't give what its \"_mock\" or \"examples\" give: %s",
+					t.Name, v.Error()).As(diag.Warning).
+					Advise("correct it, or the tool's \"_output\"")
+				break
+			}
+		}
+	}
+}
+
 // restricts reports whether a schema has keywords that can contradict each other; what
 // refuses everything in so many words is meant to.
 func restricts(n *source.Node) bool {
@@ -47,28 +65,8 @@ func restricts(n *source.Node) bool {
 		return false
 	}
 	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
-		return slices.Contains(contradictable, f.Key.Text) && !(f.Key.Text == "required" && requiresOnly(n))
+		return slices.Contains(contradictable, f.Key.Text)
 	})
-}
-
-// requiresOnly reports whether nothing can contradict what a schema requires but the schema of
-// one of these properties by itself, which is looked at on its own.
-func requiresOnly(n *source.Node) bool {
-	for _, f := range n.Fields {
-		switch f.Key.Text {
-		case "type", "required", "title", "description", "default", "examples", "_output":
-		case "properties":
-			for _, p := range f.Value.Fields {
-				if p.Value.Kind != source.Object || p.Value.Get("$ref") != nil || p.Value.Get("$dynamicRef") != nil ||
-					p.Value.Get("not") != nil {
-					return false
-				}
-			}
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 var contradictable = []string{

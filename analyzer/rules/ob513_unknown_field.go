@@ -24,10 +24,27 @@ func unknownFields(p *Pass) {
 		r := &p.Plan.Reads[i]
 		if compiler.ReadsItem(p.Plan, r) {
 			unknownInItem(p, r)
+		} else if r.Ref.Kind == "error" {
+			unknownInFailure(p, r)
 		} else if len(r.Writers) > 0 && len(r.Writers) <= flow.MaxWriters && !r.Start &&
 			p.Plan.Paths.Depth(r.Path) > 2 {
 			unknownInResult(p, r)
 		}
+	}
+}
+
+// unknownInFailure reports what no item of †error has.
+func unknownInFailure(p *Pass, r *plan.Read) {
+	for i, step := range r.Ref.Path {
+		switch {
+		case i == 0 && step.IsIndex, i == 1 && slices.Contains([]string{"call", "error"}, step.Key),
+			i == 2 && slices.Contains(failureFields, step.Key):
+			continue
+		case i < 2 || i == 2 && r.Ref.Path[1].Key == "error":
+			p.ReportCall(p.Flow.Caller(r), r.Span(), "%q never has a value: †error is a list of {call, error: "+
+				"{code, message, details}}", r.Ref.String()).Advise("read †error[0].error.message")
+		}
+		return
 	}
 }
 

@@ -32,16 +32,13 @@ func unsafeRetry(p *Pass, call *plan.Call) {
 		}
 		return
 	}
-	who, how := call.ToolName, "isn't declared idempotent"
-	switch h := call.Tool.Hints; {
-	case h.Idempotent != nil && !*h.Idempotent:
-		how = "is declared not idempotent"
-	case !effects.MayRun(call.Tool, call.Activity):
+	who := call.ToolName
+	if !effects.MayRun(call.Tool, call.Activity) {
 		who = call.Activity
 	}
 	p.ReportCall(call, at,
-		"%q is attempted up to %d times, and %q %s: a failed attempt may already have had its effect", call.Name,
-		call.Retry.Attempts, who, how).
+		"%q is attempted up to %d times, and %q isn't declared idempotent: a failed attempt may already have had its "+
+			"effect", call.Name, call.Retry.Attempts, who).
 		Advise("remove \"_retry\", or declare annotations: {idempotentHint: true} if the tool is safe to repeat").
 		Note(call.Tool.NameNode.Span(), "%q is declared here", call.ToolName)
 }
