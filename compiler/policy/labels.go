@@ -123,8 +123,8 @@ func (l *Live) Clone() *Live { return &Live{maps.Clone(l.Values), l.Seen, slices
 func (l *Live) Write(path []expression.Segment, of Label, from string) {
 	key := expression.Reference{Kind: path[0].Key, Path: path[1:]}.String()
 	v := l.Values[key]
-	if v.join(of, from) {
-		v.Path, l.Values[key] = path, v
+	if v.Path = path; v.join(of, from) {
+		l.Values[key] = v
 	}
 }
 
