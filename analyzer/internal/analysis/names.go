@@ -58,12 +58,6 @@ func Children(p *Pass, id pathtree.ID) *Names {
 	})
 }
 
-// HasChild reports whether a key is one of the children of a path.
-func HasChild(p *Pass, id pathtree.ID, key string) bool {
-	_, has := slices.BinarySearch(Children(p, id).All, key)
-	return has
-}
-
 // DeclarationOf is what a schema names where a path leaves it.
 func DeclarationOf(p *Pass, s *schema.Schema, path []reference.Segment, left schema.Place) *Names {
 	in := p.Flow.At(s, path[:left.Depth]).Schema
@@ -110,7 +104,7 @@ func offerReference(p *Pass, f *diag.Diagnostic, r *plan.Read) bool {
 	id, full := pathtree.Root, p.Plan.Paths.Segments(r.Path)
 	offset := len(full) - len(r.Ref.Path) // data kinds stand one level deeper in the table
 	for i, s := range full {
-		if i >= offset && !HasChild(p, id, s.Key) {
+		if i >= offset && !slices.Contains(Children(p, id).All, s.Key) {
 			names, isTool := Children(p, id).Suggester, r.Ref.Kind == "advice" && i == offset
 			if isTool {
 				names = ToolSuggester(p)

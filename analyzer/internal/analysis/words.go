@@ -15,10 +15,9 @@ import (
 type BranchChoice = branch.Choice
 
 // A Branch is the evidence that goes with a finding about branches: the decisions that lead into it, in the order of
-// the run. Where something is the other way on another branch, Instead leads there.
+// the run.
 type Branch struct {
 	Branch    []branch.Choice `json:"branch"`
-	Instead   []branch.Choice `json:"instead,omitempty"`
 	Schedules []Schedule      `json:"schedules,omitempty"` // two that end in different states
 }
 

@@ -43,7 +43,7 @@ type Circuit struct {
 	gates     []gate
 	byDefault []bool // by gate: whether it holds where all variables have their defaults
 	vars      []variable
-	known     map[gate]Literal // what was built twice is one
+	recent    []Literal // gates by hash, the newest of each: what was built twice is one
 	limit     int
 	exhausted bool
 	untried   Literal // True where it wasn't asked for
@@ -63,7 +63,7 @@ type variable struct {
 
 // New makes a circuit of at most so many gates.
 func New(limit int) *Circuit {
-	c := &Circuit{limit: limit, known: map[gate]Literal{}, held: []bool{true}}
+	c := &Circuit{limit: limit, recent: make([]Literal, 1<<12), held: []bool{true}}
 	c.gates, c.byDefault = append(c.gates, gate{}), append(c.byDefault, true) // number 0 always holds
 	return c
 }
@@ -112,7 +112,7 @@ func (c *Circuit) And(a, b Literal) Literal {
 		return a
 	}
 	one := gate{a, b}
-	if l, is := c.known[one]; is {
+	if l := *c.slot(one); l != 0 && c.gates[l.gate()] == one {
 		return l
 	}
 	if len(c.gates) >= c.limit {
@@ -122,8 +122,15 @@ func (c *Circuit) And(a, b Literal) Literal {
 	l := Literal(2 * len(c.gates))
 	c.gates = append(c.gates, one)
 	c.byDefault = append(c.byDefault, c.holds(a) && c.holds(b))
-	c.known[one] = l
+	if len(c.gates) > len(c.recent) {
+		c.recent = make([]Literal, 4*len(c.recent))
+	}
+	*c.slot(one) = l
 	return l
+}
+
+func (c *Circuit) slot(g gate) *Literal {
+	return &c.recent[(uint32(g.a)*0x9e3779b1^uint32(g.b)*0x85ebca6b)>>7&uint32(len(c.recent)-1)]
 }
 
 // Or is the disjunction of two literals.
