@@ -17,6 +17,7 @@ var _ = Register(Rule{Scope: idle, Run: uselessFallbacks}.As("OB209", "useless-f
 // uselessFallbacks finds operands of || that never decide: they are never there
 // when it is their turn, or one before them always is.
 func uselessFallbacks(p *Pass) {
+	unwrittenOperands(p)
 	if p.Unknown(branch.Needed) {
 		return
 	}
@@ -31,9 +32,6 @@ func uselessFallbacks(p *Pass) {
 			return
 		}
 		for at, fallback := range fallbacks(t) {
-			if unwrittenOperands(p, call, t, fallback) {
-				continue
-			}
 			// A condition is OB210's. Without branches any tool may fail, and little else decides.
 			decided := func(a *expression.Node) bool {
 				return a.Op != expression.OpRef || sure(p, call, &p.Plan.Reads[t.Reads[a.Index]])
@@ -48,24 +46,37 @@ func uselessFallbacks(p *Pass) {
 
 // unwrittenOperands reports operands at whose path nothing ever stands: nobody writes it, and the document doesn't say
 // that a run begins with it. That a state given at run time may bring it is for the document to declare.
-func unwrittenOperands(p *Pass, call *plan.Call, t *plan.Template, fallback *expression.Node) bool {
-	var never []*plan.Read
-	for _, a := range fallback.Args {
-		if a.Op == expression.OpRef && !p.Flow.MayBeThere(&p.Plan.Reads[t.Reads[a.Index]]) {
-			never = append(never, &p.Plan.Reads[t.Reads[a.Index]])
+func unwrittenOperands(p *Pass) {
+	if p.Plan.Form == plan.Solution {
+		return // the state that it is given isn't known
+	}
+	analysis.Calculations(p, func(call *plan.Call, t *plan.Template) {
+		var never map[int]bool
+		for _, i := range t.Reads {
+			if r := &p.Plan.Reads[i]; !r.Ref.Required && !p.Flow.MayBeThere(r) {
+				if never == nil {
+					never = map[int]bool{}
+				}
+				never[i] = true
+			}
 		}
-	}
-	if len(never) == 0 || len(never) == len(fallback.Args) || p.Plan.Form == plan.Solution {
-		return false // nothing, OB203's, or of a state that isn't known
-	}
-	for _, r := range never {
-		kind := p.Plan.Paths.Kind(r.Path)
-		f := p.ReportCall(call, r.Span(), "%q never has a value: %s; the operand of \"||\" has no effect",
-			r.Ref.String(), analysis.WhyNever[kind]).
-			Advise("%s, or remove the operand", analysis.WhereFrom[kind])
-		analysis.ExplainNever(p, f, r, call)
-	}
-	return true
+		if len(never) == 0 || analysis.NeverThere(t, func(r int) bool { return never[r] }) { // that is OB203's
+			return
+		}
+		chains := fallbacks(t)
+		for _, i := range t.Reads {
+			r := &p.Plan.Reads[i]
+			if !never[i] || !slices.ContainsFunc(chains,
+				func(f *expression.Node) bool { return f.Start <= r.Ref.Start && r.Ref.End <= f.End }) {
+				continue
+			}
+			kind := p.Plan.Paths.Kind(r.Path)
+			f := p.ReportCall(call, r.Span(), "%q never has a value: %s; the operand of \"||\" has no effect",
+				r.Ref.String(), analysis.WhyNever[kind]).
+				Advise("%s, or remove the operand", analysis.WhereFrom[kind])
+			analysis.ExplainNever(p, f, r, call)
+		}
+	})
 }
 
 // sure reports whether a read is seen at once to be there always, or whenever the call runs, or never.

@@ -74,9 +74,8 @@ func badParametersOf(p *Pass, call *plan.Call, known *parameters) bool {
 		return len(p.Found) > before
 	}
 	if !complete {
-		return false // sample runs pass them together
-	}
-	if v := known.Schema.Validate(known.Completed(call.Params.Value)); v != nil {
+		neverTogether(p, known, call)
+	} else if v := known.Schema.Validate(known.Completed(call.Params.Value)); v != nil {
 		p.ReportCall(call, call.ToolNode.Span(), "%s doesn't accept these parameters together: %s",
 			known.Taker, v.Error()).
 			Advise("check the parameters against its schema")
@@ -125,5 +124,32 @@ func requote(f *diag.Diagnostic, n *source.Node, s *schema.Schema) {
 		}
 	case (n.Kind == source.Number || n.Kind == source.Bool) && s.Accepts(text):
 		offer("write it in quotes: "+quote(text), "put it in quotes", quote(text))
+	}
+}
+
+// neverTogether reports parameters that are never accepted beside each other, whatever their expressions give.
+func neverTogether(p *Pass, t *parameters, call *plan.Call) {
+	if !t.Combines() {
+		return
+	}
+	passed, properties, names := map[string]any{}, map[string]any{}, []any{}
+	for _, f := range call.Params.Fields {
+		passed[f.Key] = f.Value.Value
+	}
+	for name, value := range t.Completed(passed).(map[string]any) {
+		properties[name] = map[string]any{"const": value}
+		names = append(names, name)
+	}
+	for _, f := range call.Params.Fields {
+		if f.Value.Live {
+			properties[f.Key] = true
+		}
+	}
+	shape := schema.New(map[string]any{
+		"type": "object", "properties": properties, "required": names, "additionalProperties": false,
+	}, schema.Options{})
+	if p.Flow.Contains(shape, t.Schema).Relation == schema.Never {
+		p.ReportCall(call, call.ToolNode.Span(), "%s never accepts these parameters together", t.Taker).
+			Advise("check the parameters against its schema")
 	}
 }

@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"strings"
+
+	"github.com/obelus-dev/obelus/analyzer/flow"
 	"github.com/obelus-dev/obelus/analyzer/internal/analysis"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -21,14 +24,23 @@ func stateMismatches(p *Pass) {
 		if len(call.Output) == 0 || call.Produced == nil && (call.Tool == nil || call.Tool.Output == nil) {
 			continue
 		}
-		switch { // sample runs judge what other methods make of it
-		case call.Method == plan.Merge, call.Method == plan.Assign:
-			partsMismatch(p, call, p.Flow.StateAt(call.Output[0][0].ID).Schema)
-		case call.Method != plan.Set:
-		case call.Produced != nil:
+		gives, into := p.Flow.Gives(call), p.Flow.StateAt(call.Output[0][0].ID).Schema
+		if len(call.Output) > 1 || len(call.Output[0]) > 1 {
+			into = nil
+		}
+		isList := into != nil && into.Kinds()&schema.Array != 0 && flow.Uniform(into)
+		switch {
+		case call.Method == plan.Set && call.Produced != nil:
 			producedMismatch(p, call)
-		default:
-			stateMismatch(p, call, p.Flow.Gives(call), acceptedSomewhere(p, call), "")
+		case call.Produced != nil:
+		case call.Method == plan.Set:
+			stateMismatch(p, call, gives, acceptedSomewhere(p, call), "")
+		case call.Method == plan.Push && isList:
+			stateMismatch(p, call, gives, into.Item().Schema, "")
+		case call.Method == plan.Concat && isList && gives.Kinds() == schema.Array && flow.Uniform(gives):
+			stateMismatch(p, call, gives.Item().Schema, into.Item().Schema, "")
+		case call.Method == plan.Merge, call.Method == plan.Assign:
+			partsMismatch(p, call, call.Tool.Output, into, "")
 		}
 	}
 }
@@ -98,11 +110,13 @@ func producedMismatch(p *Pass, call *plan.Call) {
 	}
 }
 
-// partsMismatch judges what is put into an object property by property; what is merged in its turn sample runs judge.
-func partsMismatch(p *Pass, call *plan.Call, into *schema.Schema) {
-	given := p.Flow.Gives(call)
-	if call.Produced != nil || into == nil || given.Kinds() != schema.Object || into.Kinds() != schema.Object ||
-		len(call.Output) > 1 || len(call.Output[0]) > 1 {
+// maxParts bounds how deep the parts of a merged object are looked into.
+const maxParts = 8
+
+// partsMismatch judges what is merged into an object property by property.
+func partsMismatch(p *Pass, call *plan.Call, given, into *schema.Schema, above string) {
+	if into == nil || given.Kinds() != schema.Object || into.Kinds() != schema.Object ||
+		strings.Count(above, ".") > maxParts {
 		return
 	}
 	for _, name := range given.Properties() {
@@ -112,13 +126,15 @@ func partsMismatch(p *Pass, call *plan.Call, into *schema.Schema) {
 		case !to.Possible:
 			path := call.Output[0][0]
 			f := p.ReportCall(call, path.Span(), "the state schema at %q allows no %q of the result of %q",
-				p.Path(path.ID), name, call.ToolName).
+				p.Path(path.ID), above+name, call.ToolName).
 				Advise("allow it in the state schema, or remove it from the tool's \"_output\"")
 			if analysis.NoteResult(f, call.Tool); !from.Required {
 				f.As(diag.Warning)
 			}
-		case call.Method == plan.Assign || from.Schema.Kinds()&schema.Object == 0:
-			stateMismatch(p, call, from.Schema, to.Schema, name)
+		case call.Method == plan.Merge && from.Schema != nil && from.Schema.Kinds()&schema.Object != 0:
+			partsMismatch(p, call, from.Schema, to.Schema, above+name+".") // it is merged in its turn
+		default:
+			stateMismatch(p, call, from.Schema, to.Schema, above+name)
 		}
 	}
 }

@@ -272,13 +272,11 @@ func amongValues(values []any, step Step) reach {
 			continue
 		}
 		r.possible, r.named = true, true
-		if !slices.ContainsFunc(parts, func(y any) bool { return Equal(x, y) }) {
-			parts = append(parts, x)
-		}
+		parts = append(parts, x)
 	}
 	r.required = r.required && r.possible
 	if r.possible {
-		r.node = ast.Constant(parts...)
+		r.node = ast.Constant(ast.Distinct(parts)...)
 	}
 	return r
 }

@@ -126,6 +126,17 @@ func Equal(a, b any) bool {
 	return ok && both && x == y
 }
 
+// Distinct removes the values that equal an earlier one.
+func Distinct(values []any) []any {
+	seen := map[any]bool{}
+	return slices.DeleteFunc(values, func(v any) bool {
+		k, ok := key(v, maxDepth)
+		again := ok && seen[k]
+		seen[k] = true
+		return again
+	})
+}
+
 // key is the same for equal values, and for no others, and can be the key of a map. It is none for values that are too
 // deep to be equal to any.
 func key(v any, depth int) (any, bool) {
