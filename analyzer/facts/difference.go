@@ -181,6 +181,12 @@ func (c *Comparison) items(d Difference, old, new []part, calls ...int) {
 
 // compare reports where the values of a part differ. What is an object or a list in one plan only differs as one.
 func (c *Comparison) compare(d Difference, w weight, old, new []Value, calls ...int) {
+	if slices.EqualFunc(old, new, func(a, b Value) bool {
+		return a.Path == b.Path && !a.Literal.IsZero() && string(a.Literal.Text) == string(b.Literal.Text) &&
+			a.Literal.secret == b.Literal.secret
+	}) {
+		return
+	}
 	before, now := c.before.leaves(old), c.now.leaves(new)
 	paths, last := keysOf(before, now), "none"
 	insideFirst := strings.NewReplacer(".", "\x01", "[", "\x00")

@@ -47,6 +47,8 @@ func models(c *facts.Call) map[string]bool {
 	}
 	if c.Runs.Kind == facts.Model {
 		return map[string]bool{}
+	} else if all[facts.Anything] {
+		return map[string]bool{facts.Anything: true}
 	}
 	return all
 }

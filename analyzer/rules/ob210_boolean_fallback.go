@@ -56,15 +56,21 @@ func booleanFallback(p *Pass, call *plan.Call, t *plan.Template, part *expressio
 		(t.Reads == nil || call != nil && t == call.When) && alwaysThere(p, t, part.Args[0]) {
 		f.As(diag.Error) // the last alone decides, or the first alone
 	}
-	from, to := part.Args[0].End, part.Args[1].Start
-	before, after, found := strings.Cut(t.Expr.Text[from:to], operator)
-	if found && len(part.Args) == 2 {
+	var edits []diag.Edit
+	for i := range part.Args[1:] {
+		from, to := part.Args[i].End, part.Args[i+1].Start
+		before, after, found := strings.Cut(t.Expr.Text[from:to], operator)
 		from, to = from+len(strings.TrimRight(before, " ")), to-len(strings.TrimLeft(after, " "))
-		// Where every operand is there from the start nothing can be meant by asking
-		// whether it is; elsewhere the author has to say what an absent one means.
-		sure := !slices.ContainsFunc(t.Reads, func(read int) bool { return !p.Plan.Reads[read].Start })
-		f.Offer("write "+strconv.Quote(word), t.Node, from, to, " "+word+" ", sure)
+		edit, ok := diag.EditScalar(t.Node, from, to, " "+word+" ")
+		if !found || !ok {
+			return // ??: left to the author
+		}
+		edits = append(edits, edit)
 	}
+	// Where every operand is there from the start nothing can be meant by asking
+	// whether it is; elsewhere the author has to say what an absent one means.
+	sure := !slices.ContainsFunc(t.Reads, func(read int) bool { return !p.Plan.Reads[read].Start })
+	f.Fixes = append(f.Fixes, diag.Fix{Message: "write " + strconv.Quote(word), Safe: sure, Edits: edits})
 }
 
 // alwaysThere reports whether all that a part of an expression reads is there from the

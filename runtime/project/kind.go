@@ -44,21 +44,23 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	}
 	switch calls := root.Get("calls"); {
 	case root == nil:
-	case calls != nil && calls.Kind == source.Array, begins(root), slices.ContainsFunc(members(root), begins),
-		messages(root), messages(root.Get("context")):
+	case calls != nil && calls.Kind == source.Array, begins(root), messages(root), messages(root.Get("context")),
+		slices.ContainsFunc(root.Fields, func(f source.Field) bool { return begins(f.Value) }):
 		return Plan, true
-	case root.Kind == source.Array && anyHas(root, "calls", "latent", "solution"),
+	case slices.ContainsFunc(root.Items, isSolution),
 		file.Row > 0 && has(root, "id") && has(root, "state", "input"):
 		return Given, true
-	case anyHas(root.Get("rules"), "allows", "denies"):
+	case slices.ContainsFunc(members(root.Get("rules")), isRule):
 		return Policy, true
 	case slices.ContainsFunc(root.Fields, ofPlan):
 		return Plan, has(root, "plan") && has(root, "tools", "activities")
 	}
-	for _, key := range []string{"tools", "activities", "schemas", "advisors"} {
+	for key, keys := range signs {
 		if list := root.Get(key); list != nil {
 			kind = Definitions
-			sure = sure || anyHas(list, signs...) || slices.ContainsFunc(members(list), isTyped)
+			sure = sure || slices.ContainsFunc(members(list), func(n *source.Node) bool {
+				return has(n, keys...) || key == "tools" && typeIn(n, "object", "function")
+			})
 		}
 	}
 	if kind == Foreign && strings.Contains(name, "policy.") {
@@ -70,9 +72,14 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 // ours are words of a plan, in a text that can't be read.
 var ours = regexp.MustCompile(`_tool|calls:|tools:|activities:`)
 
-// signs are keys; an item of a list of definitions has one of them, or the type of a tool or a schema.
-var signs = append(kinds.Names(), "properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters",
-	"input_schema", "function", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "items", "role")
+// signs are keys; an item of a list of definitions has one of them, or a tool the type of one.
+var signs = map[string][]string{
+	"tools": {"properties", "inputSchema", "_output", "_outputPath", "_delegate", "parameters", "input_schema",
+		"function"},
+	"activities": kinds.Names(),
+	"schemas":    {"properties", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "items", "type"},
+	"advisors":   {"role"},
+}
 
 // members are the items of a list, or the values of a mapping.
 func members(n *source.Node) []*source.Node {
@@ -90,8 +97,12 @@ func has(n *source.Node, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return n.Get(key) != nil })
 }
 
-func anyHas(list *source.Node, keys ...string) bool {
-	return slices.ContainsFunc(members(list), func(n *source.Node) bool { return has(n, keys...) })
+func isRule(n *source.Node) bool { return has(n, "rule") && has(n, "allows") && has(n, "denies") }
+
+// isSolution reports whether an item is a recorded answer of a model.
+func isSolution(n *source.Node) bool {
+	calls := n.Get("calls")
+	return calls != nil && calls.Kind == source.Array || has(n, "latent") || has(n.Get("solution"), "calls")
 }
 
 // begins reports whether a list begins with a call.
@@ -100,10 +111,6 @@ func begins(n *source.Node) bool { return len(n.Items) > 0 && has(n.Items[0], "_
 func messages(n *source.Node) bool {
 	return n != nil && len(n.Items) > 0 && typeIn(n.Items[0], "tool", "input", "state", "data", "plan", "advisor",
 		"error", "meta", "text")
-}
-
-func isTyped(n *source.Node) bool {
-	return typeIn(n, "object", "function", "string", "number", "integer", "boolean", "array")
 }
 
 func typeIn(n *source.Node, types ...string) bool {

@@ -42,18 +42,18 @@ func AnswerTo(q *runtime.Question, d runtime.Decision) Answer {
 	return Answer{Call: q.Call, Instance: q.Instance, Under: q.Under, Decision: d}
 }
 
-// stored is what the file of a run's answers is called, behind its id.
-const stored = ".answers"
-
-// ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line of a ".jsonl" file or of stored
-// answers, of which a line that is no JSON is what a crash left of a write. The error is of the kind [ErrAnswers].
-func ReadAnswers(name string, text []byte) (all []Answer, err error) {
-	full := [][]byte{text}
-	if strings.HasSuffix(name, extension) || strings.HasSuffix(name, stored) {
-		full = bytes.SplitAfter(text, []byte("\n"))
+// ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line of a ".jsonl" file. The error is of
+// the kind [ErrAnswers].
+func ReadAnswers(name string, text []byte) ([]Answer, error) {
+	if strings.HasSuffix(name, extension) {
+		return readAnswers(name, bytes.SplitAfter(text, []byte("\n")))
 	}
+	return readAnswers(name, [][]byte{text})
+}
+
+func readAnswers(name string, full [][]byte) (all []Answer, err error) {
 	for i, text := range full {
-		if len(bytes.TrimSpace(text)) == 0 || strings.HasSuffix(name, stored) && !json.Valid(text) {
+		if len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
 		wrong := func(at int, format string, args ...any) error {
@@ -128,7 +128,13 @@ func (b answersFile) read() ([]Answer, error) {
 	case err != nil:
 		return nil, diag.NewError(ErrAnswers, "can't read %q: %w", string(b), workspace.Reason(err))
 	}
-	return ReadAnswers(string(b), text)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	for i, line := range lines {
+		if !json.Valid(line) {
+			lines[i] = nil // what a crash left of a write
+		}
+	}
+	return readAnswers(string(b), lines)
 }
 
 // An answerSource is a [local.Confirmer] with the answers of --decide, stored ones, and those of the person asked.

@@ -62,7 +62,7 @@ func (k *keeper) full(err error) error {
 
 // answersFileOf is the file of answers for a run, beside its journal.
 func answersFileOf(file string) answersFile {
-	return answersFile(strings.TrimSuffix(file, extension) + stored)
+	return answersFile(strings.TrimSuffix(file, extension) + ".answers")
 }
 
 // remove removes the journal of a run, and the files beside it.

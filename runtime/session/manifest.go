@@ -118,7 +118,7 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 		Planner:  o.PlannerName, Model: o.Model, Record: o.Record, Prices: o.Prices,
 		Instances: o.Instances, Out: o.Results,
 	}
-	if m.Digest = o.Digest; m.Digest != "" || p.Config.Pinned || canonical.Compiled(p.Plan) {
+	if m.Digest = o.Digest; m.Digest != "" || canonical.Compiled(p.Plan) {
 		if m.Programs, err = canonical.Programs(p.Plan); err != nil {
 			return nil, diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
 		}

@@ -310,8 +310,11 @@ func (s *Session) open() (err error) {
 			Advise("define one under \"activities\", give a file with --activities, or a model with --model")
 	}
 	options := activity.Options{InUse: activity.InUse(plan, s.Options.Planned), Hosts: s.Program.HostRules()}
-	if o.Digest != "" || s.manifest.Programs != nil {
-		options.Unchanged = s.Program.Unchanged(o.Digest != "")
+	if all := o.Digest != "" || s.manifest.Programs != nil; all || s.Program.Config.Pinned {
+		if _, err := canonical.Programs(plan); err != nil { // as they are now
+			return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
+		}
+		options.Unchanged = s.Program.Unchanged(all)
 	}
 	activities := s.Program.Activities()
 	if o.Draft != nil {
