@@ -188,6 +188,12 @@ var families = []family{
 		a, _ := fill(bytes/3, ",", numbered(`{"a":{"b":%d}}`))
 		return flows(1, `{"enum":[`+a+`]}`, `{"not":{"enum":[`+a+`]}}`)(bytes)
 	}},
+	{"flows: lists of many alternatives", func(bytes int) map[string]string {
+		alternatives, _ := fill(bytes-300, ",", numbered(`{"type":"integer","multipleOf":%d.7}`))
+		list := `{"type":"array","uniqueItems":true,"minItems":500,"items":{"anyOf":[` + alternatives + `]}}`
+		return map[string]string{"plan.json": `{"schemas":{"A":` + list + `},"calls":[{"_tool":"t","_outputPath":"o"},{"_tool":"t","v":"†state.o","_outputPath":"p"}],` +
+			`"output":"†state.p","tools":{"t":{"properties":{"v":{"$ref":"#/schemas/A"},"_output":{"$ref":"#/schemas/A"}}}}}`}
+	}},
 	{"flows: one of many to many", func(bytes int) map[string]string {
 		variants, _ := fill(bytes/3, ",", numbered(`{"type":"object","properties":{"kind":{"const":"k%d"},"v":{"type":"string"}},"required":["kind"]}`))
 		return flows(1, `{"oneOf":[`+variants+`]}`, `{"oneOf":[`+variants+`,{"type":"string"}]}`)(bytes)

@@ -154,6 +154,9 @@ func (m *sampler) gather(nodes []*ast.Node) want {
 			add(x, depth+1)
 		}
 		for _, list := range [][]*ast.Node{n.AnyOf, n.OneOf} {
+			if !m.affords(len(list) / 8) {
+				return
+			}
 			if list = slices.DeleteFunc(slices.Clone(list),
 				func(x *ast.Node) bool { return x.Possible()&w.kinds == 0 }); len(list) > 0 {
 				add(list[m.r.IntN(len(list))], depth+1)

@@ -82,8 +82,8 @@ func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 		}
 	}
 	for _, name := range s.Fail {
-		last := name[strings.LastIndex(name, "/")+1:]                                // of a delegate that didn't run, too
-		if one.Outcome.Reason != simulate.TooLong && !slices.Contains(known, last) { // else not all items were met
+		last := name[strings.LastIndex(name, "/")+1:]
+		if one.Outcome.Reason != simulate.TooLong && !slices.Contains(known, last) { // else not all were met
 			return diag.NewError(nil, "no call of the plan that could fail is %q or uses that tool", name).
 				Suggest(name, slices.Sorted(slices.Values(known)))
 		}
