@@ -170,6 +170,9 @@ func tooOften(p *Pass, c *policy.Check, shares []share) (all []misorder) {
 				continue
 			}
 			if !certain {
+				if !p.Flow.Conditions().Work(len(open)) {
+					return all
+				}
 				of = append(slices.Clip(of), slices.DeleteFunc(slices.Clone(open),
 					func(x share) bool { return x.key == y.key })...)
 			}

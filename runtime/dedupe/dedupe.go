@@ -155,7 +155,10 @@ func (m *Memory) RepeatItem(call int32, params map[string]any) (output any, yes 
 func (m *Memory) AddItem(key string, params map[string]any, output any) {
 	if key != "" {
 		of := [2]string{key, canonical(params)}
-		m.items[of], m.byKey[key] = append(m.items[of], output), m.byKey[key]
+		m.items[of] = append(m.items[of], output)
+		if _, known := m.byKey[key]; !known {
+			m.byKey[key] = nil
+		}
 	}
 }
 
