@@ -161,13 +161,13 @@ func itemSettled(f *frame, i int32, s *Settlement) {
 	}
 }
 
-// cancelCalls gives the calls of a frame up that haven't begun or, if it is said to, all. What is at work is asked to
+// cancelCalls gives the calls of a frame up that haven't started, or all of them. What is at work is asked to
 // end, and when that has ended the call above has.
-func cancelCalls(f *frame, begun bool, why string) {
+func cancelCalls(f *frame, all bool, why string) {
 	for at := range f.calls {
 		i, state := int32(at), &f.calls[at]
 		switch {
-		case state.status.Settled(), !begun && state.attempt > 0:
+		case state.status.Settled(), !all && state.attempt > 0:
 			continue
 		case state.status == Running:
 			f.giveUp(i)

@@ -94,13 +94,13 @@ func (r rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string) 
 	}
 	var said policy.Label
 	var counts [respects]bool
-	spoken, trusted := false, false
+	declared, trusted := false, false
 	for _, one := range r {
 		for _, t := range one.Tools {
 			if !Carries(c, t.Name) || t.Output == (policy.Said{}) {
 				continue
 			}
-			spoken, trusted = true, trusted || one.Counts
+			declared, trusted = true, trusted || one.Counts
 			said, says = said.Join(t.Output.Over(policy.Label{})), one.Title()+" says so"
 			for k, level := range t.Output {
 				counts[k] = counts[k] || level != nil && one.Counts && vouched(p, c, t.Name)
@@ -113,7 +113,7 @@ func (r rules) output(p *plan.Plan, c *plan.Call) (l policy.Label, says string) 
 			l[k] = said[k]
 		}
 	}
-	if spoken && said[policy.Integrity] < l[policy.Integrity] {
+	if declared && said[policy.Integrity] < l[policy.Integrity] {
 		says = "a policy can't say otherwise of an activity that the plan defines"
 		if !trusted {
 			says = "the policy that says otherwise isn't trusted: run \"obelus trust\", or name it with --policy"

@@ -223,12 +223,12 @@ func (b *builder) full(schema any, required bool) {
 // content makes parameters of the properties of a body, or where it isn't such an object
 // one of the whole.
 func (b *builder) content(n *source.Node, sends string, required bool) *Note {
-	whole := any(map[string]any{})
+	object := any(map[string]any{})
 	if n != nil {
-		whole = b.schema(n, request, b.scope)
+		object = b.schema(n, request, b.scope)
 	}
 	properties, needs, budget := map[string]any{}, map[string]bool{}, maxFlat
-	ok := b.flat(whole, &budget, properties, needs)
+	ok := b.flat(object, &budget, properties, needs)
 	for name := range needs {
 		properties[name] = cmp.Or(properties[name], any(map[string]any{})) // it may be anything
 	}
@@ -237,7 +237,7 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 	case sends == "form":
 		return noteOf(n, "a form whose fields aren't known isn't sent").because(badBody)
 	default:
-		b.full(whole, required)
+		b.full(object, required)
 		return nil
 	}
 	template, renamed := map[string]any{}, false
