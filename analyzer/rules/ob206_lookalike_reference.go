@@ -26,13 +26,11 @@ func Lookalikes(p *Pass) {
 		}
 		for _, path := range call.Paths() {
 			written := path.Node.Text[path.Start:path.End]
-			kind, _, below := strings.Cut(written, ".")
-			if !below || kind != "state" && kind != "input" ||
-				p.Flow.Begins("state", []expression.Segment{{Key: kind}}) {
+			if !strings.HasPrefix(written, "state.") || p.Flow.Begins("state", []expression.Segment{{Key: "state"}}) {
 				continue
 			}
 			p.ReportCall(call, path.Span(), "a path without † begins below the state: this writes %q",
-				p.Plan.Paths.String(path.ID)).Advise("write %q", "†state"+strings.TrimPrefix(written, kind))
+				p.Plan.Paths.String(path.ID)).Advise("write %q", "†"+written)
 		}
 	}
 	if p.Plan.Output != nil {

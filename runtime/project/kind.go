@@ -63,7 +63,7 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 			})
 		}
 	}
-	if kind == Foreign && strings.Contains(name, "policy.") {
+	if !sure && strings.Contains(name, "policy.") {
 		kind = Policy
 	}
 	return kind, sure

@@ -15,6 +15,7 @@ import (
 type predicate struct {
 	expr      *expression.Expr
 	term      *expression.Node
+	shape     string      // what it says, with its variables by their place among these
 	variables []*variable // what it is about
 	refs      []int       // by the expression's references: which of the variables it is
 	outcomes  []outcome   // by the states of its variables, filled on demand
@@ -98,7 +99,8 @@ func (e *variables) predicate(t *plan.Template, term *expression.Node) *predicat
 		}
 		a.refs[ref] = at
 	})
-	key := a.key(t.Expr.Shape(term, func(ref int) string { return "{" + strconv.Itoa(a.refs[ref]) + "}" }))
+	a.shape = t.Expr.Shape(term, func(ref int) string { return "{" + strconv.Itoa(a.refs[ref]) + "}" })
+	key := a.key(a.shape)
 	if known := e.predicates[key]; known != nil {
 		e.terms[use] = known
 		return known
@@ -218,7 +220,7 @@ func (e *variables) evaluate(a *predicate, value func(variable int) (any, expres
 }
 
 // open is the truth of a predicate about values that weren't tried: it may be either, but what is written the same way
-// is the same, and a comparison or its opposite is so. A question is first asked without such values, see
+// is the same, and of less, equal and more one is so. A question is first asked without such values, see
 // [logic.Circuit.Untried], unless none was found with which no condition goes wrong.
 func (e *variables) open(a *predicate) truth {
 	if a.free != (truth{}) {
@@ -228,17 +230,26 @@ func (e *variables) open(a *predicate) truth {
 	if !slices.ContainsFunc(a.variables, func(s *variable) bool { return s.opaque }) {
 		counts = e.Untried()
 	}
-	shape, text, negative := a.expr.Shape(a.term, nil), a.written(a.term), false
-	if op := a.term.Op; op.Compares() {
-		x, y, sign := a.term.Args[0], a.term.Args[1], " "+positive[op]+" "
-		shape, text = a.expr.Shape(x, nil)+sign+a.expr.Shape(y, nil), a.written(x)+sign+a.written(y)
-		negative = op == expression.OpUnequal || op == expression.OpLessEqual || op == expression.OpMoreEqual
+	t := a.term
+	if !t.Op.Compares() {
+		l := e.freely(a, a.expr.Shape(t, nil), a.written(t))
+		a.free = truth{e.And(counts, l), e.And(counts, l.Not())}
+		return a.free
 	}
-	l := e.freely(a, shape, text)
-	if negative {
-		l = l.Not()
+	x, y, op := t.Args[0], t.Args[1], t.Op
+	left, right := a.expr.Shape(x, nil), a.expr.Shape(y, nil)
+	if left > right {
+		left, right, x, y, op = right, left, y, x, turned[op]
 	}
-	a.free = truth{e.And(counts, l), e.And(counts, l.Not())}
+	equal := e.freely(a, left+" == "+right, a.written(x)+" == "+a.written(y))
+	below := e.freely(a, left+" < "+right, a.written(x)+" < "+a.written(y))
+	less := e.And(equal.Not(), below)
+	more := e.And(equal.Not(), less.Not())
+	holds := map[expression.Op]logic.Literal{
+		expression.OpEqual: equal, expression.OpUnequal: equal.Not(), expression.OpLess: less, expression.OpMore: more,
+		expression.OpLessEqual: more.Not(), expression.OpMoreEqual: less.Not(),
+	}[op]
+	a.free = truth{e.And(counts, holds), e.And(counts, holds.Not())}
 	return a.free
 }
 
@@ -256,12 +267,6 @@ func (e *variables) freely(a *predicate, shape, text string) logic.Literal {
 		e.free[key] = l
 	}
 	return l
-}
-
-// positive are comparisons as written where they, or their opposites, are about values that weren't tried.
-var positive = map[expression.Op]string{
-	expression.OpEqual: "==", expression.OpUnequal: "==", expression.OpLess: "<", expression.OpMoreEqual: "<",
-	expression.OpMore: ">", expression.OpLessEqual: ">",
 }
 
 // turned is a comparison with its sides changed.

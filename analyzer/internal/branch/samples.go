@@ -80,8 +80,8 @@ func newSamples(e *variables, s *variable) *samples {
 		given, _ := compiler.BeginsWith(e.plan, &plan.Instance{}, r.Path)
 		x.add(given)
 	}
-	if slices.ContainsFunc(s.predicates, func(a *predicate) bool { return strings.Contains(a.expr.Text, "len(") }) {
-		x.lengths()
+	if !x.exact {
+		x.combined()
 	}
 	texts, lists := []any{"text", "", "a", "A", "some text", "1"},
 		[]any{[]any{}, []any{1.0}, []any{"text"}, []any{1.0, 2.0}, object{}}
@@ -161,6 +161,44 @@ func (x *samples) numbers() {
 			x.add(value)
 		}
 	}
+}
+
+// combined adds values for which a predicate is true or false, if a schema describes them, texts first. It
+// adds texts and lists that contain one constant or all; the texts begin or end with one of them.
+func (x *samples) combined() {
+	for _, a := range x.of.predicates {
+		for _, holds := range []bool{true, false} {
+			ofSubject := func(ref int) ([]schema.Step, bool) { return nil, a.variables[a.refs[ref]] == x.of }
+			if s := Implied(a.term, holds, ofSubject); s != nil {
+				x.sample(s, schema.OfKinds(schema.String))
+				x.sample(s)
+			}
+		}
+		for n := range a.term.All() {
+			if n.Op == expression.OpCall && n.Name == "len" {
+				x.lengths()
+			}
+		}
+	}
+	var words []string
+	for _, v := range x.constants {
+		if text, ok := v.(string); ok && !slices.Contains(words, text) {
+			words = append(words, text)
+		}
+	}
+	all := strings.Join(words, " ")
+	for _, word := range words {
+		x.add(word + " " + all)
+		x.add(all + " " + word)
+	}
+	for _, v := range x.constants {
+		x.add([]any{v})
+		if number, ok := v.(float64); ok {
+			x.add([]any{number - 1})
+			x.add([]any{number + 1})
+		}
+	}
+	x.add(x.constants)
 }
 
 // lengths adds texts and lists about as long as the numbers among the constants.

@@ -39,6 +39,7 @@ type variables struct {
 	plan  *plan.Plan
 	facts Facts
 
+	alike       map[likeness]tried
 	byRead      map[readKey]*variable
 	predicates  map[string]*predicate // by what they say, and of what
 	terms       map[templateNode]*predicate
@@ -51,7 +52,7 @@ type variables struct {
 func newVariables(plan *plan.Plan, facts Facts, part int) *variables {
 	e := &variables{
 		Circuit: logic.New(maxGates + callGates*len(plan.Calls)), plan: plan, facts: facts,
-		byRead: map[readKey]*variable{}, predicates: map[string]*predicate{},
+		alike: map[likeness]tried{}, byRead: map[readKey]*variable{}, predicates: map[string]*predicate{},
 		terms: map[templateNode]*predicate{}, free: map[string]logic.Literal{},
 		evaluations: expression.Meter{Steps: evaluationWork / part, Memory: evaluationRoom / part},
 	}
@@ -88,8 +89,8 @@ type tried struct {
 	exact              bool // every value gives the same results as a point
 }
 
-func (e *variables) try(s *variable) (made tried) {
-	from, alike, alone := newSamples(e, s), map[string]bool{}, s.isAlone()
+func (e *variables) try(s *variable, alone bool) (made tried) {
+	from, alike := newSamples(e, s), map[string]bool{}
 	for _, v := range from.values {
 		outcomes := ""
 		if alone {
@@ -111,10 +112,30 @@ func (e *variables) try(s *variable) (made tried) {
 	return made
 }
 
+// A likeness is all that the points of a variable depend on: plans ask the same about many values.
+type likeness struct {
+	schema *schema.Schema
+	sure   bool
+	asked  string
+	only   int // of one that is like no other: its number
+}
+
 // divide makes the points of a variable, once all predicates are known, and a last one for values that weren't tried.
 func (e *variables) divide(s *variable, variants []variant) {
 	s.divided = true
-	made := e.try(s)
+	var asked strings.Builder
+	for _, a := range s.predicates {
+		asked.WriteString(a.shape + "\x00") // which no text holds unescaped
+	}
+	alone, like := s.isAlone(), likeness{schema: s.domain.Schema, sure: s.domain.Sure, asked: asked.String()}
+	if !alone {
+		like.only = 1 + s.number
+	}
+	made, known := e.alike[like]
+	if !known {
+		made = e.try(s, alone)
+		e.alike[like] = made
+	}
 	usual, exceptional := made.usual, made.exceptional
 	s.opaque = len(usual) == 0
 	s.points = slices.Concat(usual, exceptional)

@@ -16,8 +16,8 @@ import (
 
 // A Suppression covers findings of a rule in a range of the text. There are two forms:
 //
-//   - the comment # obelus:ignore OB407 reason covers what begins on its line, or, on a line of its own, on the next
-//     line that isn't one.
+//   - the comment # obelus:ignore OB407 reason. At the end of a line it covers what begins on that line;
+//     on lines of its own it covers the node that begins on the next line: a call, or a key with its value.
 //   - the key x-obelus-ignore with the text "OB407 reason", or a list of such texts, covers its mapping. It isn't
 //     read among values, which belong to tools and users.
 //
@@ -44,27 +44,36 @@ type Set struct {
 	all   []*Suppression
 	plan  *source.File
 	named func(word string) (rule *diag.Rule, near string)
+	outer map[line][2]int // the bytes of the outermost node that begins on it
+}
+
+// A line is one of a file.
+type line struct {
+	file   *source.File
+	number int
 }
 
 // Of reads the suppressions of a plan. Named gives the rule of a code or name, or
 // else the nearest code or name, if any is near.
 func Of(plan *plan.Plan, named func(word string) (rule *diag.Rule, near string)) *Set {
-	s := &Set{plan: plan.File, named: named}
+	s := &Set{plan: plan.File, named: named, outer: map[line][2]int{}}
 	files := map[*source.File]bool{}
-	read := func(n *source.Node) {
-		if n != nil && n.File != nil && bytes.Contains(n.File.Text, []byte("obelus")) {
-			files[n.File] = true
-			if n == plan.Root || n.File != plan.File {
-				s.walk(n, false)
-			}
+	read := func(key, n *source.Node) {
+		if n == nil || n.File == nil || key != nil && n.File == plan.File ||
+			!bytes.Contains(n.File.Text, []byte("obelus")) {
+			return
 		}
+		if files[n.File] = true; key != nil {
+			s.begins(n.File, key.Start, max(key.End, n.End))
+		}
+		s.walk(n, false)
 	}
-	read(plan.Root)
+	read(nil, plan.Root)
 	for _, t := range slices.Concat(plan.Tools, plan.Shadowed) {
-		read(t.Node)
+		read(t.NameNode, t.Node)
 	}
 	for _, a := range plan.Activities {
-		read(a.Node)
+		read(a.NameNode, a.Node)
 	}
 	for file := range files {
 		s.comments(file)
@@ -101,27 +110,47 @@ func (s *Set) read(at source.Span, text string, start, end int) {
 	}
 }
 
-// comments reads those of one file, from the last one on.
+// comments reads those of one file.
 func (s *Set) comments(file *source.File) {
-	var covered [2]int
-	from := -1 // where the line begins at which that was found
-	for _, c := range slices.Backward(file.Comments()) {
-		start := bytes.LastIndexAny(file.Text[:c.Span.Start], "\r\n") + 1
-		line, after, _ := bytes.Cut(file.Text[c.Span.End:], []byte("\n"))
-		switch next := c.Span.End + len(line) + 1; {
-		case len(bytes.TrimSpace(file.Text[start:c.Span.Start])) > 0:
-			covered = [2]int{start, c.Span.Start}
-		case next != from: // else it covers what the comment below it does
-			line, _, _ = bytes.Cut(after, []byte("\n"))
-			covered = [2]int{next, next + len(line)}
+	alone := map[int]bool{} // lines that hold a comment and nothing else
+	for _, c := range file.Comments() {
+		start := lineStart(file, c.Span.Start)
+		alone[c.Span.From().Line] = len(bytes.Trim(file.Text[start:c.Span.Start], " \t")) == 0
+	}
+	for _, c := range file.Comments() {
+		verb, rest, _ := strings.Cut(strings.ReplaceAll(c.Text, "\t", " "), " ")
+		at := line{file, c.Span.From().Line}
+		if verb == commentVerb && !alone[at.number] {
+			s.read(c.Span, rest, lineStart(file, c.Span.Start), c.Span.Start)
+			continue
 		}
-		from = start
-		switch verb, rest, _ := strings.Cut(strings.ReplaceAll(c.Text, "\t", " "), " "); {
-		case verb == commentVerb:
-			s.read(c.Span, rest, covered[0], covered[1])
-		case strings.HasPrefix(verb, commentMark):
+		for alone[at.number] {
+			at.number++
+		}
+		covered, ok := s.outer[at]
+		switch {
+		case verb != commentVerb && strings.HasPrefix(verb, commentMark):
 			s.malformed(c.Span, "write # obelus:ignore CODE reason", "%q isn't something that a comment can say", verb)
+		case verb != commentVerb:
+		case ok:
+			s.read(c.Span, rest, covered[0], covered[1])
+		case file == s.plan:
+			s.malformed(c.Span, "put it directly above what it speaks of, or at the end of that line",
+				"this suppresses nothing: nothing begins on the line below it")
 		}
+	}
+}
+
+// lineStart is where the line of an offset begins.
+func lineStart(file *source.File, offset int) int {
+	return bytes.LastIndexAny(file.Text[:offset], "\r\n") + 1
+}
+
+// begins notes what begins on a line.
+func (s *Set) begins(file *source.File, start, end int) {
+	at := line{file, file.Position(start).Line}
+	if known, ok := s.outer[at]; !ok || start < known[0] {
+		s.outer[at] = [2]int{start, end}
 	}
 }
 
@@ -129,7 +158,7 @@ func (s *Set) comments(file *source.File) {
 var values = []string{"const", "enum", "default", "examples", "_mock", "input", "state", "data", "output", "headers",
 	"body", "env", suppressionKey}
 
-// walk reads the keys of mappings that aren't values.
+// walk notes what begins on which line, and reads the keys of mappings that aren't values.
 func (s *Set) walk(n *source.Node, isValue bool) {
 	if n.Alias {
 		return
@@ -145,10 +174,12 @@ func (s *Set) walk(n *source.Node, isValue bool) {
 		}
 	}
 	for _, item := range n.Items {
+		s.begins(n.File, item.Start, item.End)
 		s.walk(item, isValue)
 	}
 	isValue = isValue || n.Get("_tool") != nil // its parameters
 	for _, f := range n.Fields {
+		s.begins(n.File, f.Key.Start, max(f.Key.End, f.Value.End))
 		s.walk(f.Value, isValue || slices.Contains(values, f.Key.Text))
 	}
 }
