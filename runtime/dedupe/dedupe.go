@@ -8,7 +8,7 @@ import "encoding/json"
 // A Memory is what is known of the calls that a run, or an instance of one, has done.
 type Memory struct {
 	completed []done              // by earlier ticks
-	byKey     map[string][]int32  // their numbers, from 1, in order; of a call of which items are done perhaps none
+	byKey     map[string][]int32  // their numbers, from 1, in order; none of a call that has only items done
 	items     map[[2]string][]any // what items that are done gave, by key and parameters
 
 	calls  []listed           // of the tick's plan
