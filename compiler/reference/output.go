@@ -35,7 +35,7 @@ func ParseOutput(text string) (alternatives [][]Reference, err *Error) {
 		case strings.HasPrefix(rest, "||"):
 			alternatives, route = append(alternatives, route), nil
 		case !strings.HasPrefix(rest, "&&"):
-			word := strings.Fields(rest)[0]
+			word, _, _ := strings.Cut(rest, " ")
 			return nil, Fault(at, at+len(word), "unexpected "+wording.Quote(word)+" after the path",
 				"paths are joined by && (to all of them) or || (to one of them)")
 		}

@@ -104,7 +104,7 @@ func TestOutputIsBounded(t *testing.T) {
 // LANGUAGE.md#output-paths-and-state: whatever the text, an output path is read soon, and what is read means
 // the same when it is written out.
 func FuzzOutput(f *testing.F) {
-	for _, s := range []string{"†state.a || b && (c || d)", "†state.a && b['x y']", "a||b", "†state.a[0][\"x\"].0", "(((", "††", "①😀", "a.b?.c ?? d"} {
+	for _, s := range []string{"†state.a || b && (c || d)", "†state.a && b['x y']", "a||b", "†state.a[0][\"x\"].0", "(((", "††", "①😀", "a.b?.c ?? d", "0\v"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
