@@ -24,7 +24,7 @@ func unknownFields(p *Pass) {
 		r := &p.Plan.Reads[i]
 		if compiler.ReadsItem(p.Plan, r) {
 			unknownInItem(p, r)
-		} else if r.Ref.Kind == "error" {
+		} else if r.Ref.Kind == "error" && p.Plan.Errors == nil {
 			unknownInFailure(p, r)
 		} else if len(r.Writers) > 0 && len(r.Writers) <= flow.MaxWriters && !r.Start &&
 			p.Plan.Paths.Depth(r.Path) > 2 {

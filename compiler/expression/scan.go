@@ -254,7 +254,7 @@ func (s *scan) checkAfter(ref Reference, end int) *Error {
 			"join them with an operator, such as || or +")
 	}
 	return fail(end, end+size, "a key with "+reference.QuoteRune(r)+" in it must be quoted",
-		"write [\"key\"] for one of other characters than letters, digits, _ and -")
+		"write [\"key\"] for a key with characters other than letters, digits, _ and -")
 }
 
 func pair(open byte) byte { return ")]}"[strings.IndexByte("([{", open)] }

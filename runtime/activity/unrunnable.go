@@ -105,17 +105,17 @@ func missingProgram(a *plan.Activity, at source.Span, files plan.Files, tell tel
 		exec, argv = a.Server.Node, "command"
 	}
 	folder, program := Missing(a)
+	help := "install it, or write its path, which is relative to the folder of the file that defines the activity"
 	if argv := exec.Get(argv); argv != nil && len(argv.Items) > 0 {
-		if at = argv.Items[0].Span(); argv.Items[0].Kind != source.String {
+		first := argv.Items[0]
+		if at = first.Span(); first.Kind != source.String {
 			program = "" // which is an error of its own (OB104)
+		} else if strings.Contains(first.Text, " ") && !strings.Contains(first.Text, "/") {
+			help = "write each word as an item of its own: there is no shell"
 		}
 	}
 	if folder != "" {
 		tell(folder+" doesn't exist", "create it before the run", cmp.Or(exec.Get("cwd"), exec.Get(argv)).Span())
-	}
-	help := "install it, or write its path, which is relative to the folder of the file that defines the activity"
-	if strings.Count(program, " ") > 2 && !strings.Contains(program, "/") {
-		help = "write each word as an item of its own: there is no shell"
 	}
 	if program != "" {
 		tell(program+" isn't found", help, at)

@@ -23,7 +23,7 @@ type Configuration struct {
 	File       *source.File // nil when there is none
 	Analysis   analyzer.Config
 	Catalogues []*source.File
-	Pinned     bool // it is trusted with the files that its programs were started with then
+	Pinned     bool // trust covers the files of its programs, by their digests
 	Trusted    bool // what the catalogues say of effects counts, and whom it lets approve
 	// Signers and Revoked are the lists that it names of whose approval counts and of keys
 	// that don't; without a text if one can't be read.

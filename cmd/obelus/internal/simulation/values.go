@@ -3,8 +3,8 @@ package simulation
 import (
 	"maps"
 	"math/rand/v2"
+	"path"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -68,8 +68,7 @@ func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ m
 // its name or path. A call that runs a plan fails only with one of that plan's.
 func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 	var known []string
-	all := append(slices.Collect(maps.Values(s.Plan.AllDelegates())), s.Plan)
-	for _, p := range all {
+	for _, p := range append(slices.Collect(maps.Values(s.Plan.AllDelegates())), s.Plan) {
 		for _, call := range p.Calls {
 			if call.Delegate == "" {
 				known = append(known, call.ToolName, call.Name)
@@ -82,7 +81,7 @@ func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 		}
 	}
 	for _, name := range s.Fail {
-		last := name[strings.LastIndex(name, "/")+1:]
+		last := path.Base(name)
 		if one.Outcome.Reason != simulate.TooLong && !slices.Contains(known, last) { // else not all were met
 			return diag.NewError(nil, "no call of the plan that could fail is %q or uses that tool", name).
 				Suggest(name, slices.Sorted(slices.Values(known)))
