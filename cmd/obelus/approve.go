@@ -1,48 +1,63 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
+	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/canonical"
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// A signing is what one approve command works on.
+// A signing is one approve command: its flags, and what it approves.
 type signing struct {
-	Format    string `flag:"--format text|markdown|json: how what the plan does is shown"`
-	Approval  string `flag:"--approval FILE: the approval [plan.approval.json beside plan.yaml]"`
-	Key       string `flag:"--key FILE: the key that signs; of a key in the SSH agent, its public key"`
-	Unsigned  bool   `flag:"--unsigned: write the approval without a signature"`
-	Signature string `flag:"--signature FILE: add a signature of --payload by ssh-keygen -n obelus-plan"`
-	Payload   bool   `flag:"--payload: print what signatures cover, and do nothing else"`
-	Verify    bool   `flag:"--verify: report whether the approval holds, and who signed it"`
-	Full      bool   `flag:"--full: show all that each call does, below the card"`
-	Show      bool   `flag:"--show: show what there is to approve, and approve nothing"`
-	Yes       bool   `flag:"--yes: approve without a question"`
-	Replace   bool   `flag:"--replace: replace an approval of something else, or that has expired"`
-	Expires   string `flag:"--expires TIME: until when it counts: 12h, 30d, 2027-01-31 or never"`
-	Allow     string `flag:"--allow FILE: further calls of a run: {allow: {refund: {_times: 3}}, budget: {ticks: 10}}"`
-	Planned   bool   `flag:"--planner: show what a run with a planner may do, too"`
+	Format  string `flag:"--format text|markdown|json: how what the plan does is shown"`
+	File    string `flag:"--approval FILE: the approval [plan.approval.json beside plan.yaml]"`
+	Key     string `flag:"--key FILE: the key that signs; of a key in the SSH agent, its public key"`
+	Verify  bool   `flag:"--verify: report whether the approval holds, and who signed it"`
+	Full    bool   `flag:"--full: show all that each call does, below the card"`
+	Show    bool   `flag:"--show: show what there is to approve, and approve nothing"`
+	Yes     bool   `flag:"--yes: approve without a question"`
+	Replace bool   `flag:"--replace: replace an approval of something else, or that has expired"`
+	Expires string `flag:"--expires TIME: until when it counts: 12h, 30d, 2027-01-31 or never"`
+	Allow   string `flag:"--allow FILE: further calls of a run: {allow: {refund: {_times: 3}}, budget: {ticks: 10}}"`
+	Planned bool   `flag:"--planner: show what a run with a planner may do, too"`
 	approvers
 	given
 	person
 
 	*cli
-	plan, file string // the plan's file, and that of its approval
-	program    *project.Program
-	parts      []plan.Part
-	facts      *facts.Facts
-	old        *approval.Approval // that there is; nil for none
-	permit     *permit.Permit
+	plan    string
+	program *project.Program
+	parts   []plan.Part
+	facts   *facts.Facts
+	permit  *permit.Permit
+	old     *approval.Approval // nil for none
+	differs []string           // the parts that have changed since the old approval
 }
 
+// run shows a plan, asks, and signs: a new approval, or the old one once more.
 func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 	reading := c.newReading()
 	a.cli, a.plan = c, args[0]
@@ -52,91 +67,212 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 	if a.program.Verified == nil {
 		return c.faultyPlan(a.program, a.Format, statusError)
 	}
-	if a.file, err = approvalOf(a.plan, a.Approval); err != nil && !a.Show {
+	if a.File, err = approvalOf(a.plan, a.File); err != nil && !a.Show {
 		return err
 	}
 	if a.parts, err = approval.Parts(a.program.Plan); err != nil {
 		return usageErr("%q can't be approved: %v", a.plan, err)
 	}
 	if len(a.Inputs)+len(a.States) > 0 { // the plan is approved with these values and no others
-		if err = cmp.Or(session.Unread(a.program.Plan, a.input),
-			session.Fits(a.program.Plan, a.input, a.state)); err != nil {
-			return err
-		}
 		part, err := approval.Given(a.input, a.state)
-		if err != nil {
+		if err = cmp.Or(session.Unread(a.program.Plan, a.input),
+			session.Fits(a.program.Plan, a.input, a.state), err); err != nil {
 			return err
 		}
 		a.parts = append(a.parts, part)
 	}
 	judge, _, unjudged := a.judge(a.program.Sources(), reading)
-	if a.file != "" {
-		if a.old, err = readApproval(a.file); err != nil && !a.Replace && !a.Verify {
+	if a.File != "" {
+		if a.old, err = readApproval(a.File); err != nil && !a.Replace && !a.Verify {
 			return err
 		}
 	}
-	if !a.Verify && !a.Payload {
-		return a.approve(judge)
+	if a.Verify {
+		return a.verify(judge, cmp.Or(err, unjudged))
 	}
-	if a.old == nil {
-		err := cmp.Or(err, error(usageErr("there is no approval %q", a.file).
-			Advise("%s makes one; --approval names another file", a.commandLine("approve", a.plan))))
-		if a.Payload {
-			return err
-		}
-		c.showError(err)
-		return ending(statusFound)
-	}
-	if a.Verify && unjudged != nil {
-		return unjudged
-	} else if a.Verify {
-		return a.verified(a.old.Verify(judge, a.parts))
-	}
-	if changed := a.old.Changed(a.parts); len(changed) > 0 {
-		return a.stale("is of something else: " + wording.And(changed[:min(len(changed), 10)]))
-	}
-	c.out.Print("%s", a.old.Payload())
-	return nil
-}
-
-// approve shows a plan, asks, and signs: a new approval, or the one that there is once more.
-func (a *signing) approve(judge approval.Judge) error {
-	again, former, changed := a.old != nil && !a.Replace, approval.Predicate{}, []string(nil)
+	again := a.old != nil && !a.Replace
 	if a.old != nil {
-		former, changed = a.old.Statement.Predicate, a.old.Changed(a.parts)
+		a.differs = a.old.Changed(a.parts)
 	}
 	a.facts = facts.Of(a.program.Plan, facts.Options{Planned: a.Planned, Parts: a.parts})
 	if err := a.derive(again); err != nil {
 		return err
 	}
-	if err := a.show(changed); err != nil || a.Show {
+	if err := a.show(); err != nil || a.Show {
 		return err
 	}
-	switch {
-	case again && len(changed) > 0:
-		return a.stale("is of something else: " + wording.And(changed[:min(len(changed), 10)]))
-	case again && !former.Expires.IsZero() && judge.Now.After(former.Expires):
-		return a.stale("has expired")
-	case again && (a.Unsigned || a.Allow != ""):
-		return a.stale("is there already")
-	case !again && a.Signature != "":
-		return usageErr("there is no approval %q that the signature could be over", a.file).
-			Advise("obelus approve --unsigned writes one, --payload prints what is signed")
+	question := "approve this?"
+	if again {
+		former := a.old.Statement.Predicate
+		switch {
+		case len(a.differs) > 0:
+			return a.stale("is of something else: " + wording.And(a.differs[:min(len(a.differs), 10)]))
+		case !former.Expires.IsZero() && judge.Now.After(former.Expires):
+			return a.stale("has expired")
+		case a.Allow != "":
+			return a.stale("is there already")
+		}
+		question = fmt.Sprintf("%s approved this at %s; approve it, too?", terminal.Quoted(former.Signer),
+			former.Made.Format(time.RFC3339))
 	}
-	if err := a.ask(again, former); err != nil {
-		return err
-	}
-	var key *approval.Key
-	var err error
-	if !a.Unsigned && a.Signature == "" {
-		if key, err = findKey(a.Key, a.err); err != nil {
+	if !a.Yes {
+		if err := a.ask(question); err != nil {
 			return err
 		}
 	}
-	holder := ""
-	if key != nil {
-		holder = judge.Signers.Signer(key)
+	return a.sign(again, &judge)
+}
+
+// stale refuses to sign an approval in whose place there has to be a new one.
+func (a *signing) stale(why string) error {
+	return usageErr("the approval %q %s", a.File, why).
+		Advise("%s makes a new one", a.commandLine("approve", a.plan, "--replace"))
+}
+
+// derive finds what a run under the approval may do: of one that is signed again, what it says.
+func (a *signing) derive(again bool) (err error) {
+	if a.permit = permit.Of(a.facts, a.parts); a.Allow != "" {
+		contents, err := a.mapping(a.newReading(), "--allow", a.Allow)
+		if err != nil {
+			return err
+		}
+		if err = a.permit.Allow(a.facts, contents); err != nil {
+			return usageErr("--allow: %q: %v", a.Allow, err)
+		}
+		if a.permit.Budget["ticks"] > 0 && !a.Planned {
+			return usageErr("--allow: %q: ticks are those of a run with a planner", a.Allow).Advise("add --planner")
+		}
+	} else if again && len(a.old.Statement.Predicate.Permit) > 0 {
+		if a.permit, err = permit.Read(a.old.Statement.Predicate.Permit); err != nil {
+			return a.stale("has a permit that can't be read: " + err.Error())
+		}
 	}
+	return nil
+}
+
+// show writes what there is to approve.
+func (a *signing) show() error {
+	digest, err := canonical.Digest(a.program.Plan)
+	if err != nil {
+		return err
+	}
+	input, state := a.shownValues()
+	if a.Format == "json" {
+		a.cli.out.JSON(struct {
+			Kind    string                     `json:"kind"`
+			Plan    string                     `json:"plan"`
+			Digest  string                     `json:"digest"`
+			Facts   *facts.Facts               `json:"facts"`
+			Parts   []plan.Part                `json:"parts"`
+			Input   map[string]json.RawMessage `json:"input,omitempty"`
+			State   map[string]json.RawMessage `json:"state,omitempty"`
+			Changed []string                   `json:"changed,omitempty"` // since the old approval
+			Permit  *permit.Permit             `json:"envelope"`
+		}{"approval", a.plan, digest, a.facts, a.parts[1:], input, state, a.differs, a.permit})
+		return nil
+	}
+	var values, besides, budget, found []string
+	for _, key := range slices.Sorted(maps.Keys(input)) {
+		values = append(values, "†input."+key+": "+string(input[key]))
+	}
+	for _, key := range slices.Sorted(maps.Keys(state)) {
+		values = append(values, "†state."+key+": "+string(state[key]))
+	}
+	for _, entry := range a.permit.Calls {
+		if entry.Allow != nil {
+			besides = append(besides, entry.String())
+		}
+	}
+	if a.Allow != "" || a.Planned {
+		budget = a.permit.Budget.Lines()
+	}
+	for _, d := range a.program.Findings {
+		if a.Full || d.Severity > diag.Info {
+			found = append(found, fmt.Sprintf("%s %s %s: %s", d.Severity, d.Rule.Code, d.Span.Where(), d.Message))
+		}
+	}
+	rows := a.facts.Card(digest, values)
+	if a.Full {
+		rows = append(rows, a.facts.Details()...)
+	}
+	add := func(title string, lines []string) {
+		if len(lines) > 0 {
+			rows = append(rows, facts.Section(title, lines)...)
+		}
+	}
+	add("Further calls that are permitted", besides)
+	add("Budget of all calls", budget)
+	add("With these models and no others", a.permit.Models)
+	add("With these values and no others", values)
+	add("Findings", found)
+	if len(a.differs) > 0 {
+		p := a.old.Statement.Predicate
+		add(fmt.Sprintf("Changed since %s approved at %s", p.Signer, p.Made.Format(time.RFC3339)), a.differs)
+		if before := shownBy(a.old); before != nil {
+			if c := facts.Compare(before, a.facts); !c.Same() {
+				rows = append(rows, c.Rows()...)
+			}
+		}
+	}
+	text := rows.Text(terminal.StyleFor(a.cli.out))
+	if a.Format == "markdown" {
+		text = rows.Markdown()
+	}
+	a.cli.out.Print("%s", text)
+	return nil
+}
+
+// shownValues are input and state that alone are approved, without their secrets.
+func (a *signing) shownValues() (input, state map[string]json.RawMessage) {
+	secrets := &redact.Set{}
+	compiler.LearnSecrets(secrets, nil, any(a.input), a.program.Plan.InputSchema)
+	compiler.LearnSecrets(secrets, nil, any(a.state), a.program.Plan.StateSchema)
+	shown := func(values map[string]any) map[string]json.RawMessage {
+		all := map[string]json.RawMessage{}
+		for key, value := range values {
+			text, _ := json.Marshal(value) // it was read from JSON or YAML
+			if text = []byte(secrets.Text(string(text))); !json.Valid(text) {
+				text, _ = json.Marshal(string(text))
+			}
+			all[key] = text
+		}
+		return all
+	}
+	return shown(a.input), shown(a.state)
+}
+
+// shownBy is what was shown to those who signed an approval; nil if unknown.
+func shownBy(a *approval.Approval) *facts.Facts {
+	f := &facts.Facts{}
+	err := json.Unmarshal(a.Statement.Predicate.Shown, f)
+	if err != nil || slices.Contains(slices.Collect(maps.Values(f.Delegates)), nil) {
+		return nil
+	}
+	return f
+}
+
+// ask asks the person at the terminal.
+func (a *signing) ask(question string) error {
+	if !terminal.CanAsk(a.in, a.err) {
+		return usageErr("nobody can be asked whether this is approved").
+			Advise("--yes approves it, --show only shows it")
+	}
+	a.err.Print("\n%s [y/N] ", question)
+	line, _ := bufio.NewReader(a.in).ReadString('\n')
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		a.err.Print("obelus: not approved\n")
+		return ending(statusFound)
+	}
+	return nil
+}
+
+// sign signs the old approval again, or a new one, and writes it.
+func (a *signing) sign(again bool, judge *approval.Judge) error {
+	key, err := findKey(a.Key, a.err)
+	if err != nil {
+		return err
+	}
+	holder := judge.Signers.Signer(key)
 	signer, next := holder, a.old
 	if holder == "" || a.changed("as") {
 		if signer, err = a.named(a.cli); err != nil {
@@ -144,32 +280,128 @@ func (a *signing) approve(judge approval.Judge) error {
 		}
 	}
 	if !again {
-		if next, err = a.statement(signer, judge.Now); err != nil {
-			return err
-		}
-	}
-	by := "nobody: it has no signature"
-	switch {
-	case key != nil:
-		by, err = "the key "+key.Fingerprint(), next.Sign(key)
-	case a.Signature != "":
-		var text []byte
-		by = "the key of " + terminal.Quoted(a.Signature)
-		if text, err = approval.ReadFile(a.Signature, approval.MostBytes); err == nil {
-			err = next.Attach(text)
-		}
+		next, err = a.statement(signer, judge.Now)
 	}
 	if err == nil {
-		err = a.write(next, by)
+		err = next.Sign(key)
 	}
-	if err == nil && key != nil && holder == "" {
+	if err != nil {
+		return err
+	}
+	text, err := next.Text()
+	if err == nil {
+		err = a.write(a.File, text)
+	}
+	if err != nil {
+		return err
+	}
+	p, until := next.Statement.Predicate, "it doesn't expire"
+	if !p.Expires.IsZero() {
+		until = "it counts until " + p.Expires.Format(time.RFC3339)
+	}
+	a.err.Print("obelus: wrote %s in the name of %s, signed by the key %s; %s\n", terminal.Quoted(a.File),
+		terminal.Quoted(p.Signer), key.Fingerprint(), until)
+	if holder == "" {
 		a.help("to accept this key, add this line to an allowed_signers file:\n" + key.Line(signer))
 	}
-	return err
+	return nil
 }
 
-// stale refuses to sign an approval in whose place there has to be a new one.
-func (a *signing) stale(why string) error {
-	return usageErr("the approval %q %s", a.file, why).
-		Advise("%s makes a new one", a.commandLine("approve", a.plan, "--replace"))
+// statement is a new approval of what was shown.
+func (a *signing) statement(signer string, now time.Time) (*approval.Approval, error) {
+	expires, err := until(a.Expires, now)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := json.Marshal(a.facts)
+	if len(shown) > approval.MostPayload/2 {
+		shown = nil // a plan of tens of thousands of calls is compared by its parts alone
+	}
+	permit, unwritten := json.Marshal(a.permit)
+	if err = cmp.Or(err, unwritten); err != nil {
+		return nil, err
+	}
+	return approval.New(a.parts,
+		approval.Predicate{Signer: signer, Made: now, Expires: expires, Shown: shown, Permit: permit})
+}
+
+// until reads when an approval ends; zero is never.
+func until(text string, now time.Time) (at time.Time, err error) {
+	if text == "never" {
+		return at, nil
+	}
+	period, err := time.ParseDuration(text)
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		var n int64
+		n, err = strconv.ParseInt(days, 10, 16)
+		period = time.Duration(n) * 24 * time.Hour
+	}
+	if err == nil && period > 0 {
+		return now.Add(period), nil
+	}
+	day, err := time.ParseInLocation(time.DateOnly, text, now.Location())
+	if day = day.AddDate(0, 0, 1); err == nil && day.After(now) {
+		return day, nil
+	}
+	return at, usageErr("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as "+
+		"2027-01-31, or never", text)
+}
+
+// findKey is the key of a file, private or public. obelus reads no private key: ssh-keygen signs, and asks for the
+// passphrase of a locked key; where the file is a public key, the SSH agent signs.
+func findKey(name string, stderr io.Writer) (*approval.Key, error) {
+	if name == "" {
+		return nil, usageErr("no key can sign").Advise("name a key's file: --key ~/.ssh/id_ed25519; of a key in the " +
+			"SSH agent, a file of its public key (ssh-add -L)")
+	}
+	public := strings.TrimSuffix(name, ".pub") + ".pub"
+	line, err := os.ReadFile(public)
+	if err != nil {
+		return nil, usageErr("there is no public key %q", public).
+			Advise("ssh-keygen -y -f %s > %s writes it", name, public)
+	}
+	return approval.NewKey(string(line), func(payload []byte) ([]byte, error) {
+		keygen := exec.Command("ssh-keygen", "-Y", "sign", "-q", "-n", approval.Namespace, "-f", name)
+		keygen.Stdin, keygen.Stderr = bytes.NewReader(payload), stderr
+		armored, err := keygen.Output()
+		if err != nil {
+			return nil, usageErr("ssh-keygen doesn't sign with %q: %v", name, err)
+		}
+		return armored, nil
+	})
+}
+
+// verify prints whether the approval holds, and who signed it.
+func (a *signing) verify(judge approval.Judge, err error) error {
+	if a.old == nil {
+		a.showError(cmp.Or(err, error(usageErr("there is no approval %q", a.File).
+			Advise("%s makes one; --approval names another file", a.commandLine("approve", a.plan)))))
+		return ending(statusFound)
+	}
+	if err != nil {
+		return err
+	}
+	v, p := a.old.Verify(judge, a.parts), a.old.Statement.Predicate
+	title := fmt.Sprintf("%s, in the name of \"%s\", made %s", a.File, p.Signer, p.Made.Format(time.RFC3339))
+	if !p.Expires.IsZero() {
+		title += ", until " + p.Expires.Format(time.RFC3339)
+	}
+	var lines []string
+	for _, s := range v.Signatures {
+		line := fmt.Sprintf("the signature of %s counts for \"%s\"", s.Key, s.Signer)
+		if s.Err != nil {
+			line = fmt.Sprintf("the signature of %s doesn't count: %v", s.Key, s.Err)
+		}
+		lines = append(lines, line)
+	}
+	end := "it holds: " + wording.Counted(len(v.Signers()), "person approves", "people approve")
+	if v.Err != nil {
+		end = "it doesn't hold: " + v.Err.Error()
+	}
+	rows := append(facts.Section(title, append(lines, v.Changed...)), facts.Row{Text: diag.Escape(end)})
+	a.cli.out.Print("%s", rows.Text(false))
+	if v.Err != nil {
+		return ending(statusFound)
+	}
+	return nil
 }

@@ -18,21 +18,22 @@ import (
 // approvers are the flags that say whose approval counts.
 type approvers struct {
 	Signers   string `flag:"--signers FILE: allowed_signers: whose approval counts [\"signers\" in obelus.yaml]"`
-	Revoked   string `flag:"--revoked FILE: public keys that don't count any more, one a line"`
 	Approvals int    `least:"1" flag:"--approvals N: how many people have to approve"`
 }
 
-// judge reads whose approval counts now for a plan, given its file and those of its delegates, and which file demands
-// one, "" for none. The configurations around them make this stricter, whoever wrote them.
+// judge reads whose approval counts now for a plan, by its file and those of its delegates, and which file demands an
+// approval, "" for none. Each configuration around them makes this stricter, whoever wrote it. The signers are those of
+// the nearest one around the plan that its author can't have written.
 func (o *approvers) judge(files []string, reading *project.Reader) (j approval.Judge, by string, err error) {
-	var above, all []*project.Configuration
-	for _, file := range files {
+	var all []*project.Configuration
+	own := 0 // how many are around the plan itself
+	for i, file := range files {
 		around, err := reading.Around(file)
 		if err != nil {
 			return j, file, err // it is unknown whether it needs one
 		}
-		if all = append(all, around...); above == nil {
-			above = around
+		if all = append(all, around...); i == 0 {
+			own = len(all)
 		}
 	}
 	if reading.Config != "" {
@@ -40,32 +41,39 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 		if err != nil {
 			return j, files[0], err
 		}
-		all, above = append(all, named), []*project.Configuration{named}
+		all, own = append([]*project.Configuration{named}, all...), 1
 	}
 	var revoked []approval.List
-	needed := o.Approvals
-	if o.Revoked != "" {
-		revoked = append(revoked, approval.List{Name: o.Revoked})
-	}
+	signers, needed := approval.List{Name: o.Signers}, o.Approvals
 	for i, config := range all {
-		said := config.Analysis.Settings
-		switch {
-		case slices.Contains(all[:i], config):
+		settings := config.Analysis.Settings
+		if slices.Contains(all[:i], config) {
 			continue
-		case diag.HasErrors(config.Found): // nobody can tell what it asks for
+		}
+		if diag.HasErrors(config.Found) { // nobody can tell what it asks for
 			return j, config.File.Name, usageErr("%q, which may say who approves the plan, has errors",
 				config.File.Name).Advise("obelus check %s shows them", wording.ShellWord(config.File.Name))
-		case said.RequireApproval:
+		}
+		if settings.RequireApproval {
 			by = config.File.Name
 		}
-		needed = max(needed, said.Approvals)
-		if said.Revoked != nil {
+		needed = max(needed, settings.Approvals)
+		if settings.Revoked != nil {
 			revoked = append(revoked, config.Revoked)
 		}
-	}
-	signers := approval.List{Name: o.Signers}
-	if o.Signers == "" {
-		signers, err = listed(files[0], above)
+		if i >= own || settings.Signers == nil || signers.Name != "" {
+			continue
+		}
+		if outside := approval.Outside(files[0], config.File.Name); outside != nil {
+			err = outside
+			continue
+		}
+		if signers, err = config.Signers, nil; !config.Trusted {
+			err = diag.NewError(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is",
+				config.File.Name).
+				Advise("obelus trust %s trusts it; or name the list with --signers",
+					wording.ShellWord(filepath.Dir(config.File.Name)))
+		}
 	}
 	if err == nil {
 		j, err = approval.Judging(files[0], signers, revoked)
@@ -74,28 +82,7 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 	return j, by, err
 }
 
-// listed is the list of signers that a configuration names: the nearest that the plan's author can't have written.
-func listed(plan string, above []*project.Configuration) (list approval.List, err error) {
-	for _, config := range above {
-		if config.Analysis.Settings.Signers == nil {
-			continue
-		}
-		if err = approval.Outside(plan, config.File.Name); err != nil {
-			continue
-		}
-		if !config.Trusted {
-			err = diag.NewError(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is",
-				config.File.Name).
-				Advise("obelus trust %s trusts it; or name the list with --signers",
-					wording.ShellWord(filepath.Dir(config.File.Name)))
-		}
-		return config.Signers, err
-	}
-	return list, err
-}
-
-// required is the approval that a run needs, nil where none is asked for; file is where it
-// lies, "" for beside the plan.
+// required is the approval that a run needs, nil if none is demanded; file is where it is, "" for beside the plan.
 func (o *approvers) required(p *project.Program, r *project.Reader, asked bool,
 	file string) (*session.Approval, error) {
 	plan := p.File.Name
@@ -110,41 +97,40 @@ func (o *approvers) required(p *project.Program, r *project.Reader, asked bool,
 		return nil, err
 	}
 	text, err := approval.ReadFile(file, approval.MostBytes)
-	if err != nil {
-		t := diag.NewError(session.ErrUnapproved, "the run isn't approved: %w", err)
-		plan = wording.ShellWord(plan)
-		if by != "" {
-			return nil, t.Advise("%q asks for an approval: obelus approve %s gives it", by, plan)
-		}
-		return nil, t.Advise("obelus approve %s approves it", plan)
+	if err == nil {
+		return &session.Approval{Text: text, Judge: judge}, nil
 	}
-	return &session.Approval{Text: text, Judge: judge}, nil
+	unapproved := diag.NewError(session.ErrUnapproved, "the run isn't approved: %w", err).
+		Advise("obelus approve %s approves it", wording.ShellWord(plan))
+	if by != "" {
+		unapproved.Advise("%q asks for an approval: obelus approve %s gives it", by, wording.ShellWord(plan))
+	}
+	return nil, unapproved
 }
 
-// of gives, when a run continues, whose approval counts for its plan, and what says that it
-// needs one.
+// of decides, when a run continues, whose approval counts for its plan.
 func (o *approvers) of(c *cli) session.Approvers {
 	return func(files ...string) (approval.Judge, string, error) { return o.judge(files, c.newReading()) }
 }
 
-// approvalOf is where a plan's approval lies, by default.
-func approvalOf(plan, said string) (string, error) {
+// approvalOf is the file of a plan's approval; name is what the user calls it, "" for beside the plan.
+func approvalOf(plan, name string) (string, error) {
 	switch {
-	case said != "":
-		return said, nil
+	case name != "":
+		return name, nil
 	case plan == "-":
 		return "", usageErr("a plan from standard input has no approval beside it").Advise("name one with --approval")
 	}
 	return strings.TrimSuffix(plan, filepath.Ext(plan)) + ".approval.json", nil
 }
 
-// readApproval reads an approval; there is none is nil.
+// readApproval reads an approval; it is nil if there is no such file.
 func readApproval(name string) (*approval.Approval, error) {
 	text, err := approval.ReadFile(name, approval.MostBytes)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
 	}
 	return approval.Read(text)

@@ -28,7 +28,7 @@ func table() []group {
 		{use: "compile FILE | -", short: "write the compiled plan as canonical JSON", args: plan, global: planFlags,
 			action: func() action { return &compiling{} }},
 		{use: "approve FILE | -", short: "show what a plan does, and sign that it may", args: plan, global: planFlags,
-			exclusive: [][]string{{"unsigned", "key"}, {"verify", "format"}},
+			exclusive: [][]string{{"verify", "format"}},
 			action:    func() action { return &signing{Expires: "90d"} }},
 		{use: "diff OLD NEW", short: "compare the behavior of two plans", args: counted("two plans", 2, 2),
 			global: planFlags,

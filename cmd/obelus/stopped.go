@@ -51,7 +51,7 @@ func (c *cli) help(text string) {
 // commandLine is a command that can be copied, with the flags of this one that it needs.
 func (c *cli) commandLine(words ...string) string {
 	if words[0] == "resume" || slices.Contains(words, "--key") {
-		for _, name := range []string{"signers", "revoked", "approvals"} {
+		for _, name := range []string{"signers", "approvals"} {
 			if f := c.cmd.Flag(name); f != nil && f.Changed {
 				words = append(words, "--"+name, f.Value.String())
 			}

@@ -46,12 +46,6 @@ func (a *Approval) Sign(k *Key) error {
 	if err != nil {
 		return err
 	}
-	return a.Attach(armored)
-}
-
-// Attach adds a signature that was made elsewhere over the [Approval.Payload], such as by
-// ssh-keygen -Y sign -n obelus-plan.
-func (a *Approval) Attach(armored []byte) error {
 	if len(armored) > mostSignature {
 		return diag.NewError(ErrTooLarge, "the signature is larger than any can be")
 	}

@@ -37,6 +37,11 @@ func read(t *testing.T, folder, name string) []byte {
 	return must[[]byte](t)(os.ReadFile(filepath.Join(folder, name)))
 }
 
+// signing is a key that gives a signature.
+func signing(armored string) *Key {
+	return &Key{sign: func([]byte) ([]byte, error) { return []byte(armored), nil }}
+}
+
 // EXECUTION.md#approval: what ssh-keygen signs counts, with each kind of key, and what is in the file counts to
 // ssh-keygen.
 func TestSignaturesAreThoseOfSSHKeygen(t *testing.T) {
@@ -55,14 +60,14 @@ func TestSignaturesAreThoseOfSSHKeygen(t *testing.T) {
 				t.Fatal(said)
 			}
 			a := approval(t)
-			if err := a.Attach([]byte(said)); err != nil {
+			if err := a.Sign(signing(said)); err != nil {
 				t.Fatal(err)
 			}
 			if v := again(t, a).Verify(Judge{Signers: signers(t, line), Now: today}, parts()); v.Err != nil {
 				t.Error(v.Err)
 			}
 			said, _ = keygen(t, folder, read(t, folder, "payload"), "-Y", "sign", "-q", "-n", "git", "-f", kind)
-			if err := approval(t).Attach([]byte(said)); err == nil || !strings.Contains(err.Error(), `made for "git"`) {
+			if err := approval(t).Sign(signing(said)); err == nil || !strings.Contains(err.Error(), `made for "git"`) {
 				t.Errorf("a signature for something else: %v", err)
 			}
 			write(t, folder, kind+".sig", string(again(t, a).signatures[0].Sig))
@@ -89,7 +94,7 @@ func TestSignersAreThoseOfSSHKeygen(t *testing.T) {
 	write(t, folder, "sig", string(sshsig.Armor(sig)))
 	counts := func(judge Judge) error {
 		one := approval(t)
-		if err := one.Attach(read(t, folder, "sig")); err != nil {
+		if err := one.Sign(signing(string(read(t, folder, "sig")))); err != nil {
 			t.Fatal(err)
 		}
 		judge.Now = today
