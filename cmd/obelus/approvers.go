@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -43,8 +44,12 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 		}
 		all, own = append([]*project.Configuration{named}, all...), 1
 	}
-	var revoked []approval.List
-	signers, needed := approval.List{Name: o.Signers}, o.Approvals
+	var signers *source.File
+	if o.Signers != "" {
+		signers = &source.File{Name: o.Signers}
+	}
+	var revoked []*source.File
+	needed := o.Approvals
 	for i, config := range all {
 		settings := config.Analysis.Settings
 		if slices.Contains(all[:i], config) {
@@ -58,10 +63,8 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 			by = config.File.Name
 		}
 		needed = max(needed, settings.Approvals)
-		if settings.Revoked != nil {
-			revoked = append(revoked, config.Revoked)
-		}
-		if i >= own || settings.Signers == nil || signers.Name != "" {
+		revoked = append(revoked, config.Revoked)
+		if i >= own || settings.Signers == nil || signers != nil {
 			continue
 		}
 		if outside := approval.Outside(files[0], config.File.Name); outside != nil {
@@ -69,7 +72,7 @@ func (o *approvers) judge(files []string, reading *project.Reader) (j approval.J
 			continue
 		}
 		if signers, err = config.Signers, nil; !config.Trusted {
-			err = diag.NewError(approval.ErrSigners, "%q says whose approval counts, and isn't trusted as it is",
+			err = usageErr("%q says whose approval counts, and isn't trusted as it is",
 				config.File.Name).
 				Advise("obelus trust %s trusts it; or name the list with --signers",
 					wording.ShellWord(filepath.Dir(config.File.Name)))

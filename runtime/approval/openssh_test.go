@@ -129,9 +129,12 @@ func TestSignersAreThoseOfSSHKeygen(t *testing.T) {
 	who := signers(t, string(read(t, folder, "signers")))
 	for _, revoked := range []string{"# nobody", public, another, another + "\n" + public, public + " comment"} {
 		write(t, folder, "revoked", revoked+"\n")
-		list := must[Revoked](t)(ReadRevoked("revoked", []byte(revoked)))
+		list := Revoked{}
+		if err := list.read("revoked", []byte(revoked)); err != nil {
+			t.Fatal(err)
+		}
 		said, theirs := keygen(t, folder, a.Payload(), append(verify, "-r", "revoked")...)
-		if err := counts(Judge{Signers: who, Revoked: []Revoked{list}}); (err == nil) != theirs {
+		if err := counts(Judge{Signers: who, Revoked: list}); (err == nil) != theirs {
 			t.Errorf("with %.20q revoked: %v, and ssh-keygen says %s", revoked, err, said)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
-	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
@@ -26,8 +25,8 @@ type Configuration struct {
 	Pinned     bool // trust covers the files of its programs, by their digests
 	Trusted    bool // what the catalogues say of effects counts, and whom it lets approve
 	// Signers and Revoked are the lists that it names of whose approval counts and of keys
-	// that don't; without a text if one can't be read.
-	Signers, Revoked approval.List
+	// that don't, nil for none; without a text if one can't be read.
+	Signers, Revoked *source.File
 	Found            []diag.Diagnostic // what is wrong with it
 	Noted            bool              // and was said; for who shows it
 	read             map[string]string // digests of all that was read, by path from its folder
@@ -200,12 +199,13 @@ func (r *Reader) readSettings(name string) (*Configuration, error) {
 		config.Catalogues = append(config.Catalogues,
 			source.NewFile(filepath.Join(config.Dir, filepath.FromSlash(path)), catalogue))
 	}
-	for node, list := range map[*source.Node]*approval.List{config.Analysis.Settings.Signers: &config.Signers,
+	for node, list := range map[*source.Node]**source.File{config.Analysis.Settings.Signers: &config.Signers,
 		config.Analysis.Settings.Revoked: &config.Revoked} {
 		if node != nil {
-			list.Name = under(config.Dir, node.Text)
-			list.Text, _ = workspace.Read(list.Name, r.limits().Bytes)
-			config.read[path.Clean(filepath.ToSlash(node.Text))] = workspace.SumOf(list.Text)
+			name := under(config.Dir, node.Text)
+			text, _ := workspace.Read(name, r.limits().Bytes)
+			*list = &source.File{Name: name, Text: text}
+			config.read[path.Clean(filepath.ToSlash(node.Text))] = workspace.SumOf(text)
 		}
 	}
 	diag.Sort(config.Found)

@@ -17,7 +17,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
-	"github.com/obelus-dev/obelus/runtime/approval"
 )
 
 // A Vouching is a file of a workspace that may say that something is harmless: an obelus.yaml or a policy. Its word
@@ -154,8 +153,8 @@ func (c *Configuration) vouching(limits source.Limits) (*Vouching, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, list := range []approval.List{c.Signers, c.Revoked} {
-		if list.Name != "" && list.Text == nil {
+	for _, list := range []*source.File{c.Signers, c.Revoked} {
+		if list != nil && list.Text == nil {
 			return nil, fmt.Errorf("%q can't be read", FromHere(list.Name))
 		}
 	}

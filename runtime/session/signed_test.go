@@ -48,7 +48,7 @@ func TestSignedDifferences(t *testing.T) {
 		"a call of another":           func(_ *vouching, q *runtime.Question) { q.Under = "sub#1" },
 		"another difference":          func(_ *vouching, q *runtime.Question) { q.Beyond = "sha256:" + strings.Repeat("c", 64) },
 		"people of whom it takes two": func(v *vouching, _ *runtime.Question) { v.judge.Approvals = 2 },
-		"nobody who counts":           func(v *vouching, _ *runtime.Question) { v.judge.Signers = &approval.Signers{} },
+		"nobody who counts":           func(v *vouching, _ *runtime.Question) { v.judge.Signers = approval.Signers{} },
 	} {
 		v, q := run, *about
 		if change(&v, &q); v.holds(d.Signed, &q, q.ID) == nil {

@@ -1,8 +1,19 @@
+// Package approval signs what people approve, and decides whose signature counts.
+//
+// An approval is an in-toto statement in a DSSE envelope. Its subjects are the plan and
+// all else that decides what runs, by their digests; its predicate names who made it, when,
+// until when it counts, and what was shown. A signature is an SSH signature (SSHSIG) over
+// the envelope's pre-authentication encoding, which ssh-keygen makes and verifies as well.
+// An allowed_signers file lists whose signatures count. It means here what it means to
+// ssh-keygen, except that SSH certificates don't count.
+//
+// The package has no clock: each function that needs the time is given it.
 package approval
 
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -53,13 +64,11 @@ type Digest struct {
 
 // A Predicate is a statement about the subjects.
 type Predicate struct {
-	Signer  string    `json:"signer"` // who made the statement, as allowed_signers files name people
-	Made    time.Time `json:"made"`
-	Expires time.Time `json:"expires,omitzero"` // zero is never
-	// Shown is what the signer was shown of what the plan does.
-	Shown jsontext.Value `json:"shown,omitzero"`
-	// Permit is what a run may do.
-	Permit jsontext.Value `json:"envelope,omitzero"`
+	Signer  string         `json:"signer"` // who made the statement, as allowed_signers files name people
+	Made    time.Time      `json:"made"`
+	Expires time.Time      `json:"expires,omitzero"`  // zero is never
+	Shown   jsontext.Value `json:"shown,omitzero"`    // what the signer was shown of what the plan does
+	Permit  jsontext.Value `json:"envelope,omitzero"` // what a run may do
 }
 
 // An Approval is a statement with the signatures of those who approve.
@@ -80,6 +89,12 @@ type signature struct {
 	Sig   []byte `json:"sig"` // armored
 }
 
+// The parts of an approval besides those of the plan's digest.
+const (
+	full  = "compiled plan" // with all that decides what it does
+	given = "input"         // input and state
+)
+
 // Parts are all that an approval of a plan is about: the plan, by one digest over all that
 // decides what it does, each part of that, and the policies that it stands under.
 func Parts(p *plan.Plan) ([]plan.Part, error) {
@@ -99,15 +114,10 @@ func Given(input, state map[string]any) (plan.Part, error) {
 	return plan.Part{Kind: given, Digest: digest}, err
 }
 
-const given = "input"
-
 // Given reports whether it is approved of with which input and state the plan runs.
 func (a *Approval) Given() bool {
 	return slices.ContainsFunc(a.Statement.Subjects, func(s Subject) bool { return s.Name == given })
 }
-
-// full is what the plan is called with all that decides what it does.
-const full = "compiled plan"
 
 const sum = "sha256:"
 
@@ -115,96 +125,83 @@ func named(p plan.Part) string { return strings.TrimPrefix(p.String(), "the ") }
 
 // New is an approval of parts that nobody has signed yet.
 func New(parts []plan.Part, predicate Predicate) (*Approval, error) {
-	subjects := make([]Subject, len(parts))
-	for i, p := range parts {
-		subjects[i] = Subject{named(p), Digest{strings.TrimPrefix(p.Digest, sum)}}
+	predicate.Made = predicate.Made.UTC().Truncate(time.Second)
+	predicate.Expires = predicate.Expires.UTC().Truncate(time.Second)
+	a := &Approval{Statement: Statement{Type: StatementType, PredicateType: PredicateType, Predicate: predicate}}
+	for _, p := range parts {
+		one := Subject{named(p), Digest{strings.TrimPrefix(p.Digest, sum)}}
+		a.Statement.Subjects = append(a.Statement.Subjects, one)
 	}
-	slices.SortStableFunc(subjects, func(a, b Subject) int { return cmp.Compare(a.Name, b.Name) })
-	for _, at := range []*time.Time{&predicate.Made, &predicate.Expires} {
-		*at = at.UTC().Truncate(time.Second)
-	}
-	a := &Approval{Statement: Statement{Type: StatementType, Subjects: subjects, PredicateType: PredicateType,
-		Predicate: predicate}}
+	slices.SortFunc(a.Statement.Subjects, func(a, b Subject) int { return cmp.Compare(a.Name, b.Name) })
 	var err error
-	if a.payload, err = canonical.JSON(&a.Statement); err != nil {
-		return nil, err
+	if a.payload, err = canonical.JSON(&a.Statement); err == nil && len(a.payload) > MostPayload {
+		err = fmt.Errorf("the statement is larger than %d bytes", MostPayload)
 	}
-	if len(a.payload) > MostPayload {
-		return nil, diag.NewError(ErrTooLarge, "the statement is larger than %d bytes", MostPayload)
-	}
-	return a, a.check()
+	return a, cmp.Or(err, a.Statement.check())
 }
 
 // Read reads an approval. It is sure that the text means one thing only: what it holds
 // twice, in other letters, in a loose base64 or beside a known field is refused.
 func Read(text []byte) (*Approval, error) {
-	if len(text) > MostBytes {
-		return nil, diag.NewError(ErrTooLarge, "the approval is larger than %d bytes", MostBytes)
-	}
 	var e envelope
-	if err := diag.ReadStrictly(text, &e); err != nil {
-		return nil, malformed("%v", err)
+	a := &Approval{}
+	err := strictly(text, &e)
+	if err == nil && e.PayloadType != PayloadType {
+		err = fmt.Errorf("its payload is of the type %q; expected %q", e.PayloadType, PayloadType)
 	}
-	read := slices.Clone(jsontext.Value(text))
-	switch written, err := canonical.JSON(&e); {
-	case e.PayloadType != PayloadType:
-		return nil, diag.NewError(ErrStatement, "its payload is of the type %q; expected %q",
-			e.PayloadType, PayloadType)
-	case len(e.Signatures) > mostSignatures:
-		return nil, diag.NewError(ErrTooLarge, "it has %d signatures, and at most %d are read", len(e.Signatures),
-			mostSignatures)
-	case cmp.Or(err, read.Canonicalize()) != nil || !bytes.Equal(written, read):
-		return nil, malformed("it lacks a field, or its base64 isn't the standard one with its padding")
+	if err == nil && (len(e.Signatures) > mostSignatures ||
+		slices.ContainsFunc(e.Signatures, func(s signature) bool { return len(s.Sig) > mostSignature })) {
+		err = fmt.Errorf("it has more than %d signatures, or one that is larger than any can be", mostSignatures)
 	}
-	a := &Approval{payload: e.Payload, signatures: e.Signatures}
-	for i, s := range e.Signatures {
-		if len(s.Sig) > mostSignature || len(s.KeyID) > mostName {
-			return nil, diag.NewError(ErrTooLarge, "the signature %d is larger than any can be", i+1)
-		}
+	if err == nil {
+		a.payload, a.signatures = e.Payload, e.Signatures
+		err = strictly(a.payload, &a.Statement)
 	}
-	if value := bytes.TrimSpace(a.payload); len(value) > 0 && value[0] == '[' {
-		return nil, malformed("it holds a list of statements; expected one")
+	if again, _ := canonical.JSON(&a.Statement); err == nil && !bytes.Equal(again, a.payload) {
+		err = errors.New("its statement isn't written as it is signed, in canonical JSON (RFC 8785)")
 	}
-	if err := diag.ReadStrictly(a.payload, &a.Statement); err != nil {
-		return nil, malformed("its statement: %v", err)
-	}
-	if err := a.check(); err != nil {
-		return nil, err
-	}
-	if again, err := canonical.JSON(&a.Statement); err != nil || !bytes.Equal(again, a.payload) {
-		return nil, malformed("its statement isn't written as it is signed, in canonical JSON (RFC 8785)")
+	if err = cmp.Or(err, a.Statement.check()); err != nil {
+		return nil, fmt.Errorf("that is no approval: %w", err)
 	}
 	return a, nil
 }
 
-func malformed(format string, args ...any) error {
-	return diag.NewError(ErrMalformed, "that is no approval: "+format, args...)
+// strictly reads JSON that lacks no field and has no other, each once and as it is written here.
+func strictly(text []byte, into any) error {
+	if len(text) > MostBytes {
+		return fmt.Errorf("it is larger than %d bytes", MostBytes)
+	}
+	if err := diag.ReadStrictly(text, into); err != nil {
+		return err
+	}
+	written, err := canonical.JSON(into)
+	value := jsontext.Value(slices.Clone(text))
+	if cmp.Or(err, value.Canonicalize()) != nil || !bytes.Equal(written, value) {
+		return errors.New("it lacks a field, or its base64 isn't the standard one with its padding")
+	}
+	return nil
 }
 
 var hexadecimal = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-func (a *Approval) check() error {
-	s := &a.Statement
-	switch {
-	case s.Type != StatementType:
-		return diag.NewError(ErrStatement, "it is a statement of the type %q; expected %q", s.Type, StatementType)
-	case s.PredicateType != PredicateType:
-		return diag.NewError(ErrStatement, "it states %q of its subjects, which isn't an approval; expected %q",
-			s.PredicateType, PredicateType)
+func (s *Statement) check() error {
+	switch p := s.Predicate; {
+	case s.Type != StatementType || s.PredicateType != PredicateType:
+		return fmt.Errorf("its statement is of the type %q and states %q; expected %q and %q", s.Type, s.PredicateType,
+			StatementType, PredicateType)
 	case len(s.Subjects) == 0:
-		return malformed("its statement is about nothing")
-	case s.Predicate.Signer == "" || len(s.Predicate.Signer) > mostName ||
-		diag.Escape(s.Predicate.Signer) != s.Predicate.Signer:
-		return malformed("its statement doesn't say in whose name it is")
-	case s.Predicate.Made.IsZero():
-		return malformed("its statement doesn't say when it was made")
+		return errors.New("its statement is about nothing")
+	case p.Signer == "" || len(p.Signer) > mostName || diag.Escape(p.Signer) != p.Signer:
+		return errors.New("its statement doesn't say in whose name it is")
+	case p.Made.IsZero():
+		return errors.New("its statement doesn't say when it was made")
 	}
 	for i, one := range s.Subjects {
 		switch {
 		case one.Name == "" || !hexadecimal.MatchString(one.Digest.SHA256):
-			return malformed("its subject %q has no SHA-256 digest", one.Name)
+			return fmt.Errorf("its subject %q has no SHA-256 digest", one.Name)
 		case i > 0 && s.Subjects[i-1].Name >= one.Name:
-			return malformed("its subjects aren't in the order of their names, each once, at %q", one.Name)
+			return fmt.Errorf("its subjects aren't in the order of their names, each once, at %q", one.Name)
 		}
 	}
 	return nil
@@ -227,14 +224,14 @@ func (a *Approval) Changed(now []plan.Part) []string {
 	for _, p := range now {
 		known[named(p)] = p
 	}
-	was := make([]plan.Part, len(a.Statement.Subjects))
-	for i, one := range a.Statement.Subjects {
-		p, there := known[one.Name]
-		if !there {
-			p = plan.Part{Kind: one.Name}
+	var was []plan.Part
+	for _, one := range a.Statement.Subjects {
+		p, isThere := known[one.Name]
+		if !isThere {
+			p.Kind = one.Name
 		}
 		p.Digest = sum + one.Digest.SHA256
-		was[i] = p
+		was = append(was, p)
 	}
 	changed := canonical.Changed(was, now)
 	if len(changed) > 1 { // the whole changes with any part
