@@ -15,8 +15,10 @@ import (
 	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
-// explain prints the page of a finding, or lists all findings without a name.
-func explain(_ context.Context, c *cli, args []string) error {
+// explaining prints the page of a finding, or lists all findings without a name.
+type explaining struct{}
+
+func (explaining) run(_ context.Context, c *cli, args []string) error {
 	name := strings.Join(args, "")
 	if name == "" {
 		for _, rule := range rules.Registered {
@@ -41,7 +43,9 @@ func explain(_ context.Context, c *cli, args []string) error {
 	return t.Advise("\"obelus explain\" lists all findings")
 }
 
-func printSchema(_ context.Context, c *cli, args []string) error {
+type printingSchema struct{}
+
+func (printingSchema) run(_ context.Context, c *cli, args []string) error {
 	texts := map[string]func() []byte{"plan": planschema.JSON, "config": analyzer.ConfigSchema, "policy": policy.Schema}
 	kinds := []string{"plan", "config", "policy"}
 	kind := append(args, "plan")[0]
@@ -53,7 +57,9 @@ func printSchema(_ context.Context, c *cli, args []string) error {
 	return nil
 }
 
-func printVersion(_ context.Context, c *cli, _ []string) error {
+type printingVersion struct{}
+
+func (printingVersion) run(_ context.Context, c *cli, _ []string) error {
 	c.out.Print("%s", versionLine())
 	return nil
 }

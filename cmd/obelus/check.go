@@ -18,7 +18,7 @@ type checking struct {
 	Explain       bool   `flag:"--explain: show the evidence of findings"`
 	Strict        bool   `flag:"--strict-protocol: report keys beyond the base protocol"`
 	NoEnvironment bool   `flag:"--no-environment: accept programs and variables that this machine lacks"`
-	Permit        string `flag:"--permit FILE: report calls that FILE doesn't permit (OB703)" was:"envelope"`
+	Permit        string `flag:"--permit FILE: report calls that FILE doesn't permit (OB703)"`
 	Fix           bool   `flag:"--fix: fix what can be fixed safely, in the files, and report the rest"`
 	Diff          bool   `flag:"--diff: print what --fix would change; exit status 1 if anything"`
 

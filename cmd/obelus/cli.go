@@ -32,6 +32,10 @@ const (
 // nothing of the process but what it is handed, files and the environment.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	c := &cli{in: stdin, out: terminal.NewScreen(stdout), err: terminal.NewScreen(stderr)}
+	return c.execute(ctx, args)
+}
+
+func (c *cli) execute(ctx context.Context, args []string) (status int) {
 	defer func() {
 		if bug := recover(); bug != nil {
 			c.reportPanic(bug)
@@ -64,8 +68,8 @@ type cli struct {
 	globals
 	cmd *cobra.Command
 
-	readers      []*project.Reader // of a request's plans, in order; nil: one by the global flags
-	input, state map[string]any    // those that a plan gets before the flags give others
+	confined bool      // to the workspace: agents learn nothing of this machine
+	second   io.Reader // standard input for the second of two plans; nil for the same
 }
 
 // An ending is the exit status of a command that has said all there is to say.
@@ -107,14 +111,9 @@ func (c *cli) reportPanic(bug any) {
 
 // newReading reads documents as the global flags say, and reports which configurations it ignores.
 func (c *cli) newReading() *project.Reader {
-	if n := len(c.readers); n > 0 {
-		r := c.readers[0]
-		c.readers = c.readers[min(1, n-1):]
-		return r
-	}
 	r := &project.Reader{
 		Limits: source.DefaultLimits(), Stdin: c.in, Trusted: trustedFolders(), Root: c.Root, Config: c.Config,
-		Activities: c.Activities, Policies: c.Policies, Trust: c.Trust, Hosts: c.Hosts,
+		Activities: c.Activities, Policies: c.Policies, Trust: c.Trust, Hosts: c.Hosts, Confined: c.confined,
 	}
 	r.Passed = c.passed
 	return r

@@ -130,10 +130,10 @@ func TestGlobalFlags(t *testing.T) {
 		{"check -v plans", statusFound, "1 skipped", `obelus: "plans/b.yaml" is skipped: it isn't a plan`},
 		{"run -q say.yaml --no-journal --auto-approve", statusOK, "hi\n", ""},
 		{"run say.yaml --no-journal --parallel 2 --format json", statusOK, `"status":"done"`, ""},
-		{"run say.yaml --no-journal --concurrency 0", statusError, "", "--concurrency can't be \"0\""},
-		{"run say.yaml --parallel 0", statusError, "", "--concurrency can't be \"0\""},
+		{"run say.yaml --no-journal --concurrency 0", statusError, "", "expected at least 1"},
+		{"run say.yaml --parallel 0", statusError, "", "expected at least 1"},
 		{"run say.yaml --auto-approve --confirm always", statusError, "", "can't be given together"},
-		{"run say.yaml --no-journal --answer-within -1s", statusError, "", "--answer-timeout can't be \"-1s\""},
+		{"run say.yaml --no-journal --answer-within -1s", statusError, "", "expected at least 0"},
 		{"-C plans check", statusFound, "a.yaml:1", ""}, // last: it changes the folder
 	} {
 		stdout, stderr, status := obelus(strings.NewReader(""), strings.Fields(c.args)...)

@@ -24,8 +24,8 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 	var sides [2]side
 	reading := c.newReading()
 	for i, name := range args {
-		if i > 0 && c.readers != nil { // agents' plans have readers of their own
-			reading = c.newReading()
+		if i > 0 && c.second != nil {
+			reading.Stdin = c.second
 		}
 		one, err := c.compared(name, reading, o.Format)
 		if err != nil {

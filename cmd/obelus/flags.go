@@ -1,9 +1,8 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,9 +31,9 @@ type globals struct {
 
 // The global flags of commands that read plans, and of those that work on runs.
 const (
-	everywhere = "chdir quiet verbose color"
-	planFlags  = "config policy root trust activities allow-host "
-	runFlags   = "runs activities "
+	everywhere = "--chdir --color --quiet --verbose "
+	planFlags  = "--activities --allow-host --config --policy --root --trust "
+	runFlags   = "--activities --runs "
 )
 
 // allowed are the hosts that a flag names.
@@ -52,39 +51,30 @@ func (a *allowed) Set(text string) error {
 //
 //	Output string `flag:"-o, --output FILE: where to write"`
 //
-// The value of a field is the flag's default. The tag "was" has old names, which help doesn't show.
+// The value of a field is the flag's default, and the tag "least" the least number.
 func addFlags(to *pflag.FlagSet, fields reflect.Value) {
 	for i := range fields.NumField() {
-		field := fields.Type().Field(i)
-		if _, ok := field.Tag.Lookup("flag"); ok {
-			addFlag(to, fields.Field(i), field.Tag)
-		} else if field.Anonymous && field.Type.Kind() == reflect.Struct {
-			addFlags(to, fields.Field(i))
+		field, one := fields.Type().Field(i), fields.Field(i)
+		if tag := flagTag.FindStringSubmatch(field.Tag.Get("flag")); tag != nil {
+			addFlag(to, one, tag[1], tag[2], tag[3], tag[4])
+			to.Lookup(tag[2]).Value.(*flagValue).least = field.Tag.Get("least")
+		} else if field.Anonymous && one.Kind() == reflect.Struct {
+			addFlags(to, one)
 		}
 	}
 }
 
-func addFlag(to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
-	head, usage, _ := strings.Cut(tag.Get("flag"), ": ")
-	short, long, both := strings.Cut(head, ", ")
-	if !both {
-		short, long = "", head
-	}
-	name, word, _ := strings.Cut(strings.TrimPrefix(long, "--"), " ")
-	short = strings.TrimPrefix(short, "-")
-	var check func() error
+var flagTag = regexp.MustCompile(`^(?:-(.), )?--(\S+) ?(.*?): (.*)`)
+
+func addFlag(to *pflag.FlagSet, field reflect.Value, short, name, word, usage string) {
+	var words []string
 	switch value := field.Addr().Interface().(type) {
 	case *bool:
 		to.BoolVarP(value, name, short, *value, usage)
 	case *string:
-		if words := strings.Split(word, "|"); len(words) > 1 && word == strings.ToLower(word) {
+		if strings.Contains(word, "|") && word == strings.ToLower(word) {
+			words = strings.Split(word, "|")
 			*value = words[0]
-			check = func() error {
-				if slices.Contains(words, *value) {
-					return nil
-				}
-				return usageErr("expected %s", wording.Or(words)).Suggest(*value, words)
-			}
 		}
 		to.StringVarP(value, name, short, *value, usage)
 	case *[]string:
@@ -101,59 +91,36 @@ func addFlag(to *pflag.FlagSet, field reflect.Value, tag reflect.StructTag) {
 		to.VarP(value.(pflag.Value), name, short, usage)
 	}
 	flag := to.Lookup(name)
-	if least := tag.Get("least"); least != "" {
-		check = func() error {
-			if low, _ := strconv.ParseInt(least, 10, 64); field.Int() < low {
-				return usageErr("expected at least %s", least)
-			}
-			return nil
-		}
-	}
 	if word == "" {
 		word = flag.Value.Type()
 	}
-	flag.Value = &flagValue{flag.Value, name, word, check}
+	flag.Value = &flagValue{Value: flag.Value, field: field, word: word, words: words}
 	if field.IsZero() || field.Kind() == reflect.Slice {
 		flag.DefValue = ""
 	}
-	for _, old := range strings.Fields(tag.Get("was")) {
-		alias := *flag
-		alias.Name, alias.Shorthand, alias.Hidden = old, "", true
-		to.AddFlag(&alias)
-	}
 }
 
-// changed reports whether a flag is on the command line, also by an old name.
-func (c *cli) changed(name string) (found bool) {
-	value := c.cmd.Flag(name).Value
-	c.cmd.Flags().Visit(func(f *pflag.Flag) { found = found || f.Value == value })
-	return found
-}
+// changed reports whether a flag is on the command line.
+func (c *cli) changed(name string) bool { return c.cmd.Flag(name).Changed }
 
 // A flagValue is called by a word in help and messages, and may be restricted further than its type.
 type flagValue struct {
 	pflag.Value
-	name, word string
-	check      func() error // of the value that was set; nil for nothing
+	field reflect.Value
+	word  string
+	words []string // all that it may be; nil for anything
+	least string
 }
 
 func (v *flagValue) Type() string { return v.word }
 
-// expectations are what values of a type must be.
-var expectations = map[string]string{
-	"bool": "true or false", "int": "a whole number", "uint64": "a whole number from 0",
-	"duration": "a duration such as 300ms, 30s or 1h30m",
-}
-
 func (v *flagValue) Set(text string) error {
+	if v.words != nil && !slices.Contains(v.words, text) {
+		return usageErr("expected %s", wording.Or(v.words))
+	}
 	err := v.Value.Set(text)
-	if err == nil && v.check != nil {
-		err = v.check()
+	if least, wrong := strconv.ParseInt(v.least, 10, 64); wrong == nil && err == nil && v.field.Int() < least {
+		err = usageErr("expected at least %s", v.least)
 	}
-	if err == nil {
-		return nil
-	}
-	wrong := usageErr("expected %s", cmp.Or(expectations[v.Value.Type()], v.word))
-	errors.As(err, &wrong)
-	return usageErr("--%s can't be %q: %s", v.name, text, wrong.Message).Advise("%s", wrong.Help)
+	return err
 }

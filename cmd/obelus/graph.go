@@ -41,12 +41,8 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	if form == "html" {
 		options.MaxNodes, options.MaxEdges = pages.Nodes, pages.Edges
 	}
-	plans := 1
-	if o.Run != "" {
-		plans = 0
-	}
-	if err := counted("a plan, or a run with --run", plans, plans)(c.cmd, args); err != nil {
-		return err
+	if (o.Run == "") != (len(args) == 1) {
+		return usageErr("graph draws a plan, or a run with --run").Advise("usage: %s", c.cmd.UseLine())
 	}
 	if o.Run != "" {
 		return o.drawRun(c, options, form)

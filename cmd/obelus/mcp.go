@@ -2,37 +2,44 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"os"
+	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/agents"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/workspace"
-	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// serving answers agents. Each request is an invocation of a command, and its answer is what the
-// command writes.
+// serving answers agents from the workspace's root, by which files are named. Each request is an invocation of a
+// command, and its answer is what the command writes.
 type serving struct {
-	cli     *cli
-	reading *project.Reader // how plans are read; each plan has its own copy
-	busy    chan struct{}   // requests that are being worked on
+	globals globals       // of every command
+	busy    chan struct{} // requests that are being worked on
 }
 
 func (s *serving) run(ctx context.Context, c *cli, _ []string) error {
-	s.cli, s.reading = c, c.newReading()
-	if info, err := os.Stat(cmp.Or(s.reading.Root, ".")); err != nil || !info.IsDir() {
-		return usageErr("--root can't be %q: it isn't a folder", s.reading.Root)
-	}
-	place, err := workspace.Locate(".", "", s.reading.Root)
+	place, err := workspace.Locate(".", "", c.Root)
 	if err != nil {
 		return err
 	}
-	s.reading.Root, s.reading.Confined = place.Root, true
+	s.globals = c.globals
+	s.globals.Folder, s.globals.Root = "", "."
+	for _, list := range [][]string{s.globals.Policies, s.globals.Activities} {
+		for i := range list {
+			list[i], _ = filepath.Abs(list[i])
+		}
+	}
+	if c.Config != "" {
+		s.globals.Config, _ = filepath.Abs(c.Config)
+	}
+	before, _ := os.Getwd()
+	if err := os.Chdir(place.Root); err != nil {
+		return usageErr("--root can't be %q: %w", c.Root, reason(err))
+	}
+	defer os.Chdir(before)
 	s.busy = make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))
 	ctx, _, release := interruptible(ctx)
 	defer release()
@@ -59,6 +66,8 @@ const instructions = "Obelus checks, draws and simulates plans: lists of tool ca
 	"and call simulate, then simulate with branches. The language's reference is at obelus://language, an example " +
 	"at obelus://examples/weather.yaml."
 
+const mostAnswer = 256 << 10 // bytes of an answer
+
 // serve answers one request.
 func (s *serving) serve(ctx context.Context, row *command, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	select {
@@ -67,24 +76,34 @@ func (s *serving) serve(ctx context.Context, row *command, call *mcp.CallToolReq
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	r := &request{server: s, row: row}
-	r.cli = &cli{in: strings.NewReader(""), out: terminal.NewScreen(&r.output), err: terminal.NewScreen(&r.notes)}
-	answer, text, failed := r.reply(r.invoke(ctx, call.Params.Arguments))
+	var output, notes bytes.Buffer
+	c := &cli{globals: s.globals, confined: true, out: terminal.NewScreen(&output), err: terminal.NewScreen(&notes)}
+	status := statusError
+	if args, err := row.commandLine(c, call.Params.Arguments); err != nil {
+		c.showError(err)
+	} else {
+		status = c.execute(ctx, args)
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	result := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: failed}
-	if answer != nil {
-		result.StructuredContent = answer
+	if output.Len() > mostAnswer {
+		output.Reset()
+		status = statusError
+		c.showError(usageErr("the answer is larger than %d bytes", mostAnswer).
+			Advise("ask for less: a smaller plan, a drawing as text or of what is near one call (\"focus\"), " +
+				"a simulation without \"branches\" and \"schedules\""))
 	}
+	result := &mcp.CallToolResult{}
+	switch fields := row.tool.fields; {
+	case status == statusError || len(fields) == 1 && status != statusOK:
+		result.IsError = true
+	case len(fields) == 1:
+		result.StructuredContent = map[string]any{fields[0]: output.String()}
+	default:
+		result.StructuredContent = structured(fields, output.Bytes())
+	}
+	text := &mcp.TextContent{Text: notes.String() + output.String()}
+	result.Content = []mcp.Content{text}
 	return result, nil
-}
-
-// A request is one invocation of a command, whose output is kept.
-type request struct {
-	*cli
-	server *serving
-	row    *command
-	output bytes.Buffer // what the command writes
-	notes  bytes.Buffer // and what it says of its work
 }

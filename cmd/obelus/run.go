@@ -31,7 +31,7 @@ type starting struct {
 	Digest    string `flag:"--digest sha256:…: run only this plan, and compare its files before each start"`
 	Approved  bool   `flag:"--require-approval: run the plan only as it was approved (obelus approve)"`
 	Approval  string `flag:"--approval FILE: the approval [plan.approval.json beside plan.yaml]"`
-	Permit    string `flag:"--permit FILE: limit the run to what FILE permits" was:"envelope"`
+	Permit    string `flag:"--permit FILE: limit the run to what FILE permits"`
 	Unbounded bool   `flag:"--unbounded: don't limit what expressions compute"`
 	NoJournal bool   `flag:"--no-journal: keep no journal; the run can't be resumed"`
 

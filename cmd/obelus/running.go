@@ -25,11 +25,11 @@ type running struct {
 	Format      string        `flag:"--format text|json: how progress and result are written; json is one event a line"`
 	Confirm     string        `flag:"--confirm effects|always|never: which calls to ask about; effects: not read-only"`
 	AutoApprove bool          `flag:"--auto-approve: same as --confirm never"`
-	Timeout     time.Duration `least:"0" was:"answer-within" flag:"--answer-timeout TIME: time to answer [no limit]"`
+	Timeout     time.Duration `least:"0" flag:"--answer-timeout TIME: time to answer [no limit]"`
 	Unanswered  string        `flag:"--unanswered reject|approve: the answer after --answer-timeout"`
 	Price       []float64     `flag:"--price IN,OUT: price of a million tokens for limits.cost, such as 3,15"`
 	MaxTokens   int           `least:"1" flag:"--max-tokens N: most tokens of a model's answer [the model's, or 32000]"`
-	Web         bool          `flag:"--web: show the run, and ask its questions, on a page in a browser" was:"page"`
+	Web         bool          `flag:"--web: show the run, and ask its questions, on a page in a browser"`
 
 	name string // of the person
 }

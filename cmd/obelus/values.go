@@ -13,11 +13,13 @@ import (
 type given struct {
 	Inputs []string `flag:"-i, --input KEY=VALUE: an input value, JSON or else text; @FILE has several"`
 	States []string `flag:"--state KEY=VALUE: a value of the initial state, over the plan's own; @FILE has several"`
+
+	input, state map[string]any // as approve needs them
 }
 
 // concurrencyFlag bounds what runs at once.
 type concurrencyFlag struct {
-	Concurrency int `least:"1" was:"parallel" flag:"--concurrency N: parallel activities [the plan's limit, or 64]"`
+	Concurrency int `least:"1" flag:"--concurrency N: parallel activities [the plan's limit, or 64]"`
 }
 
 // withValues is the one plan that a command works on, with the input and state that it is given.
@@ -37,7 +39,6 @@ func (g *given) withValues(
 		at := p.Plan.InputSchema.Part(key)
 		return at.Possible && at.Schema != nil && at.Schema.Validate(value) == nil
 	}
-	input, state = c.input, c.state
 	for _, text := range g.Inputs {
 		if input, err = c.set(r, input, "--input", text, accepts); err != nil {
 			return nil, nil, nil, err
@@ -57,6 +58,10 @@ func (c *cli) set(
 ) (map[string]any, error) {
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		read, err := c.mapping(r, flag, name)
+		return state.Over(values, read), err
+	}
+	if strings.HasPrefix(text, "{") {
+		read, err := terminal.ObjectOf(flag, source.NewFile("value.json", []byte(text)))
 		return state.Over(values, read), err
 	}
 	key, value, ok := strings.Cut(text, "=")
