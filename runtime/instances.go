@@ -60,9 +60,6 @@ func newInstancePool(p *plan.Plan, o Options, recalling bool) *instancePool {
 	return c
 }
 
-// Keep leaves of a plan's instances only the first, before the run begins: a simulation may have no room for all.
-func (m *Machine) Keep(n int) { m.instances.waiting = m.instances.waiting[:n] }
-
 // mostAtOnce is how many instances are at work at once: enough to keep every place
 // busy, and where nobody bounds activities, enough for anyone.
 func mostAtOnce(m *Machine) int {

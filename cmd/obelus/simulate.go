@@ -45,7 +45,7 @@ func (o *simulating) run(ctx context.Context, c *cli, args []string) error {
 	s.Options = simulate.Options{
 		Options: runtime.Options{Input: input, State: state, Parallel: o.Concurrency}, Generated: s.Made.Input,
 		Seed: o.Seed, Schedule: o.Schedule, Fail: o.Fail, Steps: simulate.DefaultSteps(p.Plan),
-		Watch: func(int) bool { return ctx.Err() == nil },
+		Abandoned: func() bool { return ctx.Err() != nil },
 	}
 	if o.Unbounded {
 		s.Options.Steps, s.Options.Unbounded = 0, true

@@ -16,7 +16,6 @@ type Exploration struct {
 	*Explorer
 	Played   int       // combinations of options, each once
 	Most     float64   // combinations there are, those that can't be reached among them
-	Stuck    int       // combinations in which calls never settled
 	Problems []Problem // the shortest path first
 	Idle     []string  // calls of the plan that ran in no combination, in the order of the text
 }
@@ -45,16 +44,12 @@ const (
 	Unhandled ProblemKind = "failure"
 )
 
-// is reports whether two problems have one cause.
-func (p *Problem) is(other *Problem) bool {
-	return p.Kind == other.Kind && p.Call == other.Call && p.code == other.code
-}
-
 // covers reports whether another problem has the same cause and no shorter path. Of plans that end without output the
 // paths tell causes apart.
 func (p *Problem) covers(other *Problem) bool {
-	return p.is(other) && len(p.path) <= len(other.path) && (p.Kind != NoOutput ||
-		!slices.ContainsFunc(p.path, func(one pick) bool { return !slices.Contains(other.path, one) }))
+	return p.Kind == other.Kind && p.Call == other.Call && p.code == other.code && len(p.path) <= len(other.path) &&
+		(p.Kind != NoOutput ||
+			!slices.ContainsFunc(p.path, func(one pick) bool { return !slices.Contains(other.path, one) }))
 }
 
 // Explore simulates the branches of a plan: all combinations of how calls end, and of values with which its conditions
@@ -64,27 +59,29 @@ func Explore(r *analyzer.Simulation, o Options, most int) *Exploration {
 	e, started := &Exploration{Explorer: Begin(r, o), Most: 1}, map[string]bool{}
 	e.Alternatives(most, func(a *Alternative) bool {
 		e.Played++
-		for i := range a.Scenario.Calls {
-			if one := &a.Scenario.Calls[i]; one.Started && one.Under == "" {
+		for _, one := range a.Scenario.Calls {
+			if one.Started && one.Under == "" {
 				started[one.Call.Name] = true
 			}
 		}
 		e.Cut = e.Cut || a.Scenario.Outcome.Reason == TooLong
 		otherwise := slices.DeleteFunc(slices.Clone(a.Picks), func(p pick) bool { return p[1] == 0 })
 		for _, p := range judge(a.Scenario) {
-			if p.Kind == Stuck {
-				e.Stuck++
-			}
 			p.Seen, p.Path, p.Scenario, p.path = 1, a.Path, a.Scenario, otherwise
-			e.note(&p)
+			e.note(p)
 		}
 		return true
 	})
-	slices.SortStableFunc(e.Problems, func(a, b Problem) int {
+	all := e.Problems
+	slices.SortStableFunc(all, func(a, b Problem) int {
 		return cmp.Or(len(a.Path)-len(b.Path), slices.CompareFunc(a.path, b.path, func(p, q pick) int {
 			return slices.Compare(p[:], q[:])
 		}))
 	})
+	e.Problems = nil
+	for _, p := range all { // one with a shorter path may have come later
+		e.note(p)
+	}
 	for _, call := range e.plan.Calls {
 		if !started[call.Name] {
 			e.Idle = append(e.Idle, call.Name)
@@ -93,38 +90,26 @@ func Explore(r *analyzer.Simulation, o Options, most int) *Exploration {
 	for _, options := range e.Choices {
 		e.Most = min(e.Most*float64(len(options)), math.MaxFloat64)
 	}
+	e.Complete = e.Complete && !e.Cut
 	return e
 }
 
-// note takes up a problem, in the place of those that it covers.
-func (e *Exploration) note(p *Problem) {
-	isKnown := false
-	for i := range e.Problems {
-		if known := &e.Problems[i]; known.covers(p) {
-			isKnown = true
-			known.Seen++
-		}
+// note adds a problem, unless a known one has its cause.
+func (e *Exploration) note(p Problem) {
+	at := slices.IndexFunc(e.Problems, func(known Problem) bool { return known.covers(&p) })
+	if at < 0 {
+		e.Problems = append(e.Problems, p)
+	} else {
+		e.Problems[at].Seen += p.Seen
 	}
-	if isKnown {
-		return
-	}
-	e.Problems = slices.DeleteFunc(e.Problems, func(known Problem) bool {
-		isCovered := p.covers(&known)
-		if isCovered {
-			p.Seen += known.Seen
-		}
-		return isCovered
-	})
-	e.Problems = append(e.Problems, *p)
 }
 
 // An Explorer plays combinations of what may come in a plan.
 type Explorer struct {
-	Choices    [][]analyzer.BranchChoice // the options of every choice that was met
-	Usual      *Scenario                 // what comes when each choice has its first option
-	Complete   bool                      // all combinations of what is varied were played
-	Cut        bool                      // some were stopped since they took too many steps
-	ValuesLeft bool                      // there was no room to try all values
+	Choices  [][]analyzer.BranchChoice // the options of every choice that was met
+	Usual    *Scenario                 // what comes when each choice has its first option
+	Complete bool                      // all combinations of what is varied were played
+	Cut      bool                      // there was no room for some, or for all values
 
 	simulation *analyzer.Simulation
 	plan       *plan.Plan
@@ -134,34 +119,20 @@ type Explorer struct {
 	turned     map[*plan.Plan][]analyzer.Turn
 
 	plays, steps int // that are left
-	making       int // steps that are left for results
-	varying      int // and for what they may be instead
-	// what it costs that calls look at their reads, as often as one of those settles that they wait for, and that
-	// conditions are evaluated
-	looks int
 }
 
-// Begin is an exploration in which nothing was played yet.
+// Begin is an exploration in which nothing was played yet. Options.Steps bounds each simulation, and a third as many
+// steps all of them.
 func Begin(r *analyzer.Simulation, o Options) *Explorer {
-	x := &Explorer{simulation: r, plan: r.Plan(), o: o,
+	x := &Explorer{simulation: r, plan: r.Plan(), o: o, steps: cmp.Or(o.Steps/3, math.MaxInt),
 		forks: map[string]*fork{}, turned: map[*plan.Plan][]analyzer.Turn{}}
-	if x.making = o.Steps / 8; o.Steps == 0 {
-		x.making = math.MaxInt
-	}
-	x.varying = x.making
-	for i, call := range x.plan.Calls {
-		x.looks += len(call.Reads) * len(x.plan.Graph.Deps(i)) / effortOfStep
-		if call.When != nil {
-			x.looks += 2
-		}
-	}
 	x.input = x.given()
 	return x
 }
 
 // affords reports whether another combination may be played: the first always may.
 func (x *Explorer) affords() bool {
-	return x.plays > 0 && (x.o.Steps == 0 || x.steps > 0) && (x.o.Watch == nil || x.Usual == nil || x.o.Watch(0))
+	return x.plays > 0 && (x.Usual == nil || x.steps > 0 && (x.o.Abandoned == nil || !x.o.Abandoned()))
 }
 
 // play simulates the combination that has these options and elsewhere the usual ones.
@@ -180,7 +151,7 @@ func (x *Explorer) play(forced []pick) *course {
 		x.Usual = c.scenario
 	}
 	x.plays--
-	x.steps -= c.scenario.Steps + x.looks
+	x.steps -= c.scenario.Steps
 	return c
 }
 
@@ -195,11 +166,10 @@ type Alternative struct {
 // Alternatives plays combinations, each once and at most so many, as long as each asks for more. First comes the usual
 // one, in which nothing fails. Then comes for each other option of a choice that one of these meets the combination
 // that has it: the last of its path is the option, what comes before is what brings the choice about. Then come those
-// in which several things go otherwise. left is how many options had no room. Options.Steps bounds each simulation, and
-// a third as many steps all.
+// in which several things go otherwise. left is how many options had no room.
 func (x *Explorer) Alternatives(most int, each func(*Alternative) (more bool)) (left int) {
-	x.plays, x.steps = most, x.o.Steps/3
-	fresh, rest := [][]pick{nil}, [][]pick(nil) // what courses are told: with an option that none had, and others
+	x.plays = most
+	fresh, rest := [][]pick{nil}, [][]pick(nil) // what is prescribed: with an option that none had, and others
 	met := map[pick]bool{}
 	for len(fresh)+len(rest) > 0 {
 		if !x.affords() {
@@ -236,11 +206,12 @@ func (x *Explorer) Alternatives(most int, each func(*Alternative) (more bool)) (
 	return 0
 }
 
+// judge is what went wrong in a simulation.
 func judge(s *Scenario) (all []Problem) {
 	if s.Outcome.Reason == TooLong {
 		return nil
 	}
-	if at := slices.IndexFunc(s.Calls, func(one CallReport) bool { return !one.Status.Settled() }); at >= 0 {
+	if at := slices.IndexFunc(s.Calls, func(one *CallReport) bool { return !one.Status.Settled() }); at >= 0 {
 		return []Problem{{Kind: Stuck, Message: fmt.Sprintf("%q never settles", s.Calls[at].Call.Name)}}
 	}
 	if s.Outcome.Status == runtime.RunStopped {
@@ -256,7 +227,7 @@ func judge(s *Scenario) (all []Problem) {
 		if e.Code == "no-output" {
 			p.Kind = NoOutput
 		}
-		if !slices.ContainsFunc(all, func(known Problem) bool { return known.is(&p) }) {
+		if !slices.ContainsFunc(all, func(known Problem) bool { return known.covers(&p) }) {
 			all = append(all, p)
 		}
 	}

@@ -159,7 +159,7 @@ func TestExplorationsAreBounded(t *testing.T) {
 	if took, soon := cputime.Within(2*time.Second, func() { x = simulate.Explore(r, simulate.Options{Seed: 1, Steps: steps}, 500) }); !soon {
 		t.Errorf("took %v", took)
 	}
-	if x.Complete || x.Most < 1e300 || x.Stuck > 0 {
+	if x.Complete || x.Most < 1e300 {
 		t.Errorf("%d of %g combinations, complete %v", x.Played, x.Most, x.Complete)
 	}
 }

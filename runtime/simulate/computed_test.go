@@ -273,8 +273,8 @@ func (g *reckoning) ways() map[string]bool {
 
 // rowOf is the same of a simulation.
 func rowOf(s *simulate.Scenario) (row string) {
-	for i := range s.Calls {
-		switch one := &s.Calls[i]; {
+	for _, one := range s.Calls {
+		switch {
 		case one.Under != "" || one.Call.ToolName != "use":
 		case one.Call.ItemOf == nil:
 			row += map[bool]string{true: "T", false: "F"}[one.Started && one.Call.Each == nil]

@@ -537,7 +537,7 @@ func fails(s *simulate.Scenario) string {
 			return c.Call.Name + ": " + c.Failure.Code + ": " + c.Failure.Message
 		}
 	}
-	failed := slices.ContainsFunc(s.Calls, func(c simulate.CallReport) bool { return c.Status == runtime.Failed }) // for which there may be nothing to give
+	failed := slices.ContainsFunc(s.Calls, func(c *simulate.CallReport) bool { return c.Status == runtime.Failed }) // for which there may be nothing to give
 	if reason := string(s.Outcome.Reason); s.Outcome.Status != "done" && (strings.Contains(reason, "output doesn't fit") || !failed && strings.Contains(reason, "output has no value")) {
 		return reason
 	}

@@ -123,10 +123,7 @@ func simulated(one *page.Page, r *analyzer.Simulation, o simulate.Options) (err 
 		}
 		of := page.Scenario{
 			Name: strings.Join(simulation.InWords(a.Path), ", "), Picks: a.Picks, Together: a.Together,
-			Critical: simulation.Names(s, s.CriticalPath), Cost: s.Cost,
-		}
-		if id := simulation.CriticalInstance(s); id != nil {
-			of.Instance = *id
+			Critical: simulation.Names(s.CriticalPath), Instance: simulation.CriticalInstance(s), Cost: s.Cost,
 		}
 		if n > 0 && a.Path[n-1].Fails {
 			of.Fails = a.Path[n-1].Call

@@ -3,16 +3,18 @@ package simulation
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/session"
 	"github.com/obelus-dev/obelus/runtime/simulate"
+	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // barWidth is how many characters the makespan has in the timeline, and maxTimeline how many lines a timeline has.
@@ -22,12 +24,12 @@ const (
 )
 
 // head prints what is reported of the plan, and what of input and state was generated.
-func (s *Simulation) head(style terminal.Style, what string, seed uint64, more string) {
+func (s *Simulation) head(style terminal.Style, what string, more string) {
 	name := s.Plan.Name
 	if name == "" && s.Plan.File != nil {
 		name = s.Plan.File.Name
 	}
-	s.Print("%s\n", style.Bold(diag.Escape(fmt.Sprintf("%s of %s, seed %d, %s", what, name, seed, more))))
+	s.Print("%s\n", style.Bold(diag.Escape(fmt.Sprintf("%s of %s, seed %d, %s", what, name, s.Seed, more))))
 	for i, keys := range [][]string{s.Made.Input, s.Made.State} {
 		if len(keys) > 0 {
 			what := []string{"input", "state"}[i]
@@ -43,17 +45,13 @@ func (s *Simulation) report(one *simulate.Scenario) {
 	if one.Schedule > 0 {
 		more += fmt.Sprintf(", schedule %d", one.Schedule)
 	}
-	s.head(style, "simulation", one.Seed, more)
+	s.head(style, "simulation", more)
 	s.Print("\n")
 	s.bars(one, style)
 	ending := terminal.NewRecorded(s.Screen, terminal.Run{Plan: s.Plan, Simulated: true})
 	ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Finish})
 	for _, end := range one.Outcome.Instances {
 		ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Leave, Left: &end})
-	}
-	if one.Left > 0 {
-		s.Print("%s left out: there was no room for all; --unbounded simulates them\n",
-			wording.Count(one.Left, "more instance"))
 	}
 	if state, ok := one.Outcome.State.(map[string]any); ok && len(state) > 0 {
 		s.Print("\n%s\n%s\n", style.Bold("state"), s.Plan.Secrets.Text(terminal.Display(state)))
@@ -63,15 +61,12 @@ func (s *Simulation) report(one *simulate.Scenario) {
 		s.Print("%s\n", style.Bold("output"))
 	}
 	_ = ending.End(one.Outcome)
-	s.Print("  %d at once, of at most %d; lower bound %s; %s of work\n", one.Peak,
-		cmp.Or(s.Options.Parallel,
-			s.Plan.Limits.Together()), terminal.Duration(one.LowerBound), terminal.Duration(one.Work))
 	if len(one.CriticalPath) > 0 {
 		of := ""
-		if id := CriticalInstance(one); id != nil {
-			of = " of " + diag.Escape(*id)
+		if id := CriticalInstance(one); id != "" {
+			of = " of " + diag.Escape(id)
 		}
-		path := diag.Escape(strings.Join(Names(one, one.CriticalPath), " → "))
+		path := diag.Escape(strings.Join(Names(one.CriticalPath), " → "))
 		s.Print("  critical path%s: %s\n", of, terminal.Cut(path, 400))
 	}
 	if one.Cost > 0 {
@@ -81,14 +76,16 @@ func (s *Simulation) report(one *simulate.Scenario) {
 
 // bars draws when each call was at work, in the order of their starts.
 func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
-	columns, order := 0, make([]int, len(one.Calls))
-	for i := range one.Calls {
-		order[i], columns = i, min(48, max(columns, diag.Columns(nameOf(&one.Calls[i]))))
+	name := func(c *simulate.CallReport) string {
+		return diag.Escape(strings.TrimPrefix(c.Instance+" "+runtime.Path(c.Under, c.Call.Name), " "))
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(one.Calls[a].From, one.Calls[b].From) })
+	calls, columns := slices.Clone(one.Calls), 0
+	for _, call := range calls {
+		columns = min(48, max(columns, diag.Columns(name(call))))
+	}
+	slices.SortStableFunc(calls, func(a, b *simulate.CallReport) int { return cmp.Compare(a.From, b.From) })
 	lines, left := 0, 0
-	for _, i := range order {
-		call := &one.Calls[i]
+	for _, call := range calls {
 		if lines >= maxTimeline && (call.Status != runtime.Failed || lines >= 2*maxTimeline) {
 			left++
 			continue
@@ -100,13 +97,13 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 			to := min(barWidth, max(along(call.To), along(call.From)+1))
 			from := min(along(call.From), to-1)
 			drawn := "━"
-			if slices.Contains(one.CriticalPath, i) {
+			if slices.Contains(one.CriticalPath, call) {
 				drawn = "█"
 			}
 			bar = strings.Repeat(" ", from) + strings.Repeat(drawn, to-from) + strings.Repeat(" ", barWidth-to)
 		}
 		mark, text := s.settlement(call, style)
-		line := fmt.Sprintf("  %s %s  %s  %s", mark, terminal.Pad(nameOf(call), columns), bar, text)
+		line := fmt.Sprintf("  %s %s  %s  %s", mark, terminal.Pad(name(call), columns), bar, text)
 		s.Print("%s\n", strings.TrimRight(line, " "))
 	}
 	if left > 0 {
@@ -128,96 +125,96 @@ func (s *Simulation) settlement(call *simulate.CallReport, style terminal.Style)
 	return mark, text
 }
 
-// conclude reports what the simulations together show.
-func (s *Simulation) conclude(all *comparison) {
-	if s.Format == "json" {
-		stuck, seeds := 0, diag.Ordered(nil)
-		if slices.ContainsFunc(all.first.Calls, func(c simulate.CallReport) bool { return !c.Status.Settled() }) {
-			stuck++
-		}
-		if s.Seeds > 0 {
-			seeds = diag.Ordered{"count", all.played, "done", all.ends[runtime.RunDone]}
-		}
-		s.JSON(summaryEvent(all, stuck, nil, seeds))
-		return
-	}
+// conclude prints what the simulations together show.
+func (s *Simulation) conclude(all comparison) {
 	style := terminal.StyleFor(s.Screen)
-	left := func(what string) {
-		if all.left > 0 {
-			s.Print("%s left out: they would cost too much; --unbounded simulates all\n",
-				wording.Count(all.left, what))
-		}
-	}
 	switch {
 	case s.Seeds > 0:
 		s.Print("\nover %s: %s\n", wording.Count(all.played, "seed"), terminal.Ends(all.ends))
-		left("more seed")
 	case all.diverging != nil:
 		s.Print("\n%s schedule %d ends differently: simulate it with --seed %d --schedule %[2]d\n", style.Red("✗"),
 			all.diverging[1], all.first.Seed)
 	case all.played > 1:
 		s.Print("\n%s %s in the same state\n", style.Green("✓"),
 			wording.Counted(all.played-1, "other schedule ends", "other schedules end"))
-		left("more schedule")
 	}
 }
 
-// scenarioEvent is the JSON of a simulation (EXECUTION.md#simulation), of a branch with what goes wrong there. Times
-// are in milliseconds of the virtual clock.
-func scenarioEvent(s *simulate.Scenario, generated MadeUp, p *simulate.Problem) diag.Ordered {
-	ms := session.InMilliseconds
-	calls := make([]diag.Ordered, len(s.Calls))
-	for i, call := range s.Calls {
-		calls[i] = diag.Ordered{"call", call.Call.Name, "tool", call.Call.ToolName, "instance",
-			diag.OrNull(call.Instance), "under", diag.OrNull(call.Under), "status", call.Status.String(), "reason",
-			diag.OrNull(call.Reason), "error", session.FailureOf(call.Failure), "routed", call.Routed, "attempts",
-			call.Attempts, "start", ms(call.From), "end", ms(call.To), "cost", call.Cost, "output", call.Output}
-	}
-	e := session.ResultOf(s.Outcome, diag.Ordered{"kind", "scenario", "seed", s.Seed, "schedule", s.Schedule, "status",
-		s.Outcome.Status, "reason", diag.OrNull(s.Outcome.Reason), "makespan", ms(s.Makespan), "criticalPath",
-		Names(s, s.CriticalPath), "criticalInstance", CriticalInstance(s), "lowerBound", ms(s.LowerBound), "work",
-		ms(s.Work), "parallel", s.Peak, "cost", s.Cost, "calls", calls})
-	e = append(e, "errors", s.Outcome.Errors, "invented", diag.Listed(generated.Input)).
-		If("inventedState", generated.State)
-	if p != nil {
-		problem := diag.Ordered{"kind", p.Kind, "call", diag.OrNull(p.Call), "message", p.Message}
-		e = append(e, "problem", problem, "branch", diag.Listed(p.Path), "seen", p.Seen)
-	}
-	return e.If("instancesLeftOut", s.Left)
+// problemTitles are the kinds of problem in the order in which they are shown.
+var problemTitles = []struct {
+	kind  simulate.ProblemKind
+	title string
+}{
+	{simulate.Stuck, "gets stuck"},
+	{simulate.NoOutput, "ends without output"},
+	{simulate.Unhandled, "ends at a limit, or with a failure that nothing handles"},
 }
 
-// summaryEvent is the last line: what simulations show together. Stuck are those in which calls never finished.
-func summaryEvent(all *comparison, stuck int, branches, seeds diag.Ordered) diag.Ordered {
-	first, ms, diverging := all.first, session.InMilliseconds, diag.Ordered(nil)
-	if all.diverging != nil {
-		diverging = diag.Ordered{"schedules", all.diverging}
+// reportBranches prints what an exploration found.
+func (s *Simulation) reportBranches(found *simulate.Exploration) {
+	style := terminal.StyleFor(s.Screen)
+	s.head(style, "branches", wording.Count(len(found.Choices), "choice"))
+	fixed := state.Over(s.Plan.Input, s.Options.Input)
+	maps.DeleteFunc(fixed, func(key string, _ any) bool { return slices.Contains(s.Made.Input, key) })
+	if len(fixed) > 0 {
+		keys := strings.Join(slices.Sorted(maps.Keys(fixed)), ", ")
+		s.Print("%s\n", style.Faint(diag.Escape("fixed input: "+keys+"; --input gives other values")))
 	}
-	return diag.Ordered{"kind", "summary", "scenarios", all.played, "makespan", ms(first.Makespan), "criticalPath",
-		Names(first, first.CriticalPath), "lowerBound", ms(first.LowerBound), "cost", first.Cost, "deterministic",
-		all.diverging == nil, "stuck", stuck}.
-		If("leftOut", all.left).If("branches", branches).If("seeds", seeds).If("diverging", diverging)
+	if found.Complete {
+		s.Print("simulated all %s of what varies", wording.Count(found.Played, "combination"))
+	} else {
+		s.Print("simulated %d of at most %.4g combinations", found.Played, found.Most)
+	}
+	if len(found.Idle) > 0 {
+		s.Print("; never ran: %s", diag.Escape(wording.Cut(strings.Join(found.Idle, ", "), 200)))
+	}
+	s.Print("\n")
+	if found.Cut {
+		s.Print("there was no room for all combinations and values; --unbounded runs all\n")
+	}
+	for _, kind := range problemTitles {
+		n := 0
+		for i := range found.Problems {
+			if p := &found.Problems[i]; p.Kind == kind.kind {
+				if n++; n == 1 {
+					s.Print("\n%s %s\n", style.Red("✗"), style.Bold(kind.title))
+				}
+				if n <= maxTimeline {
+					s.problem(p, found.Played, style)
+				}
+			}
+		}
+		if n > maxTimeline {
+			s.Print("  … and %s; --format json has all\n", wording.Count(n-maxTimeline, "more branch"))
+		}
+	}
+	if len(found.Problems) == 0 {
+		s.Print("\n%s no simulated branch gets stuck, ends without output, at a limit or with a failure that "+
+			"nothing handles\n", style.Green("✓"))
+	}
 }
 
-// Names are those of calls, a delegate's with the calls above them.
-func Names(s *simulate.Scenario, calls []int) []string {
-	names := make([]string, len(calls))
-	for i, call := range calls {
-		names[i] = pathOf(&s.Calls[call])
+func (s *Simulation) problem(p *simulate.Problem, played int, style terminal.Style) {
+	s.Print("  %s  %s\n", diag.Escape(strings.Join(InWords(p.Path), ", ")),
+		style.Faint(fmt.Sprintf("in %d of %d", p.Seen, played)))
+	if n := len(p.Path); p.Kind == simulate.Unhandled && n > 0 && p.Path[n-1].Fails &&
+		strings.HasPrefix(p.Path[n-1].Call+"/", p.Call+"/") {
+		return // the path names the failure
 	}
-	return names
+	message := p.Message
+	if p.Call != "" {
+		message = fmt.Sprintf("%q: %s", p.Call, message)
+	}
+	s.Print("      %s\n", terminal.Cut(diag.Escape(message), 300))
 }
 
-func pathOf(c *simulate.CallReport) string { return runtime.Path(c.Under, c.Call.Name) }
-
-// nameOf is the name of a call for people.
-func nameOf(c *simulate.CallReport) string {
-	return diag.Escape(strings.TrimPrefix(c.Instance+" "+pathOf(c), " "))
-}
-
-// CriticalInstance is the one whose calls take the longest; null without instances.
-func CriticalInstance(s *simulate.Scenario) *string {
-	if len(s.CriticalPath) == 0 {
-		return nil
+// InWords are options of choices as people read them.
+func InWords(path []analyzer.BranchChoice) (words []string) {
+	for _, choice := range path {
+		words = append(words, analyzer.InWords(choice))
 	}
-	return diag.OrNull(s.Calls[s.CriticalPath[0]].Instance)
+	if words == nil {
+		return []string{"as it usually goes"}
+	}
+	return words
 }
