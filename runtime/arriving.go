@@ -45,7 +45,7 @@ func (l *loop) judge(p *plan.Plan, draft func(f *frame, view *plan.Plan) *analyz
 	shared := map[*plan.Plan]*analyzer.Draft{}
 	for _, f := range l.roots() {
 		view := viewOf(f, p)
-		d, isOwn := shared[view], f.Memory != nil && !f.Memory.IsEmpty()
+		d, isOwn := shared[view], f.Memory != nil && len(f.Memory.Completed) > 0
 		if d == nil || isOwn {
 			d = draft(f, view)
 		}

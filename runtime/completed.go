@@ -14,15 +14,16 @@ import (
 func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 	grown := false
 	for _, f := range l.roots() {
-		if done := f.Memory; done != nil {
-			view := viewOf(f, plan)
-			for _, call := range view.Calls[min(done.Listed(), len(view.Calls)):] {
-				key := ""
-				if call.Tool == nil || !call.Tool.Volatile {
-					key = compiler.PlanIdentity(view, call)
-				}
-				grown = done.List(key) || grown
+		if f.Memory == nil {
+			continue
+		}
+		view := viewOf(f, plan)
+		for _, call := range view.Calls[min(len(f.Memory.Listed), len(view.Calls)):] {
+			key := ""
+			if call.Tool == nil || !call.Tool.Volatile {
+				key = compiler.PlanIdentity(view, call)
 			}
+			grown = f.Memory.List(key) || grown
 		}
 	}
 	return grown
@@ -31,12 +32,8 @@ func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 // mayBeListedLater reports whether what earlier ticks wrote at a path may be the work of a done call that is listed
 // again only after a call of the tick; some messages don't matter.
 func (s *schedule) mayBeListedLater(path pathtree.ID, call *plan.Call, except func(*Message) bool) bool {
-	if s.Memory == nil {
-		return false
-	}
 	for _, m := range s.Log.Over(path) {
-		if m.Completed > 0 && (except == nil || !except(m)) &&
-			s.Memory.MayBeListedAfter(m.Completed, int32(call.Index)) {
+		if m.Completed > 0 && (except == nil || !except(m)) && s.Memory.MayBeListedAfter(m.Completed, call.Index) {
 			return true
 		}
 	}
@@ -47,11 +44,12 @@ func (s *schedule) mayBeListedLater(path pathtree.ID, call *plan.Call, except fu
 // another call, ahead of it, may be the one that does: of several that are alike the nth, in the graph's order, repeats
 // the nth.
 func (s *schedule) dedupe(i int32, params map[string]any) (number int32, pending bool) {
-	if s.Memory == nil || !s.Memory.Knows(i) {
+	alike := s.Memory.Alike(i, len(s.calls))
+	if alike == nil {
 		return 0, false
 	}
 	var before []int32
-	for _, j := range s.alike(i) {
+	for _, j := range alike {
 		if s.Log.Place(j) < s.Log.Place(i) {
 			if s.calls[j].status == Waiting {
 				return 0, true
@@ -70,21 +68,10 @@ func (s *schedule) dedupe(i int32, params map[string]any) (number int32, pending
 	return number, false
 }
 
-// alike are the calls that may repeat the same done calls as one, of those that have arrived.
-func (s *schedule) alike(i int32) []int32 {
-	all := s.Memory.Alike(i)
-	for len(all) > 0 && int(all[len(all)-1]) >= len(s.calls) {
-		all = all[:len(all)-1]
-	}
-	return all
-}
-
 // lookAgain notes that those may be decided that waited for a call of their kind.
 func (f *frame) lookAgain(i int32) {
-	if f.Memory != nil && int(i) < f.Memory.Listed() && f.Memory.Knows(i) {
-		for _, j := range f.alike(i) {
-			f.look(j)
-		}
+	for _, j := range f.Memory.Alike(i, len(f.calls)) {
+		f.look(j)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/heap"
@@ -28,9 +29,8 @@ type frame struct {
 	givenUp  bool     // a delegate whose call is given up: it is over when what it has at work has ended
 	items    *results // of a frame whose calls are one call's, for one item each; else nil
 
-	stale         []int32 // a heap of calls to look at again: the earliest-listed comes out first
-	pendingWrites []int32 // calls with results that wait for other calls
-	isAwake       bool    // some call is to be looked at, and the machine knows it
+	stale   []int32 // a heap of calls to look at again: the earliest-listed comes out first
+	isAwake bool    // some call is to be looked at, and the machine knows it
 
 	history []request.Written // what its calls did in earlier ticks
 	draft   *analyzer.Draft   // of the solution that is arriving
@@ -55,7 +55,7 @@ type schedule struct {
 	resolve.Resolver
 	machine            *Machine
 	calls              []callState
-	boundBy, orderedBy links // reads by the call that they are bound to; calls by the call that they follow
+	boundBy, orderedBy links // reads by the call that they are bound to; calls by the one that must settle first
 	unsettled          int   // its calls that haven't settled
 }
 
@@ -88,19 +88,24 @@ type callDetails struct {
 	question    *Question     // that a person is asked
 	decision    *Decision
 	earlier     []*Decision    // taken before that
-	override    *Decision      // by which a person has it run with other values, or another call in its place
+	changed     *Decision      // by which a person has it run with other values
 	replacement *replacement   // what a person put in its place
 	settlement  *Settlement    // kept in ticks, for the next request
 	ran         map[string]any // its parameters, kept in ticks once it has settled
 	last        *frame         // what carried out its last try, where it may be continued, or requests report of it
 	again       bool           // it had failed for good, and runs again
 	// it isn't to be tried again, as a person rejected what is within it, or nobody knows what it did
-	refused     bool
-	child       *frame         // its delegate, or its items, at work
-	items       *resolve.Items // of a call with "_each", until it settles
-	overdue     bool           // its try ran out of time, and hasn't ended yet
-	permitState permitState    // what a permit has to do with it
-	arrival     *arrival       // its result, while it is Writing
+	refused bool
+	child   *frame         // its delegate, or its items, at work
+	items   *resolve.Items // of a call with "_each", until it settles
+	overdue bool           // its try ran out of time, and hasn't ended yet
+	arrival *arrival       // its result, while it is Writing
+
+	// Of a call under a permit:
+	early           bool                // a reviewer is asked about it, as it arrived
+	isAgain         bool                // a reviewer has it run again that was cut short, however often that is then
+	approvedOutside []permit.Difference // by a reviewer
+	facts           *facts.Call         // of what a reviewer made of it
 }
 
 func (c *callState) details() *callDetails {
@@ -190,7 +195,7 @@ func (f *frame) decide(i int32) {
 	if verdict.Failure == nil {
 		number, pending := f.dedupe(i, params)
 		if number > 0 {
-			f.settle(i, doneBefore(f.Memory.Output(number)))
+			f.settle(i, doneBefore(f.Memory.Completed[number-1].Output))
 		}
 		if pending || number > 0 {
 			return
@@ -390,14 +395,14 @@ func (f *frame) settle(i int32, s Settlement) {
 		stage = guard.Done
 	}
 	tellGuards(f, i, stage)
-	if state.more != nil && state.more.permitState.early {
+	if state.more != nil && state.more.early {
 		closeEarly(f, i)
 		f.emit(i, Cancel)
 	}
 	if s.Failure != nil && !s.redacted {
 		s.Failure = withoutSecrets(f, i, s.Failure)
 	}
-	if f.machine.loop != nil || state.more != nil && state.more.override != nil { // showErrors reads it
+	if f.machine.loop != nil || f.chosen(i) != nil { // showErrors reads it
 		more := state.details()
 		more.ran, more.settlement = state.params, &s
 	}
@@ -443,9 +448,10 @@ func (f *frame) release(i int32) {
 			}
 		}
 	}
-	f.releaseWrites(i)
 	for waiting, ok := f.orderedBy.take(i); ok; waiting, ok = f.orderedBy.take(i) {
-		if f.calls[waiting].order--; f.isOrdered(waiting) || f.calls[i].status != Done {
+		if f.calls[waiting].status == Writing {
+			f.inspect(waiting)
+		} else if f.calls[waiting].order--; f.isOrdered(waiting) || f.calls[i].status != Done {
 			f.look(waiting)
 		}
 	}

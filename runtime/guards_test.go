@@ -9,12 +9,12 @@ import (
 
 // One more guard is one declaration: this one refuses every call of one tool.
 func init() {
-	guard.Others = append(guard.Others, guard.Start(func(c *guard.Call) (v guard.Verdict) {
+	guard.Others = append(guard.Others, func(c *guard.Call) (v guard.Verdict) {
 		if c.Of.ToolName == "refused-by-a-guard" {
 			v = guard.Verdict{Kind: guard.Refuse, Code: "at-night", Reason: "not before six"}
 		}
 		return v
-	}))
+	})
 }
 
 // ARCHITECTURE.md: a new guard is asked before every attempt, and what it refuses fails.

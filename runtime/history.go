@@ -16,7 +16,7 @@ func keepHistory(f *frame) {
 	numbers, calls := map[int]int32{}, map[int]request.Object{}
 	for i := range f.calls {
 		if s := f.calls[i].more.settlement; f.Memory != nil && s.Status == Done && !s.before {
-			numbers[i] = f.Memory.Add(f.Memory.Key(i), f.resolvedParams(int32(i)), s.Output)
+			numbers[i] = f.Memory.Add(f.Memory.Listed[i].Key, f.resolvedParams(int32(i)), s.Output)
 		}
 	}
 	for _, m := range f.Log.OfTick() {
@@ -58,7 +58,7 @@ func keepItems(f *frame, i int, call request.Object) (request.Object, bool) {
 	var places []any
 	for at := range d.calls {
 		if s := d.calls[at].more.settlement; s.Status == Done && !s.before {
-			f.Memory.AddItem(f.Memory.Key(i), d.items.Of[at].Params, s.Output)
+			f.Memory.AddItem(f.Memory.Listed[i].Key, d.items.Of[at].Params, s.Output)
 			places = append(places, float64(at))
 		}
 	}
@@ -75,7 +75,7 @@ func recordedCall(f *frame, i int, number int32) request.Object {
 		{Key: "_tick", Value: float64(f.machine.tick)}}
 	params := f.calls[i].more.ran
 	if number > 0 { // what the plan resolved them to, whatever a person made of them
-		params = f.Memory.Params(number)
+		params = f.Memory.Completed[number-1].Params
 	}
 	out = out.WithAll(params).WithText("_activity", call.Activity).WithText("_delegate", call.Delegate).
 		WithText("_instance", call.Instance).

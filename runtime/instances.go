@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
-	"github.com/obelus-dev/obelus/runtime/dedupe"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -129,7 +128,7 @@ func (m *Machine) open(one *Instance) {
 		c.working++
 	}
 	if m.loop != nil && m.loop.carries {
-		f.Memory = dedupe.New()
+		f.Memory = resolve.NewMemory()
 	}
 	input, initial := laid(m.shared.input, own.Input), laid(m.shared.state, own.State)
 	f.Log = state.New(map[string]any{"input": input, "state": initial, "data": laid(m.shared.data, own.Data)})

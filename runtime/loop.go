@@ -366,7 +366,7 @@ func extendFrame(f *frame, d *analyzer.Draft) {
 		f.look(int32(i)) // which of several repeats a done call is known with the entire plan
 	}
 	if d.Complete() {
-		f.releaseWrites(-1) // so is where each has its place
+		f.releaseWrites() // so is where each has its place
 	}
 }
 
@@ -450,4 +450,34 @@ func showTickErrors(f *frame, problems []CallError) {
 		}
 	}
 	showFailures(f)
+}
+
+// renewLive notes what the calls of the last tick left behind: the next solution is judged with the labels of what
+// stands there and with what has started before it, and its own text is as good as what its model was shown. They
+// follow from the plans and the policies alone, so that a resumed run has the same.
+func (l *loop) renewLive() {
+	if l.live == nil {
+		return
+	}
+	l.live = l.live.Clone()
+	known := map[*plan.Plan]*label.Labels{}
+	for _, f := range l.roots() {
+		if known[f.Plan] == nil {
+			known[f.Plan] = label.Of(f.Plan)
+		}
+		leaveBehind(f, l.live, known[f.Plan])
+		started := f.orders.Totals()
+		if l.live.Started == nil {
+			l.live.Started = started
+		}
+		for i, n := range started {
+			l.live.Started[i] = max(l.live.Started[i], n)
+		}
+	}
+}
+
+func leaveBehind(f *frame, live *policy.Live, labels *label.Labels) {
+	labels.Leave(live, func(call int) bool {
+		return call < len(f.calls) && slices.Contains([]Status{Done, Failed, Running}, f.calls[call].status)
+	})
 }

@@ -289,8 +289,8 @@ func (m *Machine) take(e Event) {
 			f.ended(e)
 		}
 	case Decided:
-		if f != nil {
-			takeDecision(f, e)
+		if f != nil && e.Decision != nil && f.calls[e.Call].asks() && int(f.calls[e.Call].attempt) == e.Attempt {
+			takeDecision(f, int32(e.Call), e.Decision)
 		}
 	}
 }
@@ -320,9 +320,7 @@ func (m *Machine) emitRun(kind CommandKind) *Command {
 
 func (m *Machine) begin() {
 	m.opened = true
-	if left := deadline(m); left > 0 {
-		m.emitRun(SetTimer).After = left
-	}
+	setDeadline(m)
 	switch {
 	case m.instances != nil: // they are admitted as there is room
 	case m.loop != nil:
@@ -364,7 +362,7 @@ func (m *Machine) startQueued() {
 		if f.calls[i].status != Queued { // its delegate was given up meanwhile
 			continue
 		}
-		switch v := judgeStart(f, i); {
+		switch v := checkStart(f, i); {
 		case v.Kind == guard.Refuse:
 			f.settle(i, Settlement{Status: Failed, Failure: failureOf(v), Attempts: int(f.calls[i].attempt)})
 		case v.Kind == guard.Ask && v.Outside != nil:
@@ -383,26 +381,6 @@ func (m *Machine) startQueued() {
 		}
 		m.settleAll() // the calls of a delegate come before those listed after it
 	}
-}
-
-func limitOf(f *frame, i int32) Reason {
-	m, call, within := f.machine, f.call(i), 0
-	most := m.plan.Limits.Calls
-	if call.Latent() && call.Produced != nil {
-		return ""
-	}
-	if call.Each != nil {
-		within = len(f.calls[i].more.items.Of)
-	} else if d := f.Plan.Delegates[call.Delegate]; d != nil {
-		within = len(d.Calls)
-	}
-	if call.Each == nil && most > 0 && m.started-m.spent.calls >= most && f.calls[i].attempt == 0 {
-		return ReasonCalls
-	}
-	if within > 0 && m.mostDelegated > 0 && m.delegated+within >= m.mostDelegated || m.budget.IsExhausted() {
-		return m.tooMuch
-	}
-	return ""
 }
 
 // Bound stops a simulation for some reason before more delegates have been started than

@@ -143,8 +143,8 @@ func resetCall(f *frame, i int32) {
 	}
 	was := state.details()
 	*state = callState{attempt: state.attempt, more: &callDetails{
-		lost: state.attempt, again: true, last: was.last, override: was.override, replacement: was.replacement,
-		permitState: permitState{own: was.permitState.own, isReplaced: was.permitState.isReplaced},
+		lost: state.attempt, again: true, last: was.last, changed: was.changed, replacement: was.replacement,
+		facts: was.facts,
 	}}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
@@ -113,6 +114,80 @@ func (a ready) compare(b ready) int {
 	return cmp.Or(slices.Compare(x[:n], y[:n]), cmp.Compare(i, j), len(x)-len(y))
 }
 
+// Whether a write fits, and what its state schema says of the result, is judged on all that counts before it: earlier
+// ticks, and in its own the calls that have their place before its own in the graph's order. Those that it depends on
+// have settled when it starts. Of the others few can make a difference: a result is kept until these have settled, so
+// that no verdict depends on timing, and what was found to fit then fits whenever the state is put together again.
+// There is no deadlock: calls wait for earlier places only.
+
+// An arrival is the result of the activity of a call, kept until it can be judged.
+type arrival struct {
+	value   any
+	route   int
+	failure *Failure
+	first   int32 // the call that must settle before
+}
+
+// park keeps the result of a call if its writes can't be judged yet, and reports whether it does.
+func (f *frame) park(i int32, routes []plan.Route, method plan.Method, a arrival) bool {
+	for _, path := range slices.Concat(routes...) {
+		if a.first = f.ahead(i, path.ID, method); a.first >= 0 {
+			if f.calls[i].status == Running {
+				f.tried(i, a.failure, 0)
+			}
+			f.transition(i, Writing)
+			f.calls[i].details().arrival = &a
+			f.orderedBy.add(a.first, i)
+			return true
+		}
+	}
+	return false
+}
+
+// ahead is a call that must have settled before a write can be judged, of several the one listed last: when it has
+// settled, most others have; -1 for none.
+func (s *schedule) ahead(i int32, path pathtree.ID, method plan.Method) int32 {
+	if s.Program.ByTime || !s.NeedsBase(path, method) {
+		return -1
+	}
+	mine := s.Log.Place(i)
+	for _, w := range slices.Backward(s.Plan.Around(path)) {
+		isOpen := !s.calls[w.Call].status.Settled() && w.Call != i && s.Log.Place(w.Call) < mine
+		if isOpen && s.matters(w, path, method) {
+			return w.Call
+		}
+	}
+	return -1
+}
+
+// matters reports whether a write that counts before another may decide whether that one fits. One that sets the same
+// path doesn't, nor does one that appends to the same list that no schema judges.
+func (s *schedule) matters(w plan.Writer, path pathtree.ID, method plan.Method) bool {
+	appends := func(m plan.Method) bool { return m == plan.Push || m == plan.Concat }
+	return w.Path != path ||
+		method != plan.Set && (w.Sets || !appends(method) || !appends(w.Method) || s.SchemaAt(path) != nil)
+}
+
+// releaseWrites lets all results be judged, as calls have their final places.
+func (f *frame) releaseWrites() {
+	for i := range f.calls {
+		if f.calls[i].status == Writing && !f.calls[i].queued {
+			f.orderedBy.remove(f.calls[i].more.arrival.first, int32(i))
+			f.inspect(int32(i))
+		}
+	}
+}
+
+func (f *frame) judgePending(i int32) {
+	a := f.calls[i].more.arrival
+	f.calls[i].more.arrival = nil
+	if a.failure != nil && !f.givenUp {
+		f.failedForGood(i, a.failure)
+	} else {
+		f.complete(i, a.value, a.route, a.failure)
+	}
+}
+
 // links say who waits for which call. Everybody waits for one call at a time: of those that must have settled the last,
 // and when that has settled, the next of them that hasn't.
 type links struct {
@@ -129,6 +204,15 @@ func (l *links) reach(calls, waiting int) {
 func (l *links) add(call, who int32) {
 	l.next[who] = l.first[call]
 	l.first[call] = who + 1
+}
+
+// remove lets somebody who waits for a call wait no more.
+func (l *links) remove(call, who int32) {
+	at := &l.first[call]
+	for *at != who+1 {
+		at = &l.next[*at-1]
+	}
+	*at = l.next[who]
 }
 
 // take gives who waits for a call, one after the other: each may wait for another then.

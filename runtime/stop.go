@@ -89,6 +89,57 @@ func checkBudget(m *Machine) {
 	}
 }
 
+// limitOf is the limit that lets a call not start, or "".
+func limitOf(f *frame, i int32) Reason {
+	m, call, within := f.machine, f.call(i), 0
+	most := m.plan.Limits.Calls
+	if call.Latent() && call.Produced != nil {
+		return ""
+	}
+	if call.Each != nil {
+		within = len(f.calls[i].more.items.Of)
+	} else if d := f.Plan.Delegates[call.Delegate]; d != nil {
+		within = len(d.Calls)
+	}
+	if call.Each == nil && most > 0 && m.started-m.spent.calls >= most && f.calls[i].attempt == 0 {
+		return ReasonCalls
+	}
+	if within > 0 && m.mostDelegated > 0 && m.delegated+within >= m.mostDelegated || m.budget.IsExhausted() {
+		return m.tooMuch
+	}
+	return ""
+}
+
+// overspends reports whether a run exceeds the budget of its permit as a whole; further are the requests that its
+// planner is about to get.
+func overspends(m *Machine, further int) bool {
+	if m.permit == nil {
+		return false
+	}
+	if m.loop != nil {
+		further += m.tick - m.loop.unasked
+	}
+	why := m.permit.Overspent(further, m.usage.Cost, m.now.Seconds())
+	m.why = cmp.Or(why, m.why)
+	return why != ""
+}
+
+// setDeadline sets the timer of how long the run may still take by its own limit and by its permit.
+func setDeadline(m *Machine) {
+	left := time.Duration(math.MaxInt64)
+	if limit := m.plan.Limits.Time; limit > 0 {
+		left = limit - (m.now - m.spent.time)
+	}
+	if m.permit != nil {
+		if seconds, bounded := m.permit.Budget["time"]; bounded {
+			left = min(left, time.Duration(seconds*float64(time.Second))+time.Nanosecond-m.now)
+		}
+	}
+	if left < math.MaxInt64 {
+		m.emitRun(SetTimer).After = max(left, time.Nanosecond)
+	}
+}
+
 type budget struct {
 	calls, ticks int
 	time         time.Duration
@@ -136,9 +187,7 @@ func resumeRun(m *Machine, e Event) {
 		m.begin()
 		return
 	}
-	if left := deadline(m); left > 0 {
-		m.emitRun(SetTimer).After = left
-	}
+	setDeadline(m)
 	late := m.late // it had happened when the run stopped, but came after: nothing reports it again
 	m.late = nil
 	for _, e := range late {
@@ -192,7 +241,7 @@ func resumeFrame(f *frame, how Resumption) {
 		case Asking:
 			if q := state.more.question; q.InFlight || state.isUncertain() {
 				decideInFlight(f, i, how.InFlight)
-			} else if judgeStart(f, i).Kind == guard.Ask {
+			} else if checkStart(f, i).Kind == guard.Ask {
 				f.ask(i, q.Problem)
 			} else {
 				f.transition(i, Queued)

@@ -22,7 +22,7 @@ var transitions = [Cancelled + 1]transition{
 	Pausing: {[]Status{Running, Writing}, nil},
 	// From Queued and Asking with the record of a rejection or an interruption, from Writing where one more call has to
 	// settle first.
-	Writing: {[]Status{Queued, Asking, Running, Writing}, hold},
+	Writing: {[]Status{Queued, Asking, Running, Writing}, nil},
 	// From Waiting where the call was done before.
 	Done: {[]Status{Waiting, Running, Writing}, (*frame).release},
 	// From Queued where a guard refuses it, or where who resumes reports that an interrupted attempt has failed.

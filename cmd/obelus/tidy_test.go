@@ -67,11 +67,10 @@ var mayImport = map[string][]string{
 	"dot":                      {"analyzer/facts", "compiler", "compiler/*", "dot/layout"},
 	"dot/layout":               {"compiler/dag"},
 	"dot/page":                 {"analyzer/facts", "compiler", "compiler/*", "dot"},
-	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime/dedupe", "runtime/guard", "runtime/request", "runtime/resolve", "runtime/review", "runtime/state"},
-	"runtime/dedupe":           {},
+	"runtime":                  {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime/guard", "runtime/request", "runtime/resolve", "runtime/review", "runtime/state"},
 	"runtime/guard":            {"analyzer/facts", "analyzer/permit", "compiler", "compiler/*", "runtime/request"},
 	"runtime/state":            {"compiler", "compiler/*"},
-	"runtime/resolve":          {"analyzer/facts", "compiler", "compiler/*", "runtime/dedupe", "runtime/guard", "runtime/state"},
+	"runtime/resolve":          {"analyzer/facts", "compiler", "compiler/*", "runtime/guard", "runtime/state"},
 	"runtime/review":           {"analyzer/permit", "compiler", "compiler/*", "runtime/guard", "runtime/request", "runtime/resolve"},
 	"runtime/request":          {"compiler", "compiler/*"},
 	"runtime/web":              {"compiler/hosts"},
@@ -105,7 +104,7 @@ var mayImport = map[string][]string{
 }
 
 // machine is what runs inside of the machine.
-var machine = []string{"analyzer/permit", "runtime", "runtime/dedupe", "runtime/guard", "runtime/request", "runtime/resolve", "runtime/review", "runtime/state"}
+var machine = []string{"analyzer/permit", "runtime", "runtime/guard", "runtime/request", "runtime/resolve", "runtime/review", "runtime/state"}
 
 const maxLines = 600
 

@@ -5,11 +5,12 @@ package guard
 import (
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/policy"
 )
 
-// A Guard is asked at two checkpoints, and told at a third. A machine has its guards in one order: that of policies,
-// the permit, confirmation, advice, [Others], limits. The first that doesn't allow a call decides. What it decides must
-// follow from the events of the run alone.
+// A Guard is asked at two checkpoints, and told at a third. A machine asks in one order: the guards [Order] and
+// [Permit], whether a person confirms a call, [Others], limits. The first that doesn't allow a call decides. What it
+// decides must follow from the events of the run alone.
 type Guard interface {
 	// Arrives is asked about a call of a planner as it is written.
 	Arrives(*Call) Verdict
@@ -23,6 +24,7 @@ type Guard interface {
 type Call struct {
 	Try           // the same for all attempts
 	Instance      string
+	Orders        *policy.Counts // of the instance, its delegates and items included, over ticks and resumed runs
 	Plan          *plan.Plan
 	Of            *plan.Call // what runs, be it another call than the plan's
 	Params        map[string]any
@@ -66,8 +68,8 @@ const (
 	Stop
 )
 
-// Others are further guards, which every run has: a file of this package adds its own.
-var Others []Guard
+// Others decide about attempts, too, in every run: a file of this package adds its own.
+var Others []func(*Call) Verdict
 
 // Stage is what became of a call.
 type Stage uint8
@@ -81,18 +83,6 @@ const (
 	Done
 	DoneBefore // in an earlier tick or run
 )
-
-// Start is a guard that only decides about attempts.
-type Start func(*Call) Verdict
-
-// Arrives allows every call.
-func (Start) Arrives(*Call) Verdict { return Verdict{} }
-
-// Starts is the function's verdict.
-func (s Start) Starts(c *Call) Verdict { return s(c) }
-
-// Settled remembers nothing.
-func (Start) Settled(*Call, Stage) {}
 
 // Policy is whom a run asks before a call starts.
 type Policy string

@@ -15,7 +15,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/redact"
-	"github.com/obelus-dev/obelus/runtime/dedupe"
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
@@ -23,8 +22,8 @@ import (
 type Resolver struct {
 	Store
 	Reads  []Read
-	Memory *dedupe.Memory // of calls that later plans may list again; nil where no plan is carried
-	ofItem bool           // what is read of an item is that of one at hand
+	Memory *Memory // of calls that later plans may list again; nil where no plan is carried
+	ofItem bool    // what is read of an item is that of one at hand
 }
 
 // A Read is how far one is resolved.

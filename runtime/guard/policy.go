@@ -6,21 +6,21 @@ import (
 	"github.com/obelus-dev/obelus/compiler/label"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/policy"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
-// Order refuses what an order rule of a policy forbids. It finds the counts of a call's instance: each has its own, for
-// its delegates and items as well, over ticks and resumed runs.
-type Order func(*Call) *policy.Counts
+// Order refuses what an order rule of a policy forbids.
+type Order struct{}
 
 // Arrives allows every call: the rules about plans have judged it.
 func (Order) Arrives(*Call) Verdict { return Verdict{} }
 
 // Starts refuses a call that would break a rule if it started now.
-func (o Order) Starts(c *Call) Verdict {
+func (Order) Starts(c *Call) Verdict {
 	if c.Of.Each != nil { // its items start, one by one
 		return Verdict{}
 	}
-	if broken := o(c).Forbids(label.IsMet(c.Plan, c.Of), c.Params, isRepeat(c)); broken != nil {
+	if broken := c.Orders.Forbids(label.IsMet(c.Plan, c.Of), c.Params, isRepeat(c)); broken != nil {
 		why := fmt.Sprintf("the policy's rule %q says that %s", broken.Name, broken.Says())
 		return Verdict{Kind: Refuse, Code: "forbidden-order", Reason: why}
 	}
@@ -28,12 +28,12 @@ func (o Order) Starts(c *Call) Verdict {
 }
 
 // Settled counts what has started, and what is done.
-func (o Order) Settled(c *Call, stage Stage) {
+func (Order) Settled(c *Call, stage Stage) {
 	switch {
 	case stage <= Continued:
-		o(c).Started(label.IsMet(c.Plan, c.Of), c.Params, isRepeat(c))
+		c.Orders.Started(label.IsMet(c.Plan, c.Of), c.Params, isRepeat(c))
 	case stage == Done && c.Of.Each == nil:
-		o(c).Done(label.IsMet(c.Plan, c.Of), c.Params)
+		c.Orders.Done(label.IsMet(c.Plan, c.Of), c.Params)
 	}
 }
 
@@ -69,4 +69,28 @@ func Remember(counts *policy.Counts, p *plan.Plan, history []plan.Written, failu
 		activity, _ := call["_activity"].(string)
 		started(tool, activity, nil) // the values of its expressions aren't known
 	}
+}
+
+// Outside is why a call with parameters may not be, by the policies of its plan;
+// "" when it may. What patterns cost is taken off an allowance.
+func Outside(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.Allowance) string {
+	for _, p := range plan.Policies {
+		for i := range p.Only {
+			if name := label.Unlisted(&p.Only[i], call); name != "" {
+				return fmt.Sprintf("%q isn't among the tools that there may be, by the policy's rule %q", name,
+					p.Only[i].Name)
+			}
+		}
+		for i := range p.Bounds {
+			b := &p.Bounds[i]
+			if !label.Carries(call, b.Tool) {
+				continue
+			}
+			if v := b.Refuses(params, a); v != nil {
+				return fmt.Sprintf("the policy's rule %q doesn't let %q of %q be this: %s", b.Name,
+					b.Parameter+v.Where(), b.Tool, v.Message)
+			}
+		}
+	}
+	return ""
 }
