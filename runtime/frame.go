@@ -462,7 +462,6 @@ func (f *frame) write(call *plan.Call, path pathtree.ID, method plan.Method, val
 		At: f.machine.now, Failure: failure}
 	if f.machine.loop != nil && f.parent == nil {
 		f.machine.loop.changed = true
-		f.machine.loop.written.Add(path)
 	}
 	if f.machine.permit != nil {
 		entry := f.machine.permit.EntryOf(guardedCall(f, int32(call.Index)))

@@ -119,14 +119,11 @@ func recall(f *frame, history []plan.Written) {
 				f.Memory.AddItem(w.Identity, params, output)
 			})
 		}
-		if w.Path != pathtree.Root {
-			f.machine.loop.written.Add(w.Path)
-			if !isGivenAnew(f, w.Path) {
-				f.Log.Append(Message{
-					Path: w.Path, Method: w.Method, Value: w.Value, Completed: numbers[w.Number],
-					Failure: w.Failed || base.Writes == plan.Once && w.Failure,
-				})
-			}
+		if w.Path != pathtree.Root && !isGivenAnew(f, w.Path) {
+			f.Log.Append(Message{
+				Path: w.Path, Method: w.Method, Value: w.Value, Completed: numbers[w.Number],
+				Failure: w.Failed || base.Writes == plan.Once && w.Failure,
+			})
 		}
 		f.history = append(f.history, request.Written{Message: request.Of(w.Message).(request.Object)})
 	}

@@ -46,7 +46,6 @@ type loop struct {
 	setting    compiler.Setting   // of the tick
 	asked      *Request           // for its solution
 	live       *policy.Live       // how worthy of trust what stands there is; nil without policies
-	written    *state.Marks       // the paths that earlier ticks may have written
 }
 
 // answer is what has arrived of the solution of a tick.
@@ -57,7 +56,7 @@ type answer struct {
 }
 
 func newLoop(m *Machine, base *plan.Plan) *loop {
-	l := &loop{Machine: m, base: base, live: label.Beginning(base), paths: base.Paths.Clone(), written: &state.Marks{},
+	l := &loop{Machine: m, base: base, live: label.Beginning(base), paths: base.Paths.Clone(),
 		wanted: map[string]bool{}, opinions: guard.OpinionsOf(base)}
 	for _, tool := range compiler.ConfirmedTools(base) {
 		l.wanted[tool] = true

@@ -426,7 +426,7 @@ func (m *Machine) program(p *plan.Plan) *resolve.Program {
 		known = &resolve.Program{Facts: facts.OfCalls(p), Layout: state.Layout{Plan: p, Paths: p.Paths,
 			Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
 		if m.loop != nil && p.Form == plan.Replan {
-			known.Before, known.Settled = m.loop.written, !m.loop.isStreaming
+			known.Settled = !m.loop.isStreaming
 		}
 		m.programs[p] = known
 	}

@@ -232,7 +232,7 @@ func (s *Store) NeedsBase(path pathtree.ID, method plan.Method) bool {
 		return true
 	}
 	above := s.Plan.Paths.Parent(path)
-	return above != pathtree.Root && s.Program.IsWritten(above)
+	return above != pathtree.Root && s.Log.IsWritten(above)
 }
 
 // SchemaAt is what the schema of the state, or of a kind of data, says of a path, an instance's own where it has one;

@@ -27,7 +27,7 @@ func (l *Log) part(path pathtree.ID) *part {
 	for l.layout.Paths.Depth(kind) > 1 {
 		root, kind = kind, l.layout.Paths.Parent(kind)
 	}
-	if l.layout.IsWritten(kind) {
+	if l.IsWritten(kind) {
 		root = kind
 	}
 	p := l.parts[root]

@@ -21,6 +21,16 @@ type Log struct {
 	resolved map[pathtree.ID]resolved
 }
 
+// A Layout is what a log has to know of the plan whose calls write.
+type Layout struct {
+	Plan          *plan.Plan
+	Paths         *pathtree.Tree // the plan's, and perhaps more
+	Tick          int
+	Settled       bool    // the plan is whole, so that its graph gives every call its place
+	ByTime        bool    // messages count in the order of their writing: a simulation of a plan whose writes conflict
+	Inconsistency *string // set where the log can't be what calls wrote
+}
+
 // New is a log of nothing but initial values, by kind: input, state, data, error,
 // advice. It is to follow a plan before anything else.
 func New(initial map[string]any) *Log { return &Log{initial: initial} }
@@ -113,33 +123,24 @@ func (l *Log) last(id pathtree.ID) int32 {
 	return 0
 }
 
-// On goes over the messages written to exactly a path, the newest first.
-func (l *Log) On(id pathtree.ID) iter.Seq2[int32, *Message] {
-	return func(yield func(int32, *Message) bool) {
-		for at := l.last(id); at > 0; at = l.messages[at-1].older {
-			if !yield(at-1, &l.messages[at-1]) {
-				return
-			}
-		}
-	}
+// IsWritten reports whether a message has been or may be written to exactly a path.
+func (l *Log) IsWritten(id pathtree.ID) bool {
+	return l.last(id) > 0 || len(l.layout.Plan.WritersAt(id)) > 0
 }
 
 // Over goes over the messages on all paths that overlap one.
 func (l *Log) Over(id pathtree.ID) iter.Seq2[int32, *Message] {
-	return l.over(l.layout.Overlapping(id))
-}
-
-// over goes over the messages on all paths of a set.
-func (l *Log) over(set *PathSet) iter.Seq2[int32, *Message] {
 	return func(yield func(int32, *Message) bool) {
-		for _, paths := range [2][]pathtree.ID{set.Above, set.Below} {
-			for _, p := range paths {
-				for at, m := range l.On(p) {
-					if !yield(at, m) {
-						return
-					}
-				}
+		visit := func(path pathtree.ID) bool {
+			at := l.last(path)
+			for at > 0 && yield(at-1, &l.messages[at-1]) {
+				at = l.messages[at-1].older
 			}
+			return at == 0
+		}
+		goesOn := l.layout.Paths.Below(id, visit)
+		for up := l.layout.Paths.Parent(id); goesOn && up > pathtree.Root; up = l.layout.Paths.Parent(up) {
+			goesOn = visit(up)
 		}
 	}
 }
@@ -164,10 +165,9 @@ func (l *Log) walk(value any, from, id pathtree.ID) (any, bool) {
 // fitted what counted before it when it was written. A message that fits only on messages that the reader doesn't see
 // makes these visible as well.
 func (l *Log) Resolve(id pathtree.ID, visible func(*Message) bool) (any, bool) {
-	set := l.layout.Overlapping(id)
 	var homeless []int32
 	for {
-		value, there, at := l.fold(id, l.visible(set, visible, homeless), visible)
+		value, there, at := l.fold(id, l.visible(id, visible, homeless), visible)
 		if at < 0 {
 			return value, there
 		}
@@ -251,13 +251,13 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 	return f.value, there, homeless
 }
 
-// visible gathers the messages on a set of paths that may be seen, and those without which others have no place, in the
+// visible gathers the messages on paths that overlap one that may be seen, and those without which others have no place, in the
 // order in which they count. Of failure records on one path, that of the call listed first stands: one that counts
 // after it gives way.
-func (l *Log) visible(set *PathSet, visible func(*Message) bool, homeless []int32) []int32 {
+func (l *Log) visible(id pathtree.ID, visible func(*Message) bool, homeless []int32) []int32 {
 	var places []int32
 	failures := 0
-	for at, m := range l.over(set) {
+	for at, m := range l.Over(id) {
 		if visible(m) || l.isBase(m, homeless) {
 			places = append(places, at)
 			if m.Failure {

@@ -4,10 +4,13 @@
 package state
 
 import (
+	"maps"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/expression"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
 )
 
 // A Message is one entry of the state's log.
@@ -43,4 +46,60 @@ func (f *Failure) Error() string { return f.Message }
 // Record is what a failure route receives.
 func (f *Failure) Record() map[string]any {
 	return map[string]any{"code": f.Code, "message": f.Message, "details": f.Details}
+}
+
+// Samples make up and judge the values of a sample run; a plan may describe only a part of them.
+type Samples interface {
+	// Read is the value of a read, by what it sees at a path.
+	Read(p *plan.Plan, r *plan.Read, at func(pathtree.ID) (any, bool)) (value any, there bool)
+	// Below is what is at a path in a value.
+	Below(value any, path []expression.Segment) (any, bool)
+	// Evaluate evaluates an expression of a plan by the values of its reads.
+	Evaluate(p *plan.Plan, t *plan.Template, read expression.Lookup) (any, expression.Presence, *Failure)
+	// Invalid says why a call can't start with some parameters, or nil.
+	Invalid(call *plan.Call, params map[string]any) *Failure
+	// Refuses says why a schema rejects a value whatever its unknown parts are, or nil.
+	Refuses(s *schema.Schema, v any) *schema.Violation
+	// Ends makes up how the activity of a call ends, and the alternative that its result takes, or -1.
+	Ends(call *plan.Call, params map[string]any) (value any, route int, failure *Failure)
+	// Unfit takes note of a value that a call can't write to a path.
+	Unfit(call *plan.Call, path plan.Path, value any, why error, log *Log)
+	// Settled takes note of how a call has ended; without a failure it is done or was skipped.
+	Settled(call *plan.Call, done bool, failure *Failure)
+}
+
+// ScopeValues is what the scopes of a call hand over, by kind: nil when it has none,
+// and empty when they name nothing that is there.
+func ScopeValues(call *plan.Call, read func(index int) (any, expression.Presence)) map[string]any {
+	if call.Scopes == nil {
+		return nil
+	}
+	given := map[string]any{}
+	for _, scope := range call.Scopes {
+		if value, presence := read(scope.Read); presence == expression.There {
+			given[scope.Kind] = pathtree.With(given[scope.Kind], scope.Ref.Path, value)
+		}
+	}
+	return given
+}
+
+// Delegated is what a plan begins with that is run as a call: its own
+// values, and over them what is handed over, by kind, and the call's parameters.
+func Delegated(p *plan.Plan, given, params map[string]any) map[string]any {
+	other := maps.Clone(given)
+	maps.DeleteFunc(other, func(kind string, _ any) bool {
+		return kind == "state" || kind == "input" || kind == "data" || kind == "error" || kind == "advice"
+	})
+	return map[string]any{"input": Over(p.Input, given["input"], params), "state": Over(p.State, given["state"]),
+		"data": Over(p.Data, given["data"], other)}
+}
+
+// Over lays objects over each other, key by key at the top.
+func Over(layers ...any) map[string]any {
+	out := map[string]any{}
+	for _, layer := range layers {
+		object, _ := layer.(map[string]any)
+		maps.Copy(out, object)
+	}
+	return out
 }
