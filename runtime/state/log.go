@@ -251,9 +251,9 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 	return f.value, there, homeless
 }
 
-// visible gathers the messages on paths that overlap one that may be seen, and those without which others have no place, in the
-// order in which they count. Of failure records on one path, that of the call listed first stands: one that counts
-// after it gives way.
+// visible gathers the messages on paths that overlap one that may be seen, and those without which others have no
+// place, in the order in which they count. Of failure records on one path, that of the call listed first stands: one
+// that counts after it gives way.
 func (l *Log) visible(id pathtree.ID, visible func(*Message) bool, homeless []int32) []int32 {
 	var places []int32
 	failures := 0
