@@ -1,13 +1,15 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
+	"bytes"
 	"context"
-	"io"
+	"path/filepath"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -22,55 +24,127 @@ type checking struct {
 	Fix           bool   `flag:"--fix: fix what can be fixed safely, in the files, and report the rest"`
 	Diff          bool   `flag:"--diff: print what --fix would change; exit status 1 if anything"`
 
-	args      []string
-	reading   *project.Reader
-	threshold *diag.Severity // nil where the configuration names it
+	reading *project.Reader
+	report  *reporter
+	fixed   int // faults
 }
 
-var severities = map[string]diag.Severity{"info": diag.Info, "warning": diag.Warning, "error": diag.Error}
-
 func (o *checking) run(_ context.Context, c *cli, args []string) (err error) {
-	o.args, o.reading = args, c.newReading()
 	if len(args) == 0 {
-		o.args = []string{"."}
+		args = []string{"."}
 	}
-	if c.changed("min-severity") {
-		o.threshold = new(severities[o.MinSeverity])
-	}
-	o.reading.Strict = o.Strict
-	switch {
-	case o.reading.Confined: // agents learn nothing of this machine
-	case o.NoEnvironment:
+	o.reading, o.report = c.newReading(), newReporter(c, o)
+	o.reading.Strict, o.reading.Machine = o.Strict, project.ThisMachine
+	if c.confined { // agents learn nothing of this machine
+		o.reading.Machine = project.AnyMachine
+	} else if o.NoEnvironment {
 		o.reading.Machine = project.OtherMachine
-	default:
-		o.reading.Machine = project.ThisMachine
 	}
 	if o.reading.Permit, err = c.permit(o.Permit); err != nil {
 		return err
 	}
-	if o.Diff || o.Fix {
-		return c.fix(o)
-	}
-	return c.check(o)
-}
-
-func (c *cli) check(o *checking) (err error) {
-	files, err := o.reading.Gather(o.args)
+	files, err := o.reading.Gather(args)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(c.out)
-	defer func() { err = cmp.Or(out.Flush(), err) }()
-	r := &reporter{cli: c, checking: o, reported: map[string]bool{}, out: struct{ io.Writer }{out}}
-	r.text, r.total.Excluded = terminal.TextOptions(c.out), o.reading.Excluded
-	r.text.Fixed = "--fix does it"
-	r.text.Evidence = o.Explain
-	if err := r.checkFiles(files); err != nil {
-		return err
+	if o.Fix || o.Diff {
+		for _, file := range files {
+			if err := o.fix(file); err != nil {
+				return err
+			}
+		}
+		o.reading.Forget() // configurations, whose catalogues may be fixed
 	}
-	if r.total.Files == 0 && r.total.Excluded == 0 && (len(files) == 0 || files[0].Found) {
-		return usageErr("there is no plan in %q", o.args[0]).
+	if o.Diff {
+		return endFound(o.fixed > 0)
+	}
+	for _, file := range files {
+		if err := o.check(file); err != nil {
+			return err
+		}
+	}
+	o.report.total.Excluded = o.reading.Excluded
+	if o.report.total.Files+o.reading.Excluded == 0 && (len(files) == 0 || files[0].Found) {
+		return usageErr("there is no plan in %q", args[0]).
 			Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
 	}
-	return r.end()
+	return o.report.end()
+}
+
+// check reports what is wrong with the documents of a file.
+func (o *checking) check(file project.Named) error {
+	if filepath.Base(file.Name) == workspace.Settings {
+		if file.Found { // it is checked where it is used
+			return nil
+		}
+		o.report.total.Files++
+		config, err := o.reading.ConfigurationAt(file.Name)
+		if err == nil {
+			o.report.settings(config)
+		}
+		return err
+	}
+	isOurs := false
+	err := o.reading.Read(file.Name, func(d project.Document) error {
+		if p := judge(d, file.Found); p != nil {
+			isOurs = true
+			p.Confirm(p.Findings)
+			o.report.program(p)
+		}
+		return nil
+	})
+	if isOurs {
+		o.report.total.Files++
+	} else if err == nil {
+		o.report.total.Skipped++
+		o.report.detail("\"%s\" is skipped: it isn't a plan", &source.File{Name: file.Name})
+	}
+	return err
+}
+
+// fix writes what safe fixes make of the documents of a file; with --diff it prints what would change, as a patch.
+// Fixed standard input goes to standard output, and what is reported to standard error.
+func (o *checking) fix(file project.Named) error {
+	before, err := o.reading.Text(file.Name)
+	if err != nil || filepath.Base(file.Name) == workspace.Settings {
+		return err
+	}
+	var after []byte
+	copied, made, c := 0, 0, o.report.cli
+	err = o.reading.Split(file.Name, before, func(d project.Document) error {
+		fixed := d
+		for range 10 { // what one fix changes may show the next fault
+			p := judge(fixed, file.Found)
+			if p == nil {
+				break
+			}
+			text, fixes := p.Mended(p.Findings)
+			if len(fixes) == 0 {
+				break
+			}
+			made, fixed = made+len(fixes), d.With(text)
+		}
+		after = append(append(after, before[copied:d.File.Base]...), fixed.File.Text...)
+		copied = d.File.Base + len(d.File.Text)
+		return nil
+	})
+	after = append(after, before[copied:]...)
+	o.fixed += made
+	switch {
+	case err != nil || made == 0 && (o.Diff || file.Name != "-"):
+		return err
+	case o.Diff:
+		return diag.Diff(c.out, file.Name, before, after, terminal.TextOptions(c.out))
+	case file.Name == "-":
+		o.reading.Stdin, o.report.out = bytes.NewReader(after), c.err
+		_, err = c.out.Write(after)
+	default:
+		if err = workspace.Replace(file.Name, after); err != nil {
+			return usageErr("can't write %q: %w", file.Name, reason(err))
+		}
+	}
+	if made > 0 {
+		c.note("made %s in \"%s\"", wording.Counted(made, "fix", "fixes"), diag.Escape(file.Name))
+	}
+	return err
 }

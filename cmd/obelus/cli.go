@@ -77,6 +77,14 @@ type ending int
 
 func (e ending) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
+// endFound ends a command, with a status of its own if something was found.
+func endFound(found bool) error {
+	if found {
+		return ending(statusFound)
+	}
+	return nil
+}
+
 // usageErr is a mistake on the command line or a refusal of the world outside, in this
 // program's own words.
 func usageErr(format string, args ...any) *diag.UserError {

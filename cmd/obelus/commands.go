@@ -22,7 +22,7 @@ func table() []group {
 			action: &explaining{}, tool: explainTool},
 		{use: "graph FILE | - | --run RUN", short: "draw a plan or a run: SVG, a page, Graphviz, Mermaid, text",
 			args:   cobra.MaximumNArgs(1),
-			global: planFlags + "--runs ", exclusive: []string{"run scheme"},
+			global: planFlags + "--runs ", exclusive: []string{"run scheme", "run focus", "run between"},
 			action: &graphing{Depth: 1}, tool: graphTool},
 		{use: "compile FILE | -", short: "write the compiled plan as canonical JSON", args: cobra.ExactArgs(1),
 			global: planFlags, action: &compiling{}},

@@ -14,14 +14,13 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 type compiling struct {
 	Format string `flag:"--format text|json|yaml: how the digest or findings are written; yaml: the plan, too"`
 	outputFlag
 	Digest  bool `flag:"--digest: print the digest only"`
-	Explain bool `flag:"--explain: with --digest, list what it covers"`
+	Explain bool `flag:"--explain: print the digest, and list what it covers"`
 }
 
 // outputFlag names the file of a result.
@@ -30,9 +29,6 @@ type outputFlag struct {
 }
 
 func (o *compiling) run(_ context.Context, c *cli, args []string) error {
-	if o.Explain && !o.Digest {
-		return usageErr("--explain lists what a digest covers").Advise("write --digest --explain")
-	}
 	p, err := c.prepared(args[0], c.newReading())
 	if err != nil {
 		return err
@@ -42,7 +38,7 @@ func (o *compiling) run(_ context.Context, c *cli, args []string) error {
 	}
 	text, err := canonical.Plan(p.Plan)
 	switch {
-	case o.Digest:
+	case o.Digest || o.Explain:
 		text, err = o.digest(p.Plan)
 	case err == nil && o.Format == "yaml":
 		root, _ := source.Parse(source.NewFile("plan.json", text), source.Limits{})
@@ -76,19 +72,6 @@ func (o *compiling) digest(p *plan.Plan) (text []byte, err error) {
 		lines += fmt.Sprintf("  %s %s\n", part.Digest, strings.TrimPrefix(part.String(), "the "))
 	}
 	return []byte(lines), nil
-}
-
-// faultyPlan shows what keeps a plan from going further, and ends the command.
-func (c *cli) faultyPlan(p *project.Program, format string, status ending) error {
-	c.show(p.Findings, format)
-	summary := diag.Summarize(1, p.Findings)
-	summary.Unjudged = p.Unjudged
-	if format == "json" {
-		c.out.Keep(summary.JSON(c.out))
-	} else {
-		c.out.Keep(summary.Text(c.out, terminal.TextOptions(c.out)))
-	}
-	return status
 }
 
 // write puts a command's result where the user wants it. On a terminal a last

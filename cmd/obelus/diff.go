@@ -49,10 +49,7 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 	if err := c.write(o.Output, []byte(text)); err != nil {
 		return err
 	}
-	if !differs.Same() {
-		return ending(statusFound)
-	}
-	return nil
+	return endFound(!differs.Same())
 }
 
 // A side is one of two plans that are compared.

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -12,198 +9,133 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// checkFiles checks files one after the other. What was met in a folder and is nothing of ours is passed over.
-func (r *reporter) checkFiles(files []project.Named) error {
-	for _, file := range files {
-		isOurs := false
-		switch isSettings := filepath.Base(file.Name) == workspace.Settings; {
-		case isSettings && file.Found: // it is checked where it is used
-			continue
-		case isSettings:
-			config, err := r.reading.ConfigurationAt(file.Name)
-			if err != nil {
-				return err
-			}
-			r.introduce(config)
-			isOurs = true
-		default:
-			err := r.reading.Read(file.Name, func(d project.Document) error {
-				isOurs = r.checkDocument(d, file.Found) || isOurs
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-		if isOurs {
-			r.total.Files++
-		} else {
-			r.total.Skipped++
-			r.detail("\"%s\" is skipped: it isn't a plan", &source.File{Name: file.Name})
-		}
-	}
-	return nil
-}
-
-// checkDocument judges a document as what it is, and reports whether it is one of ours.
-func (r *reporter) checkDocument(d project.Document, met bool) bool {
+// judge finds what is wrong with a document; it is nil for one that was met in a folder and isn't ours.
+func judge(d project.Document, met bool) *project.Program {
 	p, kind, sure := d.As()
 	if met && !sure || kind == project.Given {
-		return false
+		return nil
 	}
 	if kind == project.Policy {
-		_, found := compiler.ReadPolicy(d.File, r.reading.Limits)
-		r.judged(p, analyzer.Judgement{Findings: found}, nil)
-		return true
+		_, found := compiler.ReadPolicy(d.File, d.Options.Limits)
+		p.Judgement = analyzer.Judgement{Findings: found}
+	} else {
+		p.Judgement = p.Judge()
 	}
-	judgement := p.Judge()
-	p.Confirm(judgement.Findings)
-	r.judged(p, judgement, d.File)
-	return true
+	return p
 }
 
 // A reporter writes findings as they are made, and finally their summary.
 type reporter struct {
 	*cli
-	*checking
+	flags    *checking
+	out      *terminal.Screen
 	total    diag.Summary
 	fails    bool            // something of the least severity that counts was shown
-	reported map[string]bool // findings that were reported for imported files
+	reported map[string]bool // findings about imported files
 	sarif    diag.Report     // for the one format that is written in the end
-	text     diag.TextOptions
-	out      io.Writer // hides Flush, which would be called after each file
 }
 
-// introduce shows once what is wrong with a configuration, which --fix leaves as it is.
-func (r *reporter) introduce(config *project.Configuration) {
+func newReporter(c *cli, flags *checking) *reporter {
+	return &reporter{cli: c, flags: flags, out: c.out, reported: map[string]bool{}}
+}
+
+// settings reports once what is wrong with a configuration, which --fix leaves as it is.
+func (r *reporter) settings(config *project.Configuration) {
 	if !config.Noted {
 		config.Noted = true
 		r.detail("settings: \"%s\"", config.File)
-		r.report(outOfReach(config.Found, nil), config)
+		r.write(config.Found, config, nil)
 	}
 }
 
-// judged shows what was found in a document.
-func (r *reporter) judged(p *project.Program, j analyzer.Judgement, own *source.File) {
-	r.introduce(p.Config)
-	switch {
-	case j.Plan == nil:
-	case j.Plan.Form == plan.Definitions:
-		own = nil
+// program reports what is wrong with a document; what is wrong with a file that several import, once.
+func (r *reporter) program(p *project.Program) {
+	r.settings(p.Config)
+	isPlan := p.Plan != nil && p.Plan.Form != plan.Definitions
+	if isPlan && p.Unjudged != nil {
+		r.total.Unjudged = append(r.total.Unjudged, p.Unjudged...)
+		r.total.UnjudgedIn = append(r.total.UnjudgedIn, p.File.Name)
+	}
+	r.sarif.Suppressed = append(r.sarif.Suppressed, p.Suppressed...)
+	r.total.Suppressed += len(p.Suppressed)
+	found := slices.DeleteFunc(p.Findings, func(d diag.Diagnostic) bool {
+		if isPlan && d.Span.File == p.File {
+			return false
+		}
+		key := project.Identity(&d)
+		before := r.reported[key]
+		r.reported[key] = true
+		return before
+	})
+	r.write(found, p.Config, p.Plan)
+}
+
+var severities = map[string]diag.Severity{"info": diag.Info, "warning": diag.Warning, "error": diag.Error}
+
+// write writes findings, and finds out whether they count by the severity that a flag or a configuration names.
+func (r *reporter) write(found []diag.Diagnostic, config *project.Configuration, p *plan.Plan) {
+	more := diag.Summarize(0, found)
+	r.total.Errors += more.Errors
+	r.total.Warnings += more.Warnings
+	r.total.Infos += more.Infos
+	least := severities[r.flags.MinSeverity]
+	if settings := config.Analysis.Settings; settings != nil && settings.MinSeverity != nil &&
+		!r.changed("min-severity") {
+		least = *settings.MinSeverity
+	}
+	r.fails = r.fails || len(diag.AtLeast(least, found)) > 0
+	switch r.flags.Format {
+	case "json":
+		r.out.Keep(diag.JSON(r.out, found))
+	case "sarif":
+		r.sarif.Findings = append(r.sarif.Findings, found...)
+	case "github":
+		r.out.Keep(diag.GitHub(r.out, found, workspace.InRepository))
 	default:
-		if r.total.Unjudged = append(r.total.Unjudged, j.Unjudged...); j.Unjudged != nil {
-			r.total.UnjudgedIn = append(r.total.UnjudgedIn, p.File.Name)
+		options := terminal.TextOptions(r.out)
+		options.Evidence = r.flags.Explain
+		if p != nil {
+			options.Fixed = "--fix does it"
+		}
+		r.out.Keep(diag.Text(r.out, found, options))
+		if r.flags.Explain && p != nil {
+			r.order(p)
 		}
 	}
-	r.sarif.Suppressed = append(r.sarif.Suppressed, j.Suppressed...)
-	r.total.Suppressed += len(j.Suppressed)
-	slices.Sort(r.total.Unjudged)
-	r.total.Unjudged = slices.Compact(r.total.Unjudged)
-	r.report(outOfReach(r.once(j.Findings, own), p.File), p.Config)
-	if r.Explain && r.Format == "text" && j.Plan != nil {
-		r.showOrder(j.Plan)
-	}
 }
 
-// showOrder lists the calls that wait for others only because both may write the same place.
-func (r *reporter) showOrder(p *plan.Plan) {
+// order lists the calls that wait for others only because both may write the same place.
+func (r *reporter) order(p *plan.Plan) {
 	for _, call := range p.Calls {
 		for _, other := range call.Ordered {
-			fmt.Fprintf(r.out, "%s: %q runs after %q, as listed: they may write the same path\n\n",
+			r.out.Print("%s: %q runs after %q, as listed: they may write the same path\n\n",
 				diag.Escape(call.Node.Span().Where()), call.Name, p.Calls[other].Name)
 		}
 	}
 }
 
-// outOfReach marks the fixes that --fix leaves to people because they are in
-// another file than the document itself.
-func outOfReach(found []diag.Diagnostic, document *source.File) []diag.Diagnostic {
-	for i := range found {
-		for j := range found[i].Fixes {
-			if slices.ContainsFunc(found[i].Fixes[j].Edits, func(e diag.Edit) bool { return e.Span.File != document }) {
-				found[i].Fixes = slices.Clone(found[i].Fixes)
-				found[i].Fixes[j].Safe = false
-			}
-		}
-	}
-	return found
-}
-
-// once leaves out what was said before about an imported file: for another of
-// them, or for the file itself.
-func (r *reporter) once(found []diag.Diagnostic, plan *source.File) []diag.Diagnostic {
-	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		if d.Span.File == plan {
-			return false
-		}
-		key := project.Identity(&d)
-		reported := r.reported[key]
-		r.reported[key] = true
-		return reported
-	})
-}
-
-// report shows findings with the severity that a configuration asks for.
-func (r *reporter) report(found []diag.Diagnostic, config *project.Configuration) {
-	more := diag.Summarize(0, found)
-	r.total.Errors += more.Errors
-	r.total.Warnings += more.Warnings
-	r.total.Infos += more.Infos
-	least := diag.Error
-	if settings := config.Analysis.Settings; settings != nil && settings.MinSeverity != nil {
-		least = *settings.MinSeverity
-	}
-	if r.threshold != nil {
-		least = *r.threshold
-	}
-	r.fails = r.fails || slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Severity >= least })
-	switch r.Format {
-	case "json":
-		r.cli.out.Keep(diag.JSON(r.out, found))
-	case "sarif":
-		r.sarif.Findings = append(r.sarif.Findings, found...)
-	case "github":
-		r.cli.out.Keep(diag.GitHub(r.out, found, inRepository))
-	default:
-		r.cli.out.Keep(diag.Text(r.out, found, r.text))
-	}
-}
-
-// inRepository is how services that keep repositories name a file: from the root of its
-// own, whichever folder the check was begun in.
-func inRepository(file string) string {
-	if path, ok := workspace.InRepository(file); ok && file != "-" {
-		return path
-	}
-	return file
-}
-
 // end closes the report.
-func (r *reporter) end() (err error) {
-	switch r.Format {
-	case "json":
-		err = r.total.JSON(r.out)
-	case "sarif":
-		r.sarif.Version, r.sarif.Page, r.sarif.Path = version(), rules.Page, inRepository
+func (r *reporter) end() error {
+	slices.Sort(r.total.Unjudged)
+	r.total.Unjudged = slices.Compact(r.total.Unjudged)
+	switch {
+	case r.flags.Format == "json":
+		r.out.Keep(r.total.JSON(r.out))
+	case r.flags.Format == "sarif":
+		r.sarif.Version, r.sarif.Page, r.sarif.Path = version(), rules.Page, workspace.InRepository
 		for _, rule := range rules.Registered {
 			r.sarif.Rules = append(r.sarif.Rules, rule.Rule)
 		}
-		err = diag.SARIF(r.out, r.sarif)
-	default:
-		if r.Format != "text" || !r.Quiet {
-			err = r.total.Text(r.out, r.text)
-		}
+		r.out.Keep(diag.SARIF(r.out, r.sarif))
+	case r.flags.Format == "github" || !r.Quiet:
+		r.out.Keep(r.total.Text(r.out, terminal.TextOptions(r.out)))
 	}
-	if err == nil && r.fails {
-		return ending(statusFound)
-	}
-	return err
+	return endFound(r.fails)
 }
 
 // show writes findings to standard output.
@@ -213,6 +145,19 @@ func (c *cli) show(found []diag.Diagnostic, format string) {
 	} else {
 		c.out.Keep(diag.Text(c.out, found, terminal.TextOptions(c.out)))
 	}
+}
+
+// faultyPlan shows what keeps a plan from going further, and ends the command.
+func (c *cli) faultyPlan(p *project.Program, format string, status ending) error {
+	c.show(p.Findings, format)
+	summary := diag.Summarize(1, p.Findings)
+	summary.Unjudged = p.Unjudged
+	if format == "json" {
+		c.out.Keep(summary.JSON(c.out))
+	} else {
+		c.out.Keep(summary.Text(c.out, terminal.TextOptions(c.out)))
+	}
+	return status
 }
 
 // prepared reads, compiles and analyzes the one plan that a command works on.

@@ -26,112 +26,96 @@ type graphing struct {
 }
 
 func (o *graphing) run(_ context.Context, c *cli, args []string) error {
-	from, to, _ := strings.Cut(o.Between, ",")
-	if o.Between != "" && (from == "" || to == "") {
-		return usageErr("--between can't be %q: expected two calls, as in --between A,B", o.Between)
+	if (o.Run == "") != (len(args) == 1) {
+		return usageErr("graph draws a plan, or a run with --run").Advise("usage: %s", c.cmd.UseLine())
 	}
 	form, err := o.formOf(c, o.Format)
 	if err != nil {
 		return err
 	}
-	options := dot.Options{Between: [2]string{from, to}, Depth: o.Depth, Detail: o.Detail, Scheme: o.Scheme}
-	if o.Focus != "" {
-		options.Focus = []string{o.Focus}
-	}
+	options := dot.Options{Depth: o.Depth, Detail: o.Detail, Scheme: o.Scheme}
 	if form == "html" {
 		options.MaxNodes, options.MaxEdges = pages.Nodes, pages.Edges
 	}
-	if (o.Run == "") != (len(args) == 1) {
-		return usageErr("graph draws a plan, or a run with --run").Advise("usage: %s", c.cmd.UseLine())
-	}
+	var drawn *page.Page
 	if o.Run != "" {
-		return o.drawRun(c, options, form)
+		path, err := c.findRun(o.Run)
+		if err != nil {
+			return err
+		}
+		drawn, err = pages.OfRun(path, c.Activities, options, form == "html")
+		if err != nil {
+			return err
+		}
+	} else if drawn, err = o.drawPlan(c, args[0], options, form); err != nil {
+		return err
 	}
-	p, err := c.prepared(args[0], c.newReading())
+	text := ""
+	if form == "html" {
+		text, err = drawn.HTML()
+	} else {
+		text = dot.Formats[form](drawn.View)
+	}
 	if err != nil {
 		return err
 	}
-	if p.Plan.Root == nil {
-		return c.faultyPlan(p, "text", statusFound)
+	return c.write(o.Output, []byte(text))
+}
+
+func (o *graphing) drawPlan(c *cli, name string, options dot.Options, form string) (drawn *page.Page, err error) {
+	p, err := c.prepared(name, c.newReading())
+	if err != nil {
+		return nil, err
 	}
-	var names []string
+	if p.Plan.Root == nil {
+		return nil, c.faultyPlan(p, "text", statusFound)
+	}
+	var names, chosen []string
 	for _, call := range p.Plan.Calls {
 		names = append(names, call.Name)
 	}
-	for _, name := range []string{o.Focus, from, to} {
-		if name != "" && !slices.Contains(names, name) {
-			return usageErr("the plan has no call %q", name).
+	if o.Focus != "" {
+		options.Focus = []string{o.Focus}
+	}
+	if o.Between != "" {
+		from, to, _ := strings.Cut(o.Between, ",")
+		options.Between = [2]string{from, to}
+		chosen = options.Between[:]
+	}
+	for _, call := range append(chosen, options.Focus...) {
+		if !slices.Contains(names, call) {
+			return nil, usageErr("the plan has no call %q", call).
 				Advise("a call is named by its \"_id\", or by its tool and place, such as \"fetch#1\"").
-				Suggest(name, names)
+				Suggest(call, names)
 		}
 	}
 	if o.Scheme {
 		p.Findings = nil
 	}
-	one := &page.Page{View: dot.FromPlan(p.Plan, p.Findings, options)}
+	view := dot.FromPlan(p.Plan, p.Findings, options)
 	if form == "html" {
-		if one, err = pages.OfPlan(p, one.View); err != nil {
-			return err
-		}
+		return pages.OfPlan(p, view)
 	}
-	if form != "html" && o.Focus+o.Between == "" && !o.Scheme && !diag.HasErrors(p.Findings) {
-		one.View.Card(facts.Of(p.Plan, facts.Options{}))
+	if o.Focus+o.Between == "" && !o.Scheme && !diag.HasErrors(p.Findings) {
+		view.Card(facts.Of(p.Plan, facts.Options{}))
 	}
-	return c.draw(one, form, o.Output)
+	return &page.Page{View: view}, nil
 }
 
-// drawRun draws what happened in a run.
-func (o *graphing) drawRun(c *cli, options dot.Options, form string) error {
-	if o.Focus+o.Between != "" {
-		return usageErr("--focus and --between are for plans, and can't be given with --run")
-	}
-	path, err := c.findRun(o.Run)
-	if err != nil {
-		return err
-	}
-	one, err := pages.OfRun(path, c.Activities, options, form == "html")
-	if err != nil {
-		return err
-	}
-	return c.draw(one, form, o.Output)
-}
-
-// endings are those of the files of a format.
-var endings = map[string]string{
-	"dot": ".dot .gv", "html": ".html .htm", "json": ".json .jsonl", "markdown": ".md", "mermaid": ".mmd .mermaid .md",
-	"svg": ".svg", "text": ".txt",
-}
+// endings are the formats that the endings of files name.
+var endings = map[string]string{".dot": "dot", ".gv": "dot", ".html": "html", ".json": "json", ".md": "markdown",
+	".mmd": "mermaid", ".svg": "svg", ".txt": "text"}
 
 // formOf is the format of a command's output: that of --format, or else of the file's name.
 func (o *outputFlag) formOf(c *cli, format string) (string, error) {
-	output, ending := o.Output, strings.ToLower(filepath.Ext(o.Output))
-	if c.changed("format") || output == "" || output == "-" {
+	if c.changed("format") || o.Output == "" || o.Output == "-" {
 		return format, nil
 	}
-	var known []string
-	for word := range strings.SplitSeq(c.cmd.Flag("format").Value.Type(), "|") {
-		if slices.Contains(strings.Fields(endings[word]), ending) {
-			return word, nil
-		}
-		known = append(known, strings.Fields(endings[word])...)
+	named := endings[strings.ToLower(filepath.Ext(o.Output))]
+	if !slices.Contains(strings.Split(c.cmd.Flag("format").Value.Type(), "|"), named) {
+		return "", usageErr("the ending of %q names no format", o.Output).
+			Advise("name one with --format; Graphviz draws others: obelus graph … | dot -Tpng -o %s",
+				wording.ShellWord(o.Output))
 	}
-	return "", usageErr("%q ends in none of %s", output, strings.Join(known, " ")).
-		Advise("name its format with --format; Graphviz draws others: obelus graph … | dot -Tpng -o %s",
-			wording.ShellWord(output))
-}
-
-// draw writes a page, or its view in a form.
-func (c *cli) draw(one *page.Page, format, output string) error {
-	if format == "html" {
-		text, err := one.HTML()
-		if err != nil {
-			return err
-		}
-		return c.write(output, []byte(text))
-	}
-	drawing := dot.Formats[format](one.View)
-	if strings.EqualFold(filepath.Ext(output), ".md") {
-		drawing = "```mermaid\n" + strings.TrimRight(drawing, "\n") + "\n```\n"
-	}
-	return c.write(output, []byte(drawing))
+	return named, nil
 }

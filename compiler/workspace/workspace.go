@@ -173,24 +173,24 @@ func Above(folder string) iter.Seq[string] {
 	}
 }
 
-// InRepository is a file's path, with forward slashes, from the nearest folder at or
-// above its own that holds .git: how what works on repositories names it. It is false
-// where there is none, or others may have put it there.
-func InRepository(file string) (string, bool) {
-	file, err := filepath.Abs(file)
-	if err != nil {
-		return "", false
+// InRepository is how services that keep repositories name a file: by its path, with forward slashes, from the nearest
+// folder at or above its own that holds .git. Where there is none, or others may have put it there, its name stays.
+func InRepository(name string) string {
+	file, err := filepath.Abs(name)
+	if err != nil || name == "-" {
+		return name
 	}
 	for at := range Above(filepath.Dir(file)) {
 		if Shared(at) != "" {
 			break
 		}
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			relative, err := filepath.Rel(at, file)
-			return filepath.ToSlash(relative), err == nil
+			if relative, err := filepath.Rel(at, file); err == nil {
+				return filepath.ToSlash(relative)
+			}
 		}
 	}
-	return "", false
+	return name
 }
 
 // settings is a folder's obelus.yaml, "" where there is none that counts.
