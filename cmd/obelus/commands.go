@@ -33,7 +33,7 @@ func table() []group {
 			global: planFlags, action: &differing{}, tool: diffTool},
 		{use: "tools --check [DIR | CATALOGUE]",
 			short: "import the tools of a service, and report how they have changed since",
-			args:  cobra.MaximumNArgs(1), global: planFlags, action: &toolsFlags{},
+			args:  cobra.MaximumNArgs(1), action: &toolsFlags{},
 			below: []command{
 				{use: "import FILE", short: "make a catalogue of an OpenAPI file or of MCP servers",
 					global: "--allow-host ",

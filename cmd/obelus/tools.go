@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/openapi"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -24,9 +22,9 @@ type toolsFlags struct {
 	Check bool `flag:"--check: report how services differ from their catalogues"`
 }
 
-func (o *toolsFlags) run(ctx context.Context, c *cli, args []string) error {
+func (o *toolsFlags) run(_ context.Context, c *cli, args []string) error {
 	if o.Check {
-		text, breaks, err := catalogues.Check(ctx, append(args, ".")[0], c.newReading(), terminal.StyleFor(c.out))
+		text, breaks, err := catalogues.Check(append(args, ".")[0])
 		if c.out.Print("%s", text); err == nil && breaks {
 			err = ending(statusFound)
 		}
@@ -46,34 +44,18 @@ type importing struct {
 
 func (o *importing) run(ctx context.Context, c *cli, args []string) error {
 	name := args[0]
+	if name == "-" || strings.Contains(name, "://") {
+		return usageErr("%q isn't a file, and only files are read", name).
+			Advise("fetch it first: curl -o openapi.json https://…")
+	}
 	if o.Output == "-" {
 		o.Output = ""
 	}
-	switch why := openapi.NotAnAddress(o.Server); {
-	case strings.Contains(name, "://"):
-		return usageErr("%q is an address, and only files are read", name).
-			Advise("fetch it first: curl -o openapi.json %s", diag.Escape(name))
-	case o.Server != "" && why != "":
-		return usageErr("--server: %s", why).Advise("write it like https://api.example.com/v1")
-	case name == "-" && o.Output != "":
-		return usageErr("standard input can't be read again").Advise("name a file, or leave -o out")
-	}
-	reading := c.newReading()
-	text, err := reading.Text(name)
+	result, err := o.Read(ctx, name, c.newReading(), o.Output)
 	if err != nil {
 		return err
 	}
-	var result *catalogues.Result
-	if name != "-" && catalogues.DefinesServers(name, text) {
-		result, err = o.OfServers(ctx, name, reading, o.Output)
-	} else {
-		result, err = o.OfDocument(name, text, o.Output)
-	}
-	if err != nil {
-		return err
-	}
-	count := len(result.Catalogue["tools"].(map[string]any))
-	if count > 0 {
+	if len(result.Tools) > 0 {
 		if err := o.write(c, name, result.Catalogue); err != nil {
 			return err
 		}
@@ -82,18 +64,18 @@ func (o *importing) run(ctx context.Context, c *cli, args []string) error {
 	if o.Output == "" {
 		to = c.err
 	}
-	_, err = io.WriteString(to, result.Report(name, o.Output, terminal.StyleFor(to)))
-	if err == nil && count == 0 {
+	to.Print("%s", result.Report(name, o.Output, terminal.StyleFor(to)))
+	if len(result.Tools) == 0 {
 		return ending(statusFound)
 	}
-	return err
+	return nil
 }
 
 // importedHead begins the catalogues that are written here.
 const importedHead = "# Written by obelus tools import"
 
 // write writes the catalogue of a file, and adds it to those of the nearest obelus.yaml.
-func (o *importing) write(c *cli, name string, value map[string]any) error {
+func (o *importing) write(c *cli, name string, value any) error {
 	text, err := catalogue.YAML(fmt.Sprintf("%s from %s.\n", importedHead, diag.Escape(filepath.Base(name))), value)
 	if err != nil {
 		return usageErr("no catalogue can be made of %q: %v", name, err)

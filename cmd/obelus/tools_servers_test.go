@@ -49,25 +49,10 @@ func TestServersAreImported(t *testing.T) {
 	if said := printed(t, "check", "--min-severity", "info", "self.tools.yaml", "plan.yaml"); !strings.HasPrefix(said, "nothing to report in 2 files") {
 		t.Error(said)
 	}
-	if said := printed(t, "tools", "--check", "--trust"); said != "self.tools.yaml: self: as it was\n" {
-		t.Error(said)
-	}
 	text, err := os.ReadFile("self.tools.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	differs := func(catalogue string, parts ...string) {
-		t.Helper()
-		write("self.tools.yaml", catalogue)
-		said, _, status := obelus(strings.NewReader(""), "tools", "--check", "--trust")
-		for _, part := range parts {
-			if status != statusFound || !strings.Contains(said, part) {
-				t.Errorf("status %d, without %q: %s", status, part, said)
-			}
-		}
-	}
-	differs(strings.Replace(string(text), "        check:\n", "        checks: {digest: 'sha256:0'}\n        check:\n", 1), "checks: the server doesn't list it")
-
 	// A run ends if a tool that it may need has changed at all (OB610), also where the plan's own
 	// calls would do.
 	const digest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
@@ -78,7 +63,7 @@ func TestServersAreImported(t *testing.T) {
 	changed := string(text[:at[2]]) + digest + string(text[at[3]:])
 	changed = strings.Replace(changed, "    inputSchema:\n", "    inputSchema:\n      minProperties: 0\n", 1) // of the first tool, which is check
 	changed = recorded("explain").ReplaceAllString(changed, "")
-	differs(changed, "breaks plans:\n  check: its description, hints or schemas have changed\n")
+	write("self.tools.yaml", changed)
 	write("other.yaml", "calls:\n  - {_tool: graph, plan: 'calls: []', _outputPath: †state.found}\noutput: †state.found\n")
 	for plan, want := range map[string]int{"plan.yaml": statusError, "other.yaml": statusOK} {
 		_, stderr, status := obelus(strings.NewReader(""), "run", "--trust", "--no-journal", "--confirm", "never", plan)
@@ -87,17 +72,15 @@ func TestServersAreImported(t *testing.T) {
 		}
 	}
 	write("servers.yaml", "servers: {none: {command: [none-of-this-name]}}\n")
-	write("self.tools.yaml", "servers: {none: {command: [none-of-this-name], lock: {tools: {}}}}\n")
-	for _, args := range [][]string{{"tools", "--check", "--trust"}, {"tools", "import", "servers.yaml", "-o", "x.yaml"}} {
-		if _, stderr, status := obelus(strings.NewReader(""), args...); status != statusError || !strings.HasPrefix(stderr, "obelus: ") {
-			t.Errorf("%v: status %d: %s", args, status, stderr)
-		}
+	write("self.tools.yaml", "")
+	if _, stderr, status := obelus(strings.NewReader(""), "tools", "import", "servers.yaml", "-o", "x.yaml"); status != statusError || !strings.HasPrefix(stderr, "obelus: ") {
+		t.Errorf("status %d: %s", status, stderr)
 	}
 }
 
 // EXECUTION.md#reviewers: a plan's servers aren't started, nor reached with their secrets, before a person has
 // let a call of theirs through, also to compare them with their record; nothing hinders where nobody
-// is asked. Nor does a check of catalogues start what nobody trusts.
+// is asked.
 func TestServersWaitForPeople(t *testing.T) {
 	folder := t.TempDir()
 	asked := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -131,20 +114,6 @@ func TestServersWaitForPeople(t *testing.T) {
 			t.Errorf("%s: a run that never began is kept: %v", name, kept)
 		}
 		os.RemoveAll(filepath.Join(folder, "runs"))
-		if err := os.WriteFile(filepath.Join(folder, "obelus.yaml"), nil, 0o600); err != nil { // whose trust isn't one in the plan
-			t.Fatal(err)
-		}
-		if _, stderr, status := obelus(strings.NewReader(""), "trust", folder); status != statusOK {
-			t.Fatal(stderr)
-		}
-		for _, trust := range []bool{false, true} { // no answer of theirs is one
-			marker := filepath.Join(folder, name)
-			os.Remove(marker)
-			_, stderr, status := obelus(strings.NewReader(""), "tools", "--check", fmt.Sprintf("--trust=%t", trust), "--allow-host", "127.0.0.1", folder)
-			if _, err := os.Stat(marker); (err == nil) != trust || status != statusError || strings.Contains(stderr, "nobody trusts it") == trust {
-				t.Errorf("%s, tools --check, trusted %t: status %d\n%s", name, trust, status, stderr)
-			}
-		}
 	}
 }
 
@@ -195,11 +164,10 @@ func TestImportsReplaceWhatIsBroken(t *testing.T) {
 		catalogue, from string
 		refused         string
 	}{
-		"no YAML":        {old + "tools: {a: [\n", "servers.yaml", ""},
-		"no catalogue":   {old + bad, "servers.yaml", ""},
-		"itself":         {old + bad + servers, "api.tools.yaml", ""},
-		"its own record": {old + strings.Replace(servers, "command:", "lock: {tools: 5}, command:", 1), "api.tools.yaml", ""},
-		"not written":    {"tools: {}\n", "shop.yaml", "is there already"},
+		"no YAML":      {old + "tools: {a: [\n", "servers.yaml", ""},
+		"no catalogue": {old + bad, "servers.yaml", ""},
+		"itself":       {old + servers, "api.tools.yaml", ""},
+		"not written":  {"tools: {}\n", "shop.yaml", "is there already"},
 	} {
 		for file, text := range map[string]string{"servers.yaml": servers, "shop.yaml": shop, "obelus.yaml": "tools: [api.tools.yaml]\n", "api.tools.yaml": c.catalogue} {
 			os.Remove(file)

@@ -94,7 +94,6 @@ func (a *API) Catalogue() map[string]any {
 type Note struct {
 	At      source.Span
 	Message string
-	Help    string // what to do about it, or ""
 }
 
 // reading is one document while it is read.
@@ -178,9 +177,9 @@ func noteOf(at *source.Node, format string, args ...any) *Note {
 	return &Note{At: at.Span().Head(), Message: fmt.Sprintf(format, args...)}
 }
 
-// because gives a note its help.
-func (n *Note) because(help string) *Note {
-	n.Help = help
+// advise adds to a note what to do about it.
+func (n *Note) advise(help string) *Note {
+	n.Message += "; " + help
 	return n
 }
 
@@ -196,7 +195,7 @@ const (
 func (r *reading) target(ref *source.Node) (*source.Node, *Note) {
 	pointer, inside := strings.CutPrefix(ref.AsText(), "#")
 	if ref.Kind == source.String && !inside {
-		return nil, noteOf(ref, "%q leads out of the document, and nothing else is read", ref.Text).because(outside)
+		return nil, noteOf(ref, "%q leads out of the document, and nothing else is read", ref.Text).advise(outside)
 	}
 	if decoded, err := url.PathUnescape(pointer); err == nil {
 		pointer = decoded

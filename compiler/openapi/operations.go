@@ -206,7 +206,7 @@ func (b *builder) server() *Note {
 		}
 	}
 	if why := NotAnAddress(address); why != "" {
-		return noteOf(at, "%s", why).because(noAddress)
+		return noteOf(at, "%s", why).advise(noAddress)
 	}
 	b.url = strings.TrimSuffix(address, "/") + b.Path
 	return nil
@@ -263,7 +263,7 @@ func (b *builder) security() *Note {
 	if len(needs.Items) == 0 || len(b.Headers) > 0 { // which show who asks
 		return nil
 	}
-	return noteOf(needs, "none of its security schemes can be met: %s", strings.Join(unmet, "; ")).because(unknownKey)
+	return noteOf(needs, "none of its security schemes can be met: %s", strings.Join(unmet, "; ")).advise(unknownKey)
 }
 
 // credential is that of a scheme, or why there is none.

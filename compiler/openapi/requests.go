@@ -196,7 +196,7 @@ func (b *builder) body() *Note {
 	form, fields := all.first(asForm, likeForm)
 	switch {
 	case bodiless && required:
-		return noteOf(at, "a %s with a body isn't sent", b.Method).because(badBody)
+		return noteOf(at, "a %s with a body isn't sent", b.Method).advise(badBody)
 	case bodiless:
 	case kind != "":
 		if kind != asJSON && strings.HasSuffix(kind, "json") {
@@ -210,7 +210,7 @@ func (b *builder) body() *Note {
 		b.full(map[string]any{"type": "string"}, required)
 	default:
 		return noteOf(at, "its body is %s", cmp.Or(strings.Join(all.types, " or "), "without \"content\"")).
-			because(badBody)
+			advise(badBody)
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 	switch {
 	case ok && len(properties) > 0:
 	case sends == "form":
-		return noteOf(n, "a form whose fields aren't known isn't sent").because(badBody)
+		return noteOf(n, "a form whose fields aren't known isn't sent").advise(badBody)
 	default:
 		b.full(object, required)
 		return nil
@@ -246,7 +246,7 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 		if shape := b.shapeOf(schema); sends == "form" && (shape == object || shape == nested) {
 			left := noteOf(n, "the field %q of the form of %s is an object, which isn't sent", wire, b.Operation)
 			if needs[wire] {
-				return left.because(badBody)
+				return left.advise(badBody)
 			}
 			b.note(left)
 			renamed = true

@@ -155,7 +155,7 @@ func modern(m map[string]any, nullable bool) any {
 func (r *reading) refer(ref *source.Node, dir direction, in *named) *named {
 	n, refused := r.target(ref)
 	switch {
-	case refused != nil && refused.Help == outside:
+	case refused != nil && strings.HasSuffix(refused.Message, outside):
 		in.broken = refused
 		return nil
 	case refused != nil || n.Kind != source.Object && n.Kind != source.Bool:

@@ -199,19 +199,6 @@ func without(v any, path []string) any {
 	return true
 }
 
-// WithoutPatterns is a schema without the patterns that can't be used, and what is wrong with each.
-func WithoutPatterns(v any) (less any, faults []string) {
-	less, _ = (&reading{API: &API{}}).sound(v, func(fault *schema.SchemaError) bool {
-		last := fault.Path[max(0, len(fault.Path)-2):]
-		isPattern := keywordOf(last) == `"pattern"` || slices.Contains(last, "patternProperties")
-		if isPattern {
-			faults = append(faults, fault.Message)
-		}
-		return isPattern
-	})
-	return less, faults
-}
-
 // emptySteps bounds the search for a value of one schema, and emptyBudget that for values
 // of all that a document has.
 const (

@@ -2,7 +2,6 @@ package catalogues
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
-	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/openapi"
 	"github.com/obelus-dev/obelus/compiler/plan"
@@ -21,25 +19,12 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
-	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// A drift is how the source of a catalogue differs from it.
-type drift struct {
-	name    string
-	changed bool
-	breaks  []string // why a valid plan may not be valid any more
-}
-
-func (d *drift) add(tool, format string, args ...any) {
-	d.breaks = append(d.breaks, fmt.Sprintf("  %s: %s\n", diag.Escape(tool), diag.Escape(fmt.Sprintf(format, args...))))
-}
-
-// Check reports how the sources of catalogues differ from them, and whether that breaks plans.
-func Check(ctx context.Context, name string, reading *project.Reader, style terminal.Style) (
-	text string, breaks bool, err error,
-) {
+// Check reports how OpenAPI documents differ from the catalogues of them, which are in a file or folder, and whether
+// that breaks plans.
+func Check(name string) (text string, breaks bool, err error) {
 	files := []string{name}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -54,27 +39,20 @@ func Check(ctx context.Context, name string, reading *project.Reader, style term
 		if err != nil {
 			return "", false, project.CantRead(file, err)
 		}
-		root, _ := source.Parse(source.NewFile(file, content), source.Limits{})
-		var all []*drift
-		if from := root.Get("x-source"); from != nil {
-			all, err = driftOfDocument(file, content, from)
-		} else if DefinesServers(file, content) {
-			all, err = driftOfServers(ctx, file, reading)
+		from := parsed(file, content).Get("x-source")
+		if from == nil {
+			continue
 		}
+		document := filepath.Join(filepath.Dir(file), filepath.FromSlash(from.Get("file").AsText()))
+		found, state, err := compare(document, source.NewFile(file, content), from)
 		if err != nil {
 			return "", false, err
 		}
-		for _, d := range all {
-			state := "as it was"
-			if d.changed {
-				state = "changed, and breaks no plans"
-			}
-			if len(d.breaks) > 0 {
-				breaks, state = true, style.Red("breaks plans:")
-			}
-			slices.Sort(d.breaks)
-			text += diag.Escape(d.name) + ": " + state + "\n" + strings.Join(d.breaks, "")
+		text += diag.Escape(document) + ": " + state + "\n"
+		for _, why := range slices.Sorted(slices.Values(found)) {
+			text += "  " + diag.Escape(why) + "\n"
 		}
+		breaks = breaks || len(found) > 0
 	}
 	if text == "" {
 		return "", false, diag.NewError(nil, "no catalogue in %q records what it was imported from", name).
@@ -83,67 +61,58 @@ func Check(ctx context.Context, name string, reading *project.Reader, style term
 	return text, breaks, nil
 }
 
-// driftOfServers asks the servers of a file for their tools. Each that isn't what is recorded breaks plans: a run
-// refuses it.
-func driftOfServers(ctx context.Context, file string, reading *project.Reader) (all []*drift, err error) {
-	listed, err := askServers(ctx, file, reading, false)
-	if err != nil {
-		return nil, err
-	}
-	for _, server := range listed {
-		d := &drift{name: file + ": " + server.Name}
-		for _, t := range server.Lock.Tools {
-			if why := activity.Changed(&t, t.Name, server.tools, server.refused); why != "" {
-				d.add(t.Name, "%s", why)
-			}
-		}
-		all = append(all, d)
-	}
-	return all, nil
+// A drift says, tool by tool, why a valid plan may not be valid any more.
+type drift []string
+
+func (d *drift) add(tool, format string, args ...any) {
+	*d = append(*d, tool+": "+fmt.Sprintf(format, args...))
 }
 
-// driftOfDocument imports an OpenAPI document again and compares the tools with those of a catalogue.
-func driftOfDocument(name string, text []byte, from *source.Node) ([]*drift, error) {
-	d := &drift{name: filepath.Join(filepath.Dir(name), filepath.FromSlash(from.Get("file").AsText()))}
-	now, err := os.ReadFile(d.name)
+// compare imports a document again and compares the tools with those of a catalogue.
+func compare(document string, file *source.File, from *source.Node) (d drift, state string, err error) {
+	text, err := os.ReadFile(document)
 	if err != nil {
-		return nil, project.CantRead(d.name, err)
+		return nil, "", project.CantRead(document, err)
 	}
 	var o Import
 	recorded, _ := json.Marshal(from.Value())
 	_ = json.Unmarshal(recorded, &o)
-	api, err := o.read(d.name, now)
-	if err != nil || workspace.SumOf(now) == from.Get("digest").AsText() {
-		return []*drift{d}, err
+	api, err := o.read(document, text)
+	if err != nil || workspace.SumOf(text) == from.Get("digest").AsText() {
+		return nil, "as it was", err
 	}
-	d.changed = true
-	again, err := catalogue.YAML("", api.Catalogue())
+	again, err := json.Marshal(api.Catalogue())
 	if err != nil {
-		return nil, diag.NewError(nil, "%v", err)
+		return nil, "", err
 	}
-	before, found := compiler.Compile(source.NewFile(name, text), compiler.Options{Definitions: true})
-	after, alsoFound := compiler.Compile(source.NewFile(name, again), compiler.Options{Definitions: true})
+	before, found := compiler.Compile(file, compiler.Options{Definitions: true})
+	now, alsoFound := compiler.Compile(source.NewFile("now.json", again), compiler.Options{Definitions: true})
 	if found = append(found, alsoFound...); diag.HasErrors(found) {
-		return nil, &Faulty{found}
+		return nil, "", &Faulty{found}
 	}
 	operations := map[string]*openapi.Operation{}
 	for _, o := range api.Operations {
 		operations[o.String()] = o
 	}
-	for _, tool := range before.Tools {
-		operation := tool.Node.Get("x-operation").AsText()
-		switch now := operations[operation]; {
+	for _, was := range before.Tools {
+		operation := was.Node.Get("x-operation").AsText()
+		switch o, is := operations[operation], now.Tool(was.Name); {
 		case operation == "": // it wasn't imported
-		case now != nil && now.Refused != nil:
-			d.add(tool.Name, "it can't be imported any more: %s", now.Refused.Message)
-		case now == nil || now.Name != tool.Name:
-			d.add(tool.Name, "it isn't there any more")
+		case o != nil && o.Refused != nil:
+			d.add(was.Name, "it can't be imported any more: %s", o.Refused.Message)
+		case o == nil || o.Name != was.Name:
+			d.add(was.Name, "it isn't there any more")
 		default:
-			d.compare(tool, after.Tool(tool.Name))
-			d.compareRequests(tool, before.Activities[tool.Name], after.Activities[tool.Name])
+			d.compare(was, is)
+			if request(before.Activities[was.Name]) != request(now.Activities[was.Name]) {
+				d.add(was.Name, "its request changed")
+			}
 		}
 	}
-	return []*drift{d}, nil
+	if len(d) > 0 {
+		return d, "breaks plans:", nil
+	}
+	return d, "changed, and breaks no plans", nil
 }
 
 // compare reports how a tool differs from its catalogue: each value of the catalogue's parameters must still be valid,
@@ -154,8 +123,8 @@ func (d *drift) compare(was, is *plan.Tool) {
 			d.add(was.Name, "it has no parameter %q any more", name)
 			continue
 		}
-		before, after := was.Parameters.Part(name).Schema, is.Parameters.Part(name).Schema
-		d.fits(was.Name, fmt.Sprintf("parameter %q", name), before, after, "may not be %s any more")
+		before, now := was.Parameters.Part(name).Schema, is.Parameters.Part(name).Schema
+		d.fits(was.Name, fmt.Sprintf("parameter %q", name), before, now, "may not be %s any more")
 	}
 	for _, name := range is.Parameters.Required() {
 		if !slices.Contains(was.Parameters.Required(), name) {
@@ -180,36 +149,20 @@ func (d *drift) fits(tool, what string, producer, consumer *schema.Schema, refus
 	}
 }
 
-// compareRequests reports how an operation is sent otherwise, which breaks plans. The place of a new
-// parameter is reported with the parameters.
-func (d *drift) compareRequests(tool *plan.Tool, was, is *plan.Activity) {
-	old, now := requestParts(was), requestParts(is)
-	for _, part := range slices.Sorted(maps.Keys(now)) {
-		sends := func(parameter string) bool { return strings.Contains(now[part], "\"†"+parameter+"\"") }
-		switch text, exists := old[part]; {
-		case exists && text != now[part]:
-			d.add(tool.Name, "its %s is %s, and was %s", part, now[part], text)
-		case exists || part == "body":
-		case !strings.Contains(now[part], "†"), slices.ContainsFunc(tool.Parameters.Properties(), sends):
-			d.add(tool.Name, "its %s is required now: %s", part, now[part])
+// request is what every request of an activity has, whatever parameters it sends.
+func request(a *plan.Activity) string {
+	if a == nil {
+		return ""
+	}
+	http, _ := a.Node.Get("http").Value().(map[string]any)
+	for key, value := range http {
+		if part, ok := value.(map[string]any); ok {
+			maps.DeleteFunc(part,
+				func(_ string, sent any) bool { return strings.Contains(terminal.JSON(sent, ""), "†") })
+			if len(part) == 0 {
+				delete(http, key)
+			}
 		}
 	}
-}
-
-// requestParts are the parts of an HTTP request by their keys, such as headers.X-Key.
-func requestParts(a *plan.Activity) map[string]string {
-	parts := map[string]string{}
-	if a == nil || a.Node.Get("http") == nil {
-		return parts
-	}
-	parts["response"] = `"json"` // unless another is declared
-	for _, f := range a.Node.Get("http").Fields {
-		for _, inner := range f.Value.Fields {
-			parts[f.Key.Text+"."+inner.Key.Text] = terminal.JSON(inner.Value.Value(), "")
-		}
-		if f.Value.Kind != source.Object && f.Value.Text != "none" {
-			parts[f.Key.Text] = terminal.JSON(f.Value.Value(), "")
-		}
-	}
-	return parts
+	return terminal.JSON(http, "")
 }
