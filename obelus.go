@@ -134,13 +134,7 @@ func Load(name string, o LoadOptions) (*Plan, error) {
 
 // Parse reads a plan from a text, as if it stood in a file of that name.
 func Parse(name string, text []byte, o LoadOptions) (*Plan, error) {
-	return load(o, func(r *project.Reader) (only project.Document, err error) {
-		err = r.Split(name, text, func(d project.Document) error {
-			only = d
-			return nil
-		})
-		return only, err
-	})
+	return load(o, func(r *project.Reader) (project.Document, error) { return r.Parse(name, text) })
 }
 
 func load(o LoadOptions, read func(*project.Reader) (project.Document, error)) (*Plan, error) {

@@ -84,22 +84,29 @@ func (o *checking) check(file project.Named) error {
 		}
 		return err
 	}
+	text, err := o.reading.Text(file.Name)
+	if err != nil {
+		return err
+	}
+	all, err := o.reading.Split(file.Name, text)
+	if err != nil {
+		return err
+	}
 	isOurs := false
-	err := o.reading.Read(file.Name, func(d project.Document) error {
+	for d := range all {
 		if p := judge(d, file.Found); p != nil {
 			isOurs = true
 			p.Confirm(p.Findings)
 			o.report.program(p)
 		}
-		return nil
-	})
+	}
 	if isOurs {
 		o.report.total.Files++
-	} else if err == nil {
+	} else {
 		o.report.total.Skipped++
 		o.report.detail("\"%s\" is skipped: it isn't a plan", &source.File{Name: file.Name})
 	}
-	return err
+	return nil
 }
 
 // fix writes what safe fixes make of the documents of a file; with --diff it prints what would change, as a patch.
@@ -109,9 +116,13 @@ func (o *checking) fix(file project.Named) error {
 	if err != nil || filepath.Base(file.Name) == workspace.Settings {
 		return err
 	}
+	all, err := o.reading.Split(file.Name, before)
+	if err != nil {
+		return err
+	}
 	var after []byte
 	copied, made, c := 0, 0, o.report.cli
-	err = o.reading.Split(file.Name, before, func(d project.Document) error {
+	for d := range all {
 		fixed := d
 		for range 10 { // what one fix changes may show the next fault
 			p := judge(fixed, file.Found)
@@ -126,12 +137,11 @@ func (o *checking) fix(file project.Named) error {
 		}
 		after = append(append(after, before[copied:d.File.Base]...), fixed.File.Text...)
 		copied = d.File.Base + len(d.File.Text)
-		return nil
-	})
+	}
 	after = append(after, before[copied:]...)
 	o.fixed += made
 	switch {
-	case err != nil || made == 0 && (o.Diff || file.Name != "-"):
+	case made == 0 && (o.Diff || file.Name != "-"):
 		return err
 	case o.Diff:
 		return diag.Diff(c.out, file.Name, before, after, terminal.TextOptions(c.out))

@@ -21,7 +21,7 @@ type serving struct {
 }
 
 func (s *serving) run(ctx context.Context, c *cli, _ []string) error {
-	place, err := workspace.Locate(".", "", c.Root)
+	place, err := workspace.Locate(".", c.Root)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/project"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
@@ -40,15 +39,13 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 	case o.draft.Asked == nil:
 		return c.noPlan(result)
 	}
-	var made *project.Program
 	text, file := o.draft.Record(filepath.Dir(o.Output), workspace), cmp.Or(o.Output, "plan.json")
-	err = c.newReading().Split(file, text, func(d project.Document) error {
-		made = d.Check()
-		return nil
-	})
-	switch {
-	case err != nil:
+	d, err := c.newReading().Parse(file, text)
+	if err != nil {
 		return err
+	}
+	made := d.Check()
+	switch {
 	case made.Verified == nil:
 		made.File.Name = "<planned>" // which isn't written
 		return c.faultyPlan(made, o.Format, statusFound)

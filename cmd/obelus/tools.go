@@ -88,7 +88,7 @@ func (o *importing) write(c *cli, name string, value any) error {
 	if err := c.write(o.Output, text); err != nil || o.Output == "" {
 		return err
 	}
-	place, err := workspace.Locate(filepath.Dir(o.Output), "", "")
+	place, err := workspace.Locate(filepath.Dir(o.Output), "")
 	if err != nil || place.Settings == "" {
 		return err
 	}

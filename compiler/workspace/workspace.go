@@ -13,7 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -128,38 +127,32 @@ type Refused struct {
 
 // Locate finds the workspace of a document in a folder: the nearest folder at or
 // above its own that holds obelus.yaml or .git, else its own. A folder that others
-// may write ends the search: they could have put either there. A given folder that
-// holds what was found is the workspace in its place, and a chosen one always is.
-func Locate(folder, given, chosen string) (p Place, err error) {
-	for _, path := range []*string{&folder, &given, &chosen} {
-		if *path != "" {
-			if *path, err = filepath.Abs(*path); err != nil {
-				return p, err
-			}
+// may write ends the search: they could have put either there. A chosen folder
+// is the workspace in its place.
+func Locate(folder, chosen string) (p Place, err error) {
+	if folder, err = filepath.Abs(folder); err != nil {
+		return p, err
+	}
+	if p.Root = folder; chosen != "" {
+		if p.Root, err = filepath.Abs(chosen); err != nil {
+			return p, err
 		}
 	}
-	p.Root = folder
 	for at := range Above(folder) {
-		settings := p.settings(at)
-		if Shared(at) != "" {
+		if chosen != "" && !Holds(p.Root, at) {
 			break
 		}
-		if _, err := os.Lstat(filepath.Join(at, ".git")); settings != "" || err == nil {
+		_, noGit := os.Lstat(filepath.Join(at, ".git"))
+		switch p.Settings = p.settings(at); {
+		case chosen != "" && p.Settings == "":
+			continue
+		case p.Settings == "" && Shared(at) != "":
+		case p.Settings == "" && noGit != nil:
+			continue
+		case chosen == "":
 			p.Root = at
-			break
 		}
-	}
-	switch {
-	case chosen != "":
-		p.Root = chosen
-	case given != "" && Holds(given, p.Root):
-		p.Root = given
-	}
-	for at := range Above(folder) {
-		if p.Settings != "" || !Holds(p.Root, at) {
-			break
-		}
-		p.Settings = p.settings(at)
+		break
 	}
 	return p, nil
 }
@@ -197,12 +190,6 @@ func InRepository(name string) string {
 func (p *Place) settings(folder string) string {
 	name := filepath.Join(folder, Settings)
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		for _, other := range misnamed {
-			if info, err := os.Stat(filepath.Join(folder, other)); err == nil && info.Mode().IsRegular() &&
-				Shared(folder) == "" {
-				p.pass(Refused{filepath.Join(folder, other), "a configuration is called " + Settings, true})
-			}
-		}
 		return ""
 	}
 	why := Shared(name)
@@ -212,17 +199,8 @@ func (p *Place) settings(folder string) string {
 	if why == "" {
 		return name
 	}
-	p.pass(Refused{name, why, false})
+	p.Passed = append(p.Passed, Refused{name, why, false})
 	return ""
-}
-
-// misnamed are the names that people give to what is meant as a configuration.
-var misnamed = []string{"." + Settings, "obelus.yml", ".obelus.yml"}
-
-func (p *Place) pass(one Refused) {
-	if !slices.Contains(p.Passed, one) {
-		p.Passed = append(p.Passed, one)
-	}
 }
 
 // Holds reports whether a folder is another or lies above it; both are absolute.

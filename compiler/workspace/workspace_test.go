@@ -51,14 +51,11 @@ func TestLocate(t *testing.T) {
 			}
 		}
 		own := chain[len(chain)-1]
-		given, chosen := "", ""
-		switch random.IntN(4) {
-		case 0:
-			given = chain[random.IntN(len(chain))]
-		case 1:
+		chosen := ""
+		if random.IntN(3) == 0 {
 			chosen = chain[random.IntN(len(chain))]
 		}
-		got, err := Locate(own, given, chosen)
+		got, err := Locate(own, chosen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,9 +67,6 @@ func TestLocate(t *testing.T) {
 				break
 			}
 		}
-		if given != "" && len(given) <= len(root) {
-			root, depth = given, strings.Count(given, "f")-strings.Count(base, "f")
-		}
 		if chosen != "" {
 			root, depth = chosen, strings.Count(chosen, "f")-strings.Count(base, "f")
 		}
@@ -83,7 +77,7 @@ func TestLocate(t *testing.T) {
 			}
 		}
 		if got.Root != root || got.Settings != want {
-			t.Fatalf("seed %d: %v, settings %v, open %v, given %q, chosen %q: got %+v, want %s %s", seed, chain, settings, open, given, chosen, got, root, want)
+			t.Fatalf("seed %d: %v, settings %v, open %v, chosen %q: got %+v, want %s %s", seed, chain, settings, open, chosen, got, root, want)
 		}
 		for _, one := range got.Passed {
 			if dir := filepath.Dir(one.Name); !open[dir] || !settings[dir] {
@@ -118,13 +112,13 @@ func TestOpenSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(dir, Settings), 0o644)
-	if p, _ := Locate(dir, "", ""); p.Settings == "" {
+	if p, _ := Locate(dir, ""); p.Settings == "" {
 		t.Errorf("%+v", p)
 	}
 	if err := os.Chmod(filepath.Join(dir, Settings), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if p, _ := Locate(dir, "", ""); p.Settings != "" || len(p.Passed) != 1 || !strings.Contains(p.Passed[0].Why, "can be written by everybody (-rw-rw-rw-)") {
+	if p, _ := Locate(dir, ""); p.Settings != "" || len(p.Passed) != 1 || !strings.Contains(p.Passed[0].Why, "can be written by everybody (-rw-rw-rw-)") {
 		t.Errorf("%+v", p)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/kinds"
@@ -31,24 +30,21 @@ const (
 // else's.
 func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 	name := filepath.Base(file.Name)
+	if inner := root.Get("document"); inner != nil && file.Row > 0 {
+		root = inner
+	}
+	calls := root.Get("calls")
 	switch {
 	case name == workspace.Settings:
 		return Settings, true
 	case name == policy.File:
 		return Policy, true
-	case root == nil && ours.Match(file.Text):
-		return Foreign, true
-	}
-	if inner := root.Get("document"); inner != nil && file.Row > 0 {
-		root = inner
-	}
-	switch calls := root.Get("calls"); {
 	case root == nil:
-	case calls != nil && calls.Kind == source.Array, begins(root), messages(root), messages(root.Get("context")),
-		slices.ContainsFunc(root.Fields, func(f source.Field) bool { return begins(f.Value) }):
+		return Foreign, ours.Match(file.Text)
+	case isList(calls), isPlan(root), isPlan(root.Get("context")),
+		slices.ContainsFunc(root.Fields, func(f source.Field) bool { return begins(f.Value, "_tool") }):
 		return Plan, true
-	case slices.ContainsFunc(root.Items, isSolution),
-		file.Row > 0 && has(root, "id") && has(root, "state", "input"):
+	case slices.ContainsFunc(root.Items, isSolution), file.Row > 0 && has(root, "id") && has(root, "state", "input"):
 		return Given, true
 	case slices.ContainsFunc(members(root.Get("rules")), isRule):
 		return Policy, true
@@ -62,9 +58,6 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 				return has(n, keys...) || key == "tools" && typeIn(n, "object", "function")
 			})
 		}
-	}
-	if !sure && strings.Contains(name, "policy.") {
-		kind = Policy
 	}
 	return kind, sure
 }
@@ -97,25 +90,29 @@ func has(n *source.Node, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return n.Get(key) != nil })
 }
 
+func typeIn(n *source.Node, types ...string) bool {
+	of := n.Get("type")
+	return of != nil && slices.Contains(types, of.Text)
+}
+
+func isList(n *source.Node) bool { return n != nil && n.Kind == source.Array }
+
 func isRule(n *source.Node) bool { return has(n, "rule") && has(n, "allows") && has(n, "denies") }
 
 // isSolution reports whether an item is a recorded answer of a model.
 func isSolution(n *source.Node) bool {
-	calls := n.Get("calls")
-	return calls != nil && calls.Kind == source.Array || has(n, "latent") || has(n.Get("solution"), "calls")
+	return isList(n.Get("calls")) || has(n, "latent") || has(n.Get("solution"), "calls")
 }
 
-// begins reports whether a list begins with a call.
-func begins(n *source.Node) bool { return len(n.Items) > 0 && has(n.Items[0], "_tool") }
-
-func messages(n *source.Node) bool {
-	return n != nil && len(n.Items) > 0 && typeIn(n.Items[0], "tool", "input", "state", "data", "plan", "advisor",
-		"error", "meta", "text")
+// begins reports whether a list begins with an item that has a key.
+func begins(n *source.Node, key string) bool {
+	return n != nil && len(n.Items) > 0 && has(n.Items[0], key)
 }
 
-func typeIn(n *source.Node, types ...string) bool {
-	of := n.Get("type")
-	return of != nil && slices.Contains(types, of.Text)
+// isPlan reports whether a list is one of calls or of messages.
+func isPlan(n *source.Node) bool {
+	return begins(n, "_tool") || begins(n, "type") && typeIn(n.Items[0], "tool", "input", "state", "data", "plan",
+		"advisor", "error", "meta", "text")
 }
 
 // ofPlan reports whether only plans have a key, or others call calls by it.
@@ -130,8 +127,8 @@ func (d Document) As() (p *Program, kind Kind, sure bool) {
 	p = d.Compile()
 	kind, sure = Identify(d.File, p.Plan.Root)
 	if kind == Definitions {
-		d.Options.Definitions = true
 		same := func(f *source.File) bool { return filepath.Clean(f.Name) == filepath.Clean(d.File.Name) }
+		d.Options.Definitions = true
 		d.Options.Catalogues = slices.DeleteFunc(slices.Clone(d.Options.Catalogues), same)
 		d.Options.Activities = slices.DeleteFunc(slices.Clone(d.Options.Activities), same)
 		p = d.Compile()

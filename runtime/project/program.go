@@ -30,24 +30,24 @@ type Program struct {
 func (d Document) Compile() *Program {
 	p := &Program{Document: d}
 	p.Plan, p.Findings = compiler.Compile(d.File, d.Options)
-	added := false
 	if d.policies == nil { // as of a journal, which has them all
 		return p
 	}
-	delegates := len(p.Plan.AllDelegates())
+	delegates, known := len(p.Plan.AllDelegates()), len(d.Options.Policies)
 	for at, file := range p.Sources()[1:] {
 		policies, err := d.policies(file)
 		if err != nil {
 			p.Findings = append(p.Findings, diag.New(diag.BadDelegate, p.Plan.Root.Span(), err.Error()))
 		}
 		for _, one := range policies {
-			known := func(other compiler.PolicyFile) bool { return other.File.Name == one.File.Name }
-			if one.Counts = one.Counts && at < delegates; !slices.ContainsFunc(d.Options.Policies, known) {
-				d.Options.Policies, added = append(slices.Clip(d.Options.Policies), one), true
+			one.Counts = one.Counts && at < delegates
+			if !slices.ContainsFunc(d.Options.Policies,
+				func(other compiler.PolicyFile) bool { return other.File.Name == one.File.Name }) {
+				d.Options.Policies = append(slices.Clip(d.Options.Policies), one)
 			}
 		}
 	}
-	if added {
+	if len(d.Options.Policies) > known {
 		return d.Compile()
 	}
 	return p
@@ -82,22 +82,19 @@ func (p *Program) Demand(digest string) error {
 	if digest == "" {
 		return nil
 	}
-	is, err := canonical.Digest(p.Plan)
-	own := p.Plan
 	if options := p.Document.Options; options.Override != (compiler.Override{}) {
 		options.Override = compiler.Override{}
-		own, _ = compiler.Compile(p.File, options)
+		if own, _ := compiler.Compile(p.File, options); own.Settings != p.Plan.Settings {
+			return diag.NewError(ErrOther, "the plan is demanded with its own settings, and the run has others").
+				Advise("write them in the plan, and have that approved")
+		}
 	}
-	switch {
-	case own.Settings != p.Plan.Settings:
-		return diag.NewError(ErrOther, "the plan is demanded with its own settings, and the run has others").
-			Advise("write them in the plan, and have that approved")
-	case err != nil:
-		return diag.NewError(ErrOther, "nobody can say whether the plan is the one that is demanded: %w", err).
-			Advise(DigestHelp)
-	case is != digest:
-		return diag.NewError(ErrOther, "this isn't the plan that is demanded: its digest is now %s", is).
-			Advise(DigestHelp)
+	is, err := canonical.Digest(p.Plan)
+	if err == nil && is != digest {
+		err = fmt.Errorf("its digest is now %s", is)
+	}
+	if err != nil {
+		return diag.NewError(ErrOther, "this isn't the plan that is demanded: %w", err).Advise(DigestHelp)
 	}
 	return nil
 }
@@ -123,18 +120,12 @@ func (p *Program) Judge() analyzer.Judgement {
 // findings, suppressed or not, and so are those of the configuration that its tools come from.
 func (p *Program) Analyze() {
 	p.Judgement = p.Judge()
-	if len(p.Errors) > 0 {
-		lowered := map[string]bool{}
-		for i := range p.Errors {
-			lowered[Identity(&p.Errors[i])] = true
-		}
-		for i := range p.Findings {
-			if !lowered[Identity(&p.Findings[i])] {
-				p.Errors = append(p.Errors, p.Findings[i])
-			}
-		}
-		p.Findings = p.Errors
+	isError := map[string]bool{}
+	for i := range p.Errors {
+		isError[Identity(&p.Errors[i])] = true
 	}
+	p.Findings = append(slices.Clip(p.Errors),
+		slices.DeleteFunc(p.Findings, func(d diag.Diagnostic) bool { return isError[Identity(&d)] })...)
 	if diag.HasErrors(p.Config.Found) {
 		p.Verified, p.Findings = nil, append(p.Findings, p.Config.Found...)
 	}
@@ -207,14 +198,6 @@ func (p *Program) HostRules() hosts.Rules {
 // workspace, or of a record that lies elsewhere that of its plan.
 func (p *Program) Workspace() string { return under(p.Root, p.Plan.Workspace) }
 
-// under is a folder as this process sees it that is named from another one.
-func under(root, name string) string {
-	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(root, name)
-}
-
 // here is an activity with the folder that its programs start in as this process sees it.
 func (p *Program) here(a *plan.Activity) *plan.Activity {
 	there := *a
@@ -240,19 +223,14 @@ func (d Document) Mended(found []diag.Diagnostic) (text []byte, made []int) {
 
 // Confirm marks those of a document's fixes that [Document.Mended] doesn't make as not safe.
 func (d Document) Confirm(found []diag.Diagnostic) {
-	safe := func(one diag.Diagnostic) bool {
-		return slices.ContainsFunc(one.Fixes, func(f diag.Fix) bool { return f.Safe })
-	}
-	if !slices.ContainsFunc(found, safe) {
-		return
-	}
 	_, made := d.Mended(found)
 	for i := range found {
-		if !slices.Contains(made, i) && safe(found[i]) {
-			found[i].Fixes = slices.Clone(found[i].Fixes)
-			for j := range found[i].Fixes {
-				found[i].Fixes[j].Safe = false
-			}
+		if slices.Contains(made, i) {
+			continue
+		}
+		found[i].Fixes = slices.Clone(found[i].Fixes)
+		for j := range found[i].Fixes {
+			found[i].Fixes[j].Safe = false
 		}
 	}
 }
@@ -270,21 +248,12 @@ func nothingNew(before, after []diag.Diagnostic) bool {
 		least diag.Severity
 	}
 	counts := map[kind]int{}
-	count := func(found []diag.Diagnostic, by int) {
+	for i, found := range [][]diag.Diagnostic{before, after} {
 		for _, d := range found {
-			for _, least := range []diag.Severity{diag.Warning, diag.Error} {
-				if d.Severity >= least {
-					counts[kind{d.Rule, least}] += by
-				}
+			for least := diag.Warning; least <= d.Severity; least++ {
+				counts[kind{d.Rule, least}] += 1 - 2*i
 			}
 		}
 	}
-	count(before, 1)
-	count(after, -1)
-	for _, n := range counts {
-		if n < 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slices.Collect(maps.Values(counts)), func(left int) bool { return left < 0 })
 }

@@ -1,12 +1,21 @@
+// Package project reads what is worked on from files: documents with what their compilation imports (imports below the
+// workspace, catalogues, files of activities), the configuration that they are judged by, and their results, a checked
+// [Program]. Commands, embedding programs and servers begin here.
+//
+// Everything that keeps a document from being read is a [*diag.UserError] of one of the
+// kinds below; what is wrong with a document itself is a finding.
+//
+// Stable are [Reader], [Document], [Program] and the kinds of errors; embedding
+// programs mostly need no more of it than package obelus, at the module's root, hands on.
 package project
 
 import (
 	"cmp"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
+	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/analyzer/permit"
@@ -18,11 +27,21 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
+// The kinds of trouble that this package has, for [errors.Is]. Any may come with an
+// advice, which names the flag of the command that helps.
+var (
+	ErrRead     = errors.New("a file can't be read")
+	ErrTooLarge = errors.New("a file is too large")
+	ErrRoot     = errors.New("the folder can't be a workspace")
+	ErrOutside  = errors.New("the file isn't in the workspace")
+	ErrNotOne   = errors.New("the file doesn't hold one document")
+	ErrOther    = errors.New("the plan isn't the one that is demanded")
+)
+
 // A Reader reads documents, and knows what they may import. The zero value reads
 // files with the default limits, each below the workspace that it lies in.
 type Reader struct {
 	Root       string                // the workspace of all documents; "" looks for that of each
-	Folders    []string              // that were named, with all that is in them
 	Activities []string              // files of activities, over the documents' own
 	Policies   []string              // files that say what plans may do, in the place of the workspace's
 	Functions  []string              // activities that the program registers
@@ -78,67 +97,99 @@ type Document struct {
 }
 
 // One reads the single document of a file; - is standard input.
-func (r *Reader) One(name string) (Document, error) {
-	var only Document
-	read := 0
-	err := r.Read(name, func(d Document) error {
-		only = d
-		read++
-		return nil
-	})
-	if err == nil && read != 1 {
-		err = diag.NewError(ErrNotOne, "%q holds %d documents", name, read).
+func (r *Reader) One(name string) (only Document, err error) {
+	text, err := r.Text(name)
+	if err != nil {
+		return only, err
+	}
+	return r.Parse(name, text)
+}
+
+// Parse gives the single document of a text that stands under a file's name.
+func (r *Reader) Parse(name string, text []byte) (only Document, err error) {
+	all, err := r.Split(name, text)
+	if err != nil {
+		return only, err
+	}
+	n := 0
+	for only = range all {
+		n++
+	}
+	if n != 1 {
+		err = diag.NewError(ErrNotOne, "%q holds %d documents", name, n).
 			Advise("this command takes one plan; \"obelus check\" takes any number")
 	}
 	return only, err
 }
 
-// Read hands on every document of one file: itself, or the lines of a .jsonl.
-func (r *Reader) Read(name string, each func(Document) error) error {
-	text, err := r.Text(name)
-	if err != nil {
-		return err
+// Split goes over the documents of a text that stands under a file's name: itself, or the lines of a .jsonl.
+func (r *Reader) Split(name string, text []byte) (iter.Seq[Document], error) {
+	d, err := r.document(name)
+	files := source.Lines(name, text)
+	if !isLines(name) {
+		files = slices.Values([]*source.File{source.NewFile(name, text)})
 	}
-	return r.Split(name, text, each)
+	return func(yield func(Document) bool) {
+		for d.File = range files {
+			if !yield(d) {
+				return
+			}
+		}
+	}, err
 }
 
-// Split hands on every document of a text that stands under a file's name.
-func (r *Reader) Split(name string, text []byte, each func(Document) error) error {
-	options, place, err := r.options(name)
+// document is what the documents of a file have in common: their imports are opened below the workspace root and
+// nowhere else.
+func (r *Reader) document(name string) (d Document, err error) {
+	place, err := r.place(name)
 	if err != nil {
-		return err
+		return d, err
+	}
+	relative, err := below(place.Root, filepath.Join(r.folder(name), filepath.Base(name)))
+	if err != nil {
+		return d, err
 	}
 	config, err := r.configured(place)
 	if err != nil {
-		return err
+		return d, err
 	}
-	options.Catalogues, options.Trusted = config.Catalogues, config.Trusted
-	d := Document{
-		Opened: remembered(&options), Root: place.Root, Config: config, Machine: r.Machine, Hosts: r.hosts(config),
-		Permit: r.Permit, policies: r.policies,
+	folder := workspace.Folder{Dir: place.Root, Limit: r.limits().Bytes}
+	d = Document{
+		Root: place.Root, Opened: map[string]string{}, Config: config, Machine: r.Machine, Permit: r.Permit,
+		policies: r.policies,
+		Options: compiler.Options{
+			Name: filepath.ToSlash(relative), Limits: r.limits(), Instances: r.Instances, Override: r.Override,
+			Functions: r.Functions, Hints: r.Hints, Catalogues: config.Catalogues, Trusted: config.Trusted,
+			Files: folder,
+			Show:  func(name string) string { return filepath.Join(place.Root, filepath.FromSlash(name)) },
+		},
 	}
-	if d.Options = options; !isLines(name) {
-		d.File = source.NewFile(name, text)
-		return each(d)
-	}
-	for d.File = range source.Lines(name, text) {
-		if err := each(d); err != nil {
-			return err
+	d.Options.Open = func(name string) ([]byte, error) {
+		text, err := folder.Open(name)
+		if err == nil {
+			d.Opened[name] = string(text)
 		}
+		return text, err
 	}
-	return nil
-}
-
-func (r *Reader) hosts(config *Configuration) (rules hosts.Rules) {
-	if config.Analysis.Settings != nil && config.Analysis.Settings.Hosts != nil {
-		list := *config.Analysis.Settings.Hosts
+	if s := config.Analysis.Settings; s != nil && s.Hosts != nil {
+		list := *s.Hosts
 		list.Counts = config.Trusted
-		rules = append(rules, list)
+		d.Hosts = append(d.Hosts, list)
 	}
 	if len(r.Hosts) > 0 {
-		rules = append(rules, hosts.List{By: "whoever runs the plan", Entries: r.Hosts, Adds: true, Counts: true})
+		d.Hosts = append(d.Hosts, hosts.List{By: "whoever runs the plan", Entries: r.Hosts, Adds: true, Counts: true})
 	}
-	return rules
+	for _, extra := range r.Activities {
+		text, err := r.text(extra)
+		if err != nil {
+			return d, err
+		}
+		d.Options.Activities = append(d.Options.Activities, source.NewFile(extra, text))
+	}
+	if _, err = r.filesOver(name, workspace.Settings); err == nil { // which says what can't be one
+		d.Options.Policies, err = r.policies(name)
+	}
+	return d, err
 }
 
 // Forget lets configurations be read anew.
@@ -156,22 +207,19 @@ func (r *Reader) Text(name string) ([]byte, error) {
 
 // text is Text for files that may be outside of the workspace, such as a policy above it. If
 // [Reader.Confined], it follows no link out of the workspace.
-func (r *Reader) text(name string) ([]byte, error) {
+func (r *Reader) text(name string) (text []byte, err error) {
 	most := r.limits().Bytes // of one document, whose reader says itself that it is too large
 	if isLines(name) {
 		most *= linesFactor
 	}
-	var text []byte
-	relative, err := below(r.Root, name)
+	relative, outside := below(r.Root, name)
 	switch {
 	case name == "-" && r.Stdin == nil:
-		err = nil
+		err = errors.New("it can be read only once")
 	case name == "-":
 		text, err = io.ReadAll(io.LimitReader(r.Stdin, int64(most)+1))
-		ended, end := io.Pipe()
-		end.CloseWithError(errors.New("it can be read only once"))
-		r.Stdin = ended
-	case r.Confined && err == nil:
+		r.Stdin = nil
+	case r.Confined && outside == nil:
 		text, err = workspace.Folder{Dir: r.Root, Limit: most}.Open(filepath.ToSlash(relative))
 	default:
 		text, err = workspace.Read(name, most)
@@ -192,123 +240,5 @@ func (r *Reader) limits() source.Limits { return cmp.Or(r.Limits, source.Default
 
 // CantRead is the trouble with a file that can't be read.
 func CantRead(name string, err error) *diag.UserError {
-	problem := diag.NewError(ErrRead, "can't read %q: %w", name, workspace.Reason(err))
-	for _, extension := range extensions {
-		if _, absent := os.Stat(name + extension); absent == nil && errors.Is(err, fs.ErrNotExist) {
-			return problem.Advise("did you mean %q?", name+extension)
-		}
-	}
-	return problem
-}
-
-// place is where a file's workspace is, as somebody would write it who names the file so.
-func (r *Reader) place(name string) (place workspace.Place, err error) {
-	if r.Root != "" {
-		info, err := os.Stat(r.Root)
-		if err == nil && !info.IsDir() {
-			err = errors.New("it isn't a folder")
-		}
-		if err != nil {
-			return place, diag.NewError(ErrRoot, "can't use --root %q: %w", r.Root, workspace.Reason(err))
-		}
-	}
-	folder := r.folder(name)
-	if place, err = workspace.Locate(folder, r.given(folder), r.Root); err != nil {
-		return place, err
-	}
-	if r.Root != "" {
-		place.Root = r.Root
-	} else if !filepath.IsAbs(name) {
-		place.Root = FromHere(place.Root)
-	}
-	return place, nil
-}
-
-// folder is the one that a file lies in; standard input lies in the workspace's.
-func (r *Reader) folder(name string) string {
-	if name == "-" && r.Root != "" {
-		return r.Root
-	}
-	return filepath.Dir(name)
-}
-
-// options are those of a file's compilation: its imports are opened below the workspace root and nowhere else.
-func (r *Reader) options(name string) (o compiler.Options, place workspace.Place, err error) {
-	if place, err = r.place(name); err != nil {
-		return o, place, err
-	}
-	root := place.Root
-	relative, err := below(root, filepath.Join(r.folder(name), filepath.Base(name)))
-	if err != nil {
-		return o, place, err
-	}
-	limits := r.limits()
-	o = compiler.Options{
-		Name: filepath.ToSlash(relative), Limits: limits, Instances: r.Instances, Override: r.Override,
-		Functions: r.Functions, Hints: r.Hints,
-		Open:  workspace.Folder{Dir: root, Limit: limits.Bytes}.Open,
-		Files: workspace.Folder{Dir: root},
-		Show:  func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) },
-	}
-	for _, extra := range r.Activities {
-		text, err := r.text(extra)
-		if err != nil {
-			return o, place, err
-		}
-		o.Activities = append(o.Activities, source.NewFile(extra, text))
-	}
-	if _, err = r.filesOver(name, workspace.Settings); err == nil { // which says what can't be one
-		o.Policies, err = r.policies(name)
-	}
-	return o, place, err
-}
-
-// given is the topmost of the folders that were named which holds another.
-func (r *Reader) given(folder string) string {
-	given := ""
-	below, err := filepath.Abs(folder)
-	if err != nil {
-		return ""
-	}
-	for _, one := range r.Folders {
-		if path, err := filepath.Abs(one); err == nil && workspace.Holds(path, below) &&
-			(given == "" || len(path) < len(given)) {
-			given = path
-		}
-	}
-	return given
-}
-
-// PathFrom is the path of a file from a folder.
-func PathFrom(dir, name string) (string, error) {
-	absolute, err := filepath.Abs(name)
-	if err != nil {
-		return "", err
-	}
-	top, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Rel(top, absolute)
-}
-
-func below(dir, name string) (string, error) {
-	relative, err := PathFrom(dir, name)
-	if err != nil || !filepath.IsLocal(relative) {
-		return "", diag.NewError(ErrOutside, "%q isn't in the workspace %q", name, dir).
-			Advise("name a folder with --root that holds it")
-	}
-	return relative, nil
-}
-
-func remembered(o *compiler.Options) map[string]string {
-	texts, open := map[string]string{}, o.Open
-	o.Open = func(name string) ([]byte, error) {
-		text, err := open(name)
-		if err == nil {
-			texts[name] = string(text)
-		}
-		return text, err
-	}
-	return texts
+	return diag.NewError(ErrRead, "can't read %q: %w", name, workspace.Reason(err))
 }

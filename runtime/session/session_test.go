@@ -28,13 +28,11 @@ func program(t *testing.T, text string, functions ...string) *project.Program {
 func programIn(t *testing.T, folder, text string, functions ...string) *project.Program {
 	t.Helper()
 	reader := &project.Reader{Functions: functions}
-	var p *project.Program
-	if err := reader.Split(filepath.Join(folder, "plan.yaml"), []byte(text), func(d project.Document) error {
-		p = d.Check()
-		return nil
-	}); err != nil {
+	d, err := reader.Parse(filepath.Join(folder, "plan.yaml"), []byte(text))
+	if err != nil {
 		t.Fatal(err)
 	}
+	p := d.Check()
 	if p.Verified == nil {
 		t.Fatal(p.Findings[0].Message)
 	}
