@@ -95,7 +95,7 @@ func (r *Reader) argv(a *plan.Activity, n *source.Node, key string) {
 		}
 		a.Argv = append(a.Argv, arg)
 	}
-	r.shellCode(n)
+	r.shellCode(a, n)
 	for i, item := range n.Items[1:] {
 		isValue := strings.HasPrefix(n.Items[i].Text, "-") || comparing().MatchString(n.Items[0].Text)
 		if slices.Contains(operators, item.Text) && i+2 < len(n.Items) && !isValue {

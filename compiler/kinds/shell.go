@@ -14,16 +14,13 @@ var shells = []string{"ash", "bash", "csh", "dash", "fish", "flock", "ksh", "mks
 	"yash", "zsh", "su", "runuser", "cmd", "powershell", "pwsh", "{$shell}"}
 
 var (
-	// shellOption is an option behind which a shell takes code, or one that a parameter decides.
-	shellOption = lazily(`^(?i:-[a-z]*c[a-z]*|/[ck]|--(init-)?command)(=|$)|^-[a-zA-Z]*\{`)
-	// takesValue is an option of a shell that what follows belongs to.
+	// codeOption is an option behind which a shell takes code, or one that a parameter decides.
+	codeOption = lazily(`^(?i:-[a-z]*c[a-z]*|/[ck]|--(init-)?command)(=|$)|^-[a-zA-Z]*\{`)
+	// takesValue is an option that the next argument belongs to, and mayTake one that it may belong to.
 	takesValue = lazily(`^[-+][a-zA-Z]*[oO]$`)
-	// ofPOSIX is a shell that takes no option any more behind the name of a script, and
-	// mayTake one of its options that the next argument may belong to.
+	mayTake    = lazily(`^([-+][a-zA-Z]*[oORT]|--[^=]+)$`)
+	// ofPOSIX is a shell that takes no option any more behind the name of a script.
 	ofPOSIX = lazily(`^(.*/)?(ash|bash|dash|ksh|mksh|rbash|sh|yash|zsh)(\.exe)?$`)
-	mayTake = lazily(`^([-+][a-zA-Z]*[oORT]|--[^=]+)$`)
-	// beforeShell is what may stand before a shell's name without being another program's argument.
-	beforeShell = lazily(`^((.*/)?(busybox|env)|[A-Za-z_]\w*=.*)$`)
 	// splitOption is that of env which makes words of a text.
 	splitOption = lazily(`^(-[a-zA-Z]*S|-{2}split-string)`)
 	// inOneText is a shell with its code in one text, as "env -S" takes it.
@@ -40,94 +37,84 @@ func isShell(program string) bool {
 	return slices.Contains(shells, strings.TrimSuffix(name, ".exe"))
 }
 
-// shellCode refuses parameters in what a shell takes for code, wherever in the argv it is named: what is in a value
-// must never be run. That is all from its option to the first argument that is none itself and that no parameter leaves
-// out. Behind a script that surely is one, options are the script's own.
-func (r *Reader) shellCode(argv *source.Node) {
-	shell, value := false, false
-	first, scripted := true, false // nothing but the shell is started so far, and a script may stand next
-	option, script := -1, -1       // the items that they are in
-	env, split := false, false     // so far, and that it makes words of what follows
-	for i, item := range argv.Items {
-		if script >= 0 && (script == option || !hasParameter(argv.Items[script])) {
-			shell, option = false, -1
-		}
-		script = -1
-		for _, text := range item.Several() {
-			env = env || path.Base(text.Text) == "env"
-			split = split || env && splitOption().MatchString(text.Text)
-			switch named := shellOption().FindString(text.Text); {
-			case hasParameter(text) && (split || option >= 0 && script < 0 || shell && strings.HasSuffix(named, "=") ||
-				inOneText().MatchString(text.Text)):
-				name := parametersIn(text.Text)[0]
-				r.Report(diag.WrongType, text.Span(), "the value of %q would be run as code of the shell", name).
-					Advise(
-						"pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is "+
-							"written {{%s}}", name, name)
-				return
-			case script >= 0: // an argument of it
-			case scripted && option < 0 && !value && !strings.ContainsAny(text.Text[:min(1, len(text.Text))], "-+") &&
-				!strings.Contains(text.Text, "{") && !hasParameter(item):
-				shell, scripted = false, false
-			case option < 0 && isShell(text.Text):
-				shell, scripted = true, first && ofPOSIX().MatchString(text.Text)
-				first = false
-			case option < 0:
-				first = first && beforeShell().MatchString(text.Text)
-				if value = scripted && !value && mayTake().MatchString(text.Text); shell && named != "" {
-					option, value, scripted = i, false, false
-				}
-			case value:
-				value = false
-			case strings.HasPrefix(text.Text, "-"), strings.HasPrefix(text.Text, "+"):
-				value = takesValue().MatchString(text.Text)
-			default:
-				script = i
+// A shellUse is what shells do with an argv, wherever in it they are named.
+type shellUse struct {
+	isUsed bool
+	from   string // by which the first finds its code: an option, or a file; "" where it reads its input
+	item   int    // of the argv, and the text of it, in which a parameter would be run as code; -1 for none
+	text   int
+}
+
+// useOfShells reads an argv. Code is all from a shell's option for it to the first argument that is none itself and
+// that no parameter leaves out. Behind a script that surely is one, options are the script's own.
+func useOfShells(argv []plan.Argument) shellUse {
+	use := shellUse{item: -1}
+	isOpen, value, mayBe, onlyPOSIX := false, false, false, true // options go on; the next text is, or may be, one's value
+	option := -1                                                 // the item with the option for code
+	env, split := false, false                                   // so far, and that it makes words of what follows
+	for i, argument := range argv {
+		isFirm := !slices.ContainsFunc(argument.Texts, hasParameter)
+		for j, text := range argument.Texts {
+			env = env || path.Base(text) == "env"
+			split = split || env && splitOption().MatchString(text)
+			isCode := isOpen && codeOption().MatchString(text)
+			inText, isOption := inOneText().MatchString(text), strings.ContainsAny(text[:min(1, len(text))], "-+")
+			if inText && !use.isUsed {
+				use.isUsed, use.from = true, "-c"
+			}
+			if isOpen && !value && use.from == "" && (isCode || !isOption || text == "-s" || text == "-") {
+				use.from = text
+			}
+			switch {
+			case hasParameter(text) && (split || inText || option >= 0 ||
+				isCode && strings.HasSuffix(codeOption().FindString(text), "=")):
+				use.item, use.text = i, j
+				return use
+			case option < 0 && isShell(text) && !(isOpen && onlyPOSIX && text == "script"):
+				isOpen, value, mayBe, use.isUsed = true, false, false, true
+				onlyPOSIX = onlyPOSIX && ofPOSIX().MatchString(text)
+			case !isOpen:
+			case value, mayBe && !isCode:
+				value, mayBe = false, false
+			case option < 0 && isCode:
+				option = i
+			case isOption:
+				value = takesValue().MatchString(text)
+				mayBe = onlyPOSIX && option < 0 && mayTake().MatchString(text)
+			case option >= 0 && (isFirm || option == i), onlyPOSIX && isFirm && !strings.Contains(text, "{"):
+				isOpen, option = false, -1
 			}
 		}
 	}
+	return use
+}
+
+// shellCode refuses parameters in what a shell takes for code: what is in a value must never be run.
+func (r *Reader) shellCode(a *plan.Activity, argv *source.Node) {
+	use := useOfShells(a.Argv)
+	if use.item < 0 {
+		return
+	}
+	name := parametersIn(a.Argv[use.item].Texts[use.text])[0]
+	r.Report(diag.WrongType, argv.Items[use.item].Several()[use.text].Span(),
+		"the value of %q would be run as code of the shell", name).
+		Advise("pass it as an argument: [sh, -c, 'echo \"$1\"', sh, \"{%s}\"]; a text in braces is written {{%s}}",
+			name, name)
 }
 
 // readsCode reports whether a program is a shell that takes what it reads for code.
 func readsCode(a *plan.Activity) bool {
-	shell, from := shellCodeFrom(a)
-	return shell && slices.Contains([]string{"", "-s", "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, from)
+	use := useOfShells(a.Argv)
+	return use.isUsed &&
+		slices.Contains([]string{"", "-s", "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}, use.from)
 }
 
 // HasUncoveredCode reports whether a shell of the argv runs code, or a file that a parameter
 // names, and "files" doesn't say which files of the workspace that uses.
 func HasUncoveredCode(a *plan.Activity) bool {
-	shell, from := shellCodeFrom(a)
-	return len(a.Files) == 0 && shell && from != "" &&
-		(shellOption().MatchString(from) || placeholder().MatchString(from))
+	use := useOfShells(a.Argv)
+	return len(a.Files) == 0 && use.isUsed && use.from != "" &&
+		(codeOption().MatchString(use.from) || placeholder().MatchString(use.from))
 }
 
-// shellCodeFrom reports whether a shell is in the argv, and the text behind it by which it
-// finds its code: an option, or a file; "" where it reads its input.
-func shellCodeFrom(a *plan.Activity) (shell bool, text string) {
-	value := false
-	for _, argument := range a.Argv {
-		for _, text := range argument.Texts {
-			switch {
-			case !shell && inOneText().MatchString(text):
-				return true, "-c"
-			case !shell:
-				shell = isShell(text)
-			case value:
-				value = false
-			case text == "-s", text == "-", shellOption().MatchString(text):
-				return true, text
-			case strings.HasPrefix(text, "-"), strings.HasPrefix(text, "+"):
-				value = takesValue().MatchString(text)
-			default:
-				return true, text
-			}
-		}
-	}
-	return shell, ""
-}
-
-// hasParameter reports whether a parameter is in an item of an argv.
-func hasParameter(item *source.Node) bool {
-	return len(parametersIn(item.Text)) > 0 || slices.ContainsFunc(item.Items, hasParameter)
-}
+func hasParameter(text string) bool { return len(parametersIn(text)) > 0 }

@@ -19,6 +19,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,6 +72,24 @@ func Of(delegate, name string) string {
 	return delegate + "#" + name
 }
 
+// InUse reports of an activity, by the name under which it is opened ([Of]), whether a run of the plan may call it: one
+// of its calls does, or it is planned, so that a model may.
+func InUse(p *plan.Plan, planned bool) func(name string) bool {
+	if planned {
+		return nil
+	}
+	used := map[string]bool{}
+	for _, call := range p.Calls {
+		used[call.Activity] = true
+	}
+	for path, plan := range p.AllDelegates() {
+		for _, call := range plan.Calls {
+			used[Of(path, call.Activity)] = true
+		}
+	}
+	return func(name string) bool { return used[name] }
+}
+
 // A Result is what a call gave back.
 type Result struct {
 	// a JSON value: nil, bool, float64, string, []any or map[string]any; never changed afterwards, and not to be
@@ -112,10 +131,17 @@ type base struct {
 	def  *plan.Activity
 }
 
+// hideVariables makes secret what the definition takes of the environment.
+func (b *base) hideVariables() {
+	for _, v := range b.def.Variables {
+		b.hide.Keep(v.Name, b.env[v.Name])
+	}
+}
+
 // common is what the activities of a set share.
 type common struct {
 	options   Options
-	env       environment // ours
+	env       environment // ours, by name
 	hide      *redact.Set
 	over      context.Context // done when the set is closed
 	transport *web.Transport
@@ -143,6 +169,20 @@ func (b *base) interrupted(ctx context.Context) *Failure { return interrupted(ct
 type starter interface {
 	start(ctx context.Context, r Request, ended func(Result, error))
 }
+
+type environment map[string]string
+
+func readEnvironment(environ []string) environment {
+	e := make(environment, len(environ))
+	for _, pair := range environ {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			e[name] = value
+		}
+	}
+	return e
+}
+
+func (e environment) get(name string) string { return e[name] }
 
 // A Func is an activity that an embedding program registers. It must return soon after ctx is done: a run waits for it
 // no longer than the grace time. Its value is a JSON value, or anything that encodes as one, or a map of exactly

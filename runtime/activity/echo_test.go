@@ -11,7 +11,8 @@ import (
 // LANGUAGE.md#environment-and-secrets: a secret that a server tells back is hidden also as JSON and addresses have it.
 func TestEchoesOfSecretsAreHidden(t *testing.T) {
 	var hide redact.Set
-	environment{"KEY": `wJal/K7&bP"f'CY+EXA=`}.hideVariables(&plan.Activity{Variables: []plan.Variable{{Name: "KEY"}}}, &hide)
+	b := base{common: &common{env: environment{"KEY": `wJal/K7&bP"f'CY+EXA=`}, hide: &hide}, def: &plan.Activity{Variables: []plan.Variable{{Name: "KEY"}}}}
+	b.hideVariables()
 	for name, echo := range map[string]string{
 		"plain": `wJal/K7&bP"f'CY+EXA=`, "JSON": `wJal/K7&bP\"f'CY+EXA=`, "a query": `wJal%2FK7%26bP%22f%27CY%2BEXA%3D`,
 	} {

@@ -7,9 +7,11 @@ import (
 	"io"
 	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/kinds"
+	"github.com/obelus-dev/obelus/compiler/naming"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
@@ -22,7 +24,32 @@ type program struct {
 	environ []string // its own
 }
 
-func (b base) program() program { return program{b, b.env.program(b.def, b.hide)} }
+// everybodys are the variables that every program gets: it couldn't be
+// found, find its files, or speak the user's language without.
+var everybodys = []string{"PATH", "HOME", "LANG", "TMPDIR"}
+
+// program is what an activity starts. What it is given as {$NAME} is secret from now on, and so is what stands in its
+// environment outright under a name that says so.
+func (b base) program() program {
+	b.hideVariables()
+	given := map[string]string{}
+	for _, name := range slices.Concat(everybodys, b.def.Inherit) {
+		if value, there := b.env[name]; there {
+			given[name] = value
+		}
+	}
+	for _, one := range b.def.Env {
+		given[one.Name] = kinds.Filled(one.Value, b.env.get)
+		if naming.Secret(one.Name) {
+			b.hide.KeepDistinctive(one.Name, one.Value)
+		}
+	}
+	x := program{base: b}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		x.environ = append(x.environ, name+"="+given[name])
+	}
+	return x
+}
 
 var _ = register("exec", kind{missing: missingProgram,
 	open: func(s *Set, b base) (starter, error) {
@@ -71,17 +98,19 @@ func (x *program) run(ctx context.Context, r Request) (Result, error) {
 	}
 	ctx, cancel := within(ctx, x.def.Timeout)
 	defer cancel()
+	var stopped *Failure
+	hasEnded := true
 	select {
 	case <-p.done:
-	case <-full:
-		p.kill()
 	case <-ctx.Done():
-		p.end(x.options.Grace)
+		stopped, hasEnded = x.interrupted(ctx), p.end(x.options.Grace)
+	case <-full:
+		hasEnded = p.end(0)
 	}
-	if p.stopped() && !p.wait(x.options.Grace+2*drain) {
+	if !hasEnded {
 		return x.fail(CodeError, "can't be ended: its process %d doesn't even die when killed", p.cmd.Process.Pid)
 	}
-	return x.outcome(ctx, r, p, form, output.Bytes(), full)
+	return x.outcome(r, p, form, output.Bytes(), stopped)
 }
 
 // given is what the program is started with for a call: its arguments, and all that it reads.
@@ -89,19 +118,18 @@ func (x *program) given(r *Request) (argv []string, input []byte, err error) {
 	if argv, err = kinds.Arguments(x.def, r.Params, x.env.get); err != nil {
 		return nil, nil, err
 	}
+	var value any = r.input()
 	switch x.def.Stdin {
 	case plan.StreamNone:
 		return argv, []byte{}, nil
 	case plan.StreamJSON, "":
-		input, err = encode(r.input())
 	default:
-		value, _ := pathtree.Walk(r.Params, x.def.StdinPath)
+		value, _ = pathtree.Walk(r.Params, x.def.StdinPath)
 		if text, ok := value.(string); ok || value == nil {
 			return argv, []byte(text), nil
 		}
-		input, err = encode(value)
 	}
-	if err != nil {
+	if input, err = encode(value); err != nil {
 		err = fmt.Errorf("the parameters of activity %q can't be written as JSON: %v", x.name, err)
 	}
 	return argv, append(input, '\n'), err
@@ -130,45 +158,41 @@ func (r *Request) input() map[string]any {
 	return input
 }
 
-func (x *program) outcome(ctx context.Context, r Request, p *process, form string, output []byte,
-	full <-chan struct{}) (Result, error) {
+// outcome is what a program gives that has ended, or was stopped.
+func (x *program) outcome(r Request, p *process, form string, output []byte, stopped *Failure) (Result, error) {
 	stderr := p.stderr.text(x.hide)
-	fail := func(code, message, more string) (Result, error) {
-		return none, &Failure{Code: code, Message: message + more, Details: p.details(stderr)}
-	}
+	ending, details := p.ending(stderr)
 	whose := fmt.Sprintf("activity %q ", x.name)
-	select {
-	case <-full:
-		return fail(CodeBadOutput, whose+fmt.Sprintf("wrote more than %d MiB to stdout and was killed", maxOutput>>20),
-			saying(stderr))
-	default:
+	failure := func(code, message, end string) (Result, error) {
+		return none, &Failure{Code: code, Message: message + end, Details: details}
 	}
 	switch {
-	case p.stopped():
-		f := x.interrupted(ctx)
-		return fail(f.Code, f.Message, saying(stderr))
+	case len(output) > maxOutput:
+		return failure(CodeBadOutput, fmt.Sprintf("%swrote more than %d MiB to stdout and was killed", whose,
+			maxOutput>>20), saying(stderr))
+	case stopped != nil:
+		return failure(stopped.Code, stopped.Message, saying(stderr))
 	case !p.cmd.ProcessState.Success() && stderr == "":
-		return fail(CodeError, whose+"failed ("+p.ending()+") and wrote nothing to stderr", "")
+		return failure(CodeError, whose+"failed ("+ending+") and wrote nothing to stderr", "")
 	case !p.cmd.ProcessState.Success(): // mostly that is all that a person wants to know
-		return fail(CodeError, whose+"failed ("+p.ending()+"): ", oneLine(stderr))
+		return failure(CodeError, whose+"failed ("+ending+"): ", oneLine(stderr))
 	}
 	value, err := x.read(form, output)
-	undeclared := x.def.Stdout == "" && form == plan.StreamJSON
-	start := bytes.TrimLeft(output, " \t\r\n")
-	plain := len(start) > 0 && !bytes.ContainsAny(start[:1], `{["`) &&
-		(r.Output == nil || r.Output.Kinds()&schema.String != 0)
-	if undeclared && plain && (err != nil || r.Output != nil && r.Output.Validate(value) != nil) {
-		if text, bad := x.read(plan.StreamText, output); bad == nil {
-			value, err = text, nil
+	hint := ""
+	if x.def.Stdout == "" && form == plan.StreamJSON { // which nobody has declared
+		hint = "; if it prints text, define it with \"stdout: text\""
+		start := bytes.TrimLeft(output, " \t\r\n")
+		isText := len(start) > 0 && !bytes.ContainsAny(start[:1], `{["`) &&
+			(r.Output == nil || r.Output.Kinds()&schema.String != 0)
+		if isText && (err != nil || r.Output != nil && r.Output.Validate(value) != nil) {
+			if text, bad := x.read(plan.StreamText, output); bad == nil {
+				value, err = text, nil
+			}
 		}
 	}
 	if err != nil {
-		hint := ""
-		if undeclared {
-			hint = "; if it prints text, define it with \"stdout: text\""
-		}
-		what := fmt.Sprintf("must write to stdout %v%s%s", err, x.excerpt(output), hint)
-		return fail(CodeBadOutput, whose+what, saying(stderr))
+		return failure(CodeBadOutput, fmt.Sprintf("%smust write to stdout %v%s%s", whose, err, x.excerpt(output), hint),
+			saying(stderr))
 	}
 	return Take(value, r, x.name)
 }
@@ -181,7 +205,7 @@ func (x *program) read(form string, output []byte) (any, error) {
 	case err != nil:
 		return nil, err
 	case form == plan.StreamText:
-		return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), nil
+		return withoutEnd(text), nil
 	case form != plan.StreamLines:
 		return value, nil
 	}
@@ -190,7 +214,9 @@ func (x *program) read(form string, output []byte) (any, error) {
 		if len(list) == maxValues {
 			return nil, fmt.Errorf("at most %d lines", maxValues)
 		}
-		list = append(list, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
+		list = append(list, withoutEnd(line))
 	}
 	return list, nil
 }
+
+func withoutEnd(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }

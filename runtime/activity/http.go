@@ -16,14 +16,13 @@ import (
 	"github.com/obelus-dev/obelus/compiler/hosts"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
 type caller struct{ base }
 
 var _ = register("http", kind{open: func(_ *Set, b base) (starter, error) {
-	b.env.hideVariables(b.def, b.hide)
+	b.hideVariables()
 	b.hide.KeepUser(kinds.HTTPUser(b.def.HTTP, b.env.get))
 	return &caller{b}, nil
 }})
@@ -33,13 +32,6 @@ const (
 	maxQuoted  = 300      // bytes of it in a message
 	maxDetail  = 2 << 10  // and in what a plan is given, where it isn't JSON
 )
-
-// hideVariables makes secret what a definition takes of the environment.
-func (e environment) hideVariables(def *plan.Activity, hide *redact.Set) {
-	for _, v := range def.Variables {
-		hide.Keep(v.Name, e[v.Name])
-	}
-}
 
 func (x *caller) start(ctx context.Context, r Request, ended func(Result, error)) {
 	go func() { ended(x.run(ctx, r)) }()

@@ -31,7 +31,6 @@ func TestMain(m *testing.M) {
 		play(os.Args[2], os.Args[3:])
 		quit(0)
 	}
-	launcher() // its goroutine is there from now on
 	os.Exit(m.Run())
 }
 

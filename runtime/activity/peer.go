@@ -2,7 +2,6 @@ package activity
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,14 +29,18 @@ type contact struct {
 	end   context.CancelCauseFunc
 
 	p    *process      // nil where the peer is at an address
-	out  outbox        // to the process
 	gone chan struct{} // closed when the process has ended, or doesn't even die when killed
 
 	queue   queue        // of a worker
 	session *mcp.Session // with a server
-	remote  *remote      // the way to one at an address
-	listing sync.Mutex   // guards listed
-	listed  *listing     // its tools
+	id      string       // of that session, by a server at an address; the peer's mutex guards it
+	listing sync.Mutex   // guards tools
+	tools   *toolList
+
+	// Lines to the process are written one after the other. Nobody waits for one that doesn't read.
+	writing sync.Mutex
+	started chan struct{} // closed when the process was started
+	last    chan struct{} // closed when the last line was written
 }
 
 // An errOver is why a process takes no more calls: it has ended (CodeError), broke its protocol (CodeBadOutput), took
@@ -50,7 +53,8 @@ type errOver struct {
 func (e *errOver) Error() string { return e.why }
 
 func newContact() *contact {
-	c := &contact{ready: make(chan struct{}), gone: make(chan struct{}), out: outbox{started: make(chan struct{})}}
+	c := &contact{ready: make(chan struct{}), gone: make(chan struct{}), started: make(chan struct{})}
+	c.last = c.started
 	c.over, c.end = context.WithCancelCause(context.Background())
 	return c
 }
@@ -68,9 +72,7 @@ func (s *peer) reach(open func(c *contact) error) *contact {
 	s.now = c
 	go func() {
 		if before != nil {
-			if <-before.ready; before.p != nil {
-				<-before.gone
-			}
+			before.await()
 		}
 		if c.err = s.isClosed(); c.err == nil {
 			c.err = open(c)
@@ -81,6 +83,13 @@ func (s *peer) reach(open func(c *contact) error) *contact {
 		close(c.ready)
 	}()
 	return c
+}
+
+// await waits for the end of the process of a contact that is over.
+func (c *contact) await() {
+	if <-c.ready; c.p != nil {
+		<-c.gone
+	}
 }
 
 func (s *peer) isClosed() error {
@@ -111,18 +120,19 @@ func (s *peer) launch(c *contact, take func(line []byte) error) error {
 	return nil
 }
 
-// attend writes to a process and sees to its end.
+// attend sees to the end of a process.
 func (s *peer) attend(c *contact, p *process) {
-	c.p, c.out.stdin = p, p.stdin
-	close(c.out.started)
+	c.p = p
+	close(c.started)
 	context.AfterFunc(c.over, func() {
-		switch c.cause().code {
-		case CodeBadOutput:
-			p.kill()
-		case CodeTimeout, CodeCancelled:
+		code := c.cause().code
+		if code == CodeBadOutput {
+			p.signal(killGroup)
+		}
+		// perhaps only its stdout has ended, and it takes a moment to follow
+		if code == CodeTimeout || code == CodeCancelled || !isOver(p.done, drain) {
 			p.end(s.options.Grace)
 		}
-		p.finish(drain, s.options.Grace) // perhaps only its stdout has ended, and it takes a moment to follow
 		close(c.gone)
 	})
 }
@@ -162,6 +172,8 @@ func (s *peer) lost(c *contact, what string, r *request) error {
 	if err := s.isClosed(); err != nil {
 		return err
 	}
+	stderr := c.p.stderr.text(s.hide)
+	ending, details := c.p.ending(stderr)
 	code, why := c.cause().code, c.cause().why
 	switch {
 	case (code == CodeTimeout || code == CodeBadOutput) && c.cause().culprit != r:
@@ -169,17 +181,15 @@ func (s *peer) lost(c *contact, what string, r *request) error {
 	case code == CodeCancelled:
 		code = CodeError
 	case why == "":
-		why = "it has ended (" + c.p.ending() + ")"
+		why = "it has ended (" + ending + ")"
 	}
-	if !c.p.wait(drain) {
+	if !isOver(c.p.done, drain) {
 		why += "; its process doesn't even die when killed"
 	}
-	stderr := c.p.stderr.text(s.hide)
-	return &Failure{Code: code, Message: s.hide.Message(what+": "+why) + saying(stderr),
-		Details: c.p.details(stderr)}
+	return &Failure{Code: code, Message: s.hide.Message(what+": "+why) + saying(stderr), Details: details}
 }
 
-// close ends the peer for good: by the end of its input if it is idle, else as any process is asked to end.
+// close ends the process of a peer for good: by the end of its input if it is idle, else as any is asked to end.
 func (s *peer) close() {
 	s.mu.Lock()
 	c := s.now
@@ -187,37 +197,26 @@ func (s *peer) close() {
 	if c == nil {
 		return
 	}
-	if <-c.ready; c.remote != nil {
-		c.remote.leave()
-	} else if c.p != nil {
-		c.p.stdin.Close()
-		s.mu.Lock()
-		busy := len(c.queue.waiting) > 0
-		s.mu.Unlock()
-		if busy || !c.p.wait(drain) {
-			c.end(&errOver{code: CodeCancelled})
-		}
-		<-c.gone
+	if <-c.ready; c.p == nil {
+		return
 	}
+	c.p.stdin.Close()
+	s.mu.Lock()
+	isBusy := len(c.queue.waiting) > 0
+	s.mu.Unlock()
+	if isBusy || !isOver(c.p.done, drain) {
+		c.end(&errOver{code: CodeCancelled})
+	}
+	<-c.gone
 }
 
-// An outbox writes lines to a process in their order. Nobody waits for one that doesn't read.
-type outbox struct {
-	stdin   io.Writer
-	started chan struct{} // closed when stdin is set
-
-	mu   sync.Mutex
-	last chan struct{} // closed when the last line was written
-}
-
-// put adds a line, which is asked for when its turn comes; nil is none. It is dropped once the contact is over.
+// put has a line written, which is asked for when its turn comes; nil is none. It is dropped once the contact is over.
 func (c *contact) put(line func() []byte) {
-	o := &c.out
 	written := make(chan struct{})
-	o.mu.Lock()
-	before := cmp.Or(o.last, o.started)
-	o.last = written
-	o.mu.Unlock()
+	c.writing.Lock()
+	before := c.last
+	c.last = written
+	c.writing.Unlock()
 	go func() {
 		select {
 		case <-before:
@@ -225,7 +224,7 @@ func (c *contact) put(line func() []byte) {
 			return
 		}
 		if text := line(); text != nil {
-			o.stdin.Write(append(text, '\n')) // if it fails the process is dead or deaf, and its other end shows that
+			c.p.stdin.Write(append(text, '\n')) // if it fails the process is dead or deaf, and its other end shows that
 		}
 		close(written)
 	}()

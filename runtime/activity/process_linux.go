@@ -12,24 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownGroup has a program begin a process group and die with the thread that starts it.
-func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
+// dieWithThread has a program die with the thread that starts it.
+func dieWithThread(to *syscall.SysProcAttr) { to.Pdeathsig = syscall.SIGKILL }
 
 // awaitEnd waits until the program has ended and leaves it unreaped, so that its process group keeps its id.
 func awaitEnd(cmd *exec.Cmd) (reap func()) {
 	for unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 	return func() { _ = cmd.Wait() }
-}
-
-func unnamed() (*os.File, error) {
-	fd, err := unix.MemfdCreate("stdin", unix.MFD_CLOEXEC)
-	if err == nil {
-		return os.NewFile(uintptr(fd), "stdin"), nil
-	}
-	return temporary()
 }
 
 // fromDescriptor has a program start from the file that is opened here and has a digest, whatever then becomes of its

@@ -5,6 +5,7 @@ package activity
 import (
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // awaitEnd waits until the program has ended. It reaps it, for want of a way
@@ -17,7 +18,7 @@ func awaitEnd(cmd *exec.Cmd) (reap func()) {
 	}
 }
 
-func unnamed() (*os.File, error) { return temporary() }
+func dieWithThread(*syscall.SysProcAttr) {}
 
 // fromDescriptor is for systems that start programs from a descriptor.
 func fromDescriptor(*exec.Cmd, string, string) (*os.File, error) { return nil, nil }

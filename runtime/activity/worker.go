@@ -100,9 +100,7 @@ func (w *worker) await(ctx context.Context, c *contact, req *request) (Result, e
 		select {
 		case <-req.answered:
 		case <-c.over.Done():
-			if <-c.ready; c.p != nil {
-				<-c.gone
-			}
+			c.await()
 		}
 		return none, w.interrupted(ctx)
 	}
@@ -166,8 +164,8 @@ func (w *worker) reply(req *request, object map[string]any) (Result, error) {
 	return none, &Failure{Code: code, Message: w.hide.Message(message), Details: details}
 }
 
-// abandon takes a request back that nobody waits for any more. One that the process may have seen keeps its place. Once
-// its turn has come it gets no more than the grace time while others wait behind it, and a moment when nobody does.
+// abandon takes a request back that nobody waits for any more. One that the process may have seen keeps its place, and
+// gets no more than the grace time once its turn has come.
 func (w *worker) abandon(c *contact, req *request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -186,29 +184,22 @@ func (w *worker) watch(c *contact) {
 	if first == q.watched {
 		return
 	}
-	q.watched = first
-	if q.turn != nil {
+	if q.watched = first; q.turn != nil {
 		q.turn.Stop()
 	}
 	if first == nil {
 		return
 	}
-	limit := w.def.Timeout
-	over := &errOver{CodeTimeout, "it " + errOverdue{limit}.Error(), first}
+	limit, why := w.def.Timeout, "it "+errOverdue{w.def.Timeout}.Error()
 	if first.abandoned {
-		over.why = "it didn't answer a call that was given up"
-		most := w.options.Grace
-		if !slices.ContainsFunc(q.waiting, func(req *request) bool { return !req.abandoned }) {
-			most = min(most, drain)
-		}
-		limit = min(cmp.Or(limit, most), most)
+		limit, why = min(cmp.Or(limit, w.options.Grace), w.options.Grace), "it didn't answer a call that was given up"
 	}
 	if limit > 0 {
 		q.turn = time.AfterFunc(limit, func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if q.watched == first {
-				c.end(over)
+				c.end(&errOver{CodeTimeout, why, first})
 			}
 		})
 	}
