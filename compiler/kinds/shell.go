@@ -49,9 +49,10 @@ type shellUse struct {
 // that no parameter leaves out. Behind a script that surely is one, options are the script's own.
 func useOfShells(argv []plan.Argument) shellUse {
 	use := shellUse{item: -1}
-	isOpen, value, mayBe, onlyPOSIX := false, false, false, true // options go on; the next text is, or may be, one's value
-	option := -1                                                 // the item with the option for code
-	env, split := false, false                                   // so far, and that it makes words of what follows
+	isOpen, onlyPOSIX := false, true // a shell's options go on; every shell so far is one of POSIX
+	value, mayBe := false, false     // the next text is, or may be, an option's value
+	option := -1                     // the item with the option for code
+	env, split := false, false       // so far, and that it makes words of what follows
 	for i, argument := range argv {
 		isFirm := !slices.ContainsFunc(argument.Texts, hasParameter)
 		for j, text := range argument.Texts {

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/obelus-dev/obelus/compiler/kinds"
-	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 )
 
 // A peer serves all calls of one activity or several: a worker, or an MCP server. It is started or reached for the
@@ -31,10 +30,9 @@ type contact struct {
 	p    *process      // nil where the peer is at an address
 	gone chan struct{} // closed when the process has ended, or doesn't even die when killed
 
-	queue   queue        // of a worker
-	session *mcp.Session // with a server
-	id      string       // of that session, by a server at an address; the peer's mutex guards it
-	listing sync.Mutex   // guards tools
+	queue   queue      // of a worker
+	session session    // with a server
+	listing sync.Mutex // guards tools
 	tools   *toolList
 
 	// Lines to the process are written one after the other. Nobody waits for one that doesn't read.
@@ -54,7 +52,7 @@ func (e *errOver) Error() string { return e.why }
 
 func newContact() *contact {
 	c := &contact{ready: make(chan struct{}), gone: make(chan struct{}), started: make(chan struct{})}
-	c.last = c.started
+	c.last, c.session.waiting = c.started, map[string]chan message{}
 	c.over, c.end = context.WithCancelCause(context.Background())
 	return c
 }

@@ -6,32 +6,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"mime"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/tmaxmax/go-sse"
-
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/obelus-dev/obelus/compiler/catalogue"
-	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
 // startTime is how long an MCP server may take until it has begun a session, where its
 // definition doesn't say: it may have to be compiled or fetched first.
 const startTime = time.Minute
-
-// envelope is what a message of a server may have besides a result.
-const envelope = 64 << 10
 
 // A server is an MCP server, which serves all calls of the set over one session.
 type server struct {
@@ -92,21 +83,25 @@ func (t *tool) put(ctx context.Context, c *contact, r Request) (Result, error) {
 	if err := t.held(ctx, c); err != nil {
 		return none, err
 	}
-	answer, err := c.session.Call(ctx, t.activity.def.Remote, params)
-	var refused *mcp.Refusal
+	came, err := t.ask(ctx, c, "tools/call", object{"name": t.activity.def.Remote, "arguments": jsontext.Value(params)})
+	var refused *refusal
 	switch {
 	case err == nil:
-		return t.result(answer, r)
+		return t.result(came, r)
 	case errors.As(err, &refused) && refused.Code != 0:
 		f := t.fault(CodeError, "%v was refused: %s (%d)", t, brief(refused.Message), refused.Code)
-		f.Details = map[string]any{"code": float64(refused.Code)}
+		f.Details = object{"code": float64(refused.Code)}
 		return none, f
 	case errors.As(err, &refused):
-		return none, t.fault(CodeBadOutput, "%v has answered with what is no result: %s", t, refused.Message)
+		return none, t.noResult(refused)
 	case ctx.Err() != nil:
 		return none, t.activity.interrupted(ctx)
 	}
 	return none, t.ended(c, t.String()+" hasn't answered", err)
+}
+
+func (t *tool) noResult(why error) error {
+	return t.fault(CodeBadOutput, "%v has answered with what is no result: %v", t, why)
 }
 
 // ended is the failure of what a server was at when it was lost, or can't be used.
@@ -132,27 +127,48 @@ func (s *server) ended(c *contact, what string, err error) error {
 
 // result reads a tool's answer: what it has as structure, else its text, or what that says
 // as JSON where the tool's result can't be a text; else its content as it is.
-func (t *tool) result(a *mcp.Answer, r Request) (Result, error) {
+func (t *tool) result(came []byte, r Request) (Result, error) {
+	value, err := t.decode(came, maxDepth)
+	answer, isObject := value.(object)
+	content, isList := answer["content"].([]any)
+	structure := answer["structuredContent"]
 	switch {
-	case a.Failed && strings.TrimSpace(a.Text) == "":
-		a.Text = t.String() + " failed and gave no message"
-		fallthrough
-	case a.Failed:
-		return none, &Failure{Code: CodeError, Message: t.hide.Message(a.Text), Details: a.Structured}
-	case a.Structured != nil:
-		return Take(a.Structured, r, t.activity.name)
-	case a.Content != nil:
-		return Take(a.Content, r, t.activity.name)
+	case err != nil:
+		return none, t.noResult(err)
+	case !isObject:
+		return none, t.noResult(errors.New("it is no mapping"))
+	case answer["inputRequests"] != nil:
+		return none, t.noResult(errors.New("it asks for more before it answers, which nobody here can give"))
+	case !isList && structure == nil:
+		return none, t.noResult(errors.New("it has neither \"structuredContent\" nor a list \"content\""))
+	}
+	var texts []string
+	for _, item := range content {
+		block, _ := item.(object)
+		if text, ok := block["text"].(string); ok && block["type"] == "text" {
+			texts = append(texts, text)
+		}
+	}
+	text := strings.Join(texts, "\n")
+	switch failed := answer["isError"]; {
+	case failed != nil && failed != false:
+		if strings.TrimSpace(text) == "" {
+			text = t.String() + " failed and gave no message"
+		}
+		return none, &Failure{Code: CodeError, Message: t.hide.Message(text), Details: structure}
+	case structure != nil:
+		return Take(structure, r, t.activity.name)
+	case len(texts) < len(content):
+		return Take(content, r, t.activity.name)
 	case r.Unread:
 		return none, nil
 	case r.Output == nil || r.Output.Kinds()&schema.String != 0:
-		return Result{Value: a.Text, Route: -1}, nil
+		return Result{Value: text, Route: -1}, nil
 	}
-	value, err := t.decode([]byte(a.Text), maxDepth)
-	if err != nil {
+	if value, err = t.decode([]byte(text), maxDepth); err != nil {
 		return none, t.fault(CodeBadOutput,
 			"%v must answer with structured content, or with text that is one JSON value, as the "+
-				"result is no text: %v%s", t, err, t.excerpt([]byte(a.Text)))
+				"result is no text: %v%s", t, err, t.excerpt([]byte(text)))
 	}
 	return Take(value, r, t.activity.name)
 }
@@ -162,22 +178,20 @@ func (s *server) contact() *contact { return s.reach(s.begin) }
 
 // begin starts or reaches the server and begins a session.
 func (s *server) begin(c *contact) error {
-	send := func(ctx context.Context, text []byte, isAnswered bool) error { return s.send(ctx, c, text, isAnswered) }
 	if s.of.URL == "" {
-		send = func(_ context.Context, text []byte, _ bool) error {
-			c.put(func() []byte { return text })
-			return nil
-		}
-	}
-	c.session = mcp.New(c.over, send, func(text []byte) (any, error) { return s.decode(text, maxDepth) })
-	if s.of.URL == "" {
-		if err := s.launch(c, func(line []byte) error { return receive(c.session, line) }); err != nil {
+		err := s.launch(c, func(line []byte) (err error) {
+			if len(bytes.TrimSpace(line)) > 0 {
+				_, err = s.receive(c, line)
+			}
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
 	ctx, cancel := within(s.over, cmp.Or(s.of.Timeout, startTime))
 	defer cancel()
-	err := c.session.Begin(ctx)
+	err := s.initialize(ctx, c)
 	if err == nil {
 		return nil
 	}
@@ -187,117 +201,6 @@ func (s *server) begin(c *contact) error {
 	}
 	return s.ended(c, fmt.Sprintf("the MCP server %q can't be used", s.of.Name), err)
 }
-
-func receive(session *mcp.Session, line []byte) error {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return nil
-	}
-	_, err := session.Receive(line)
-	if err != nil && strings.HasPrefix(err.Error(), "this is") {
-		err = fmt.Errorf("it must write one message of JSON-RPC a line to stdout: %w", err)
-	}
-	return err
-}
-
-func (s *server) endpoint() string {
-	return kinds.Filled(s.of.URL, func(name string) string { return url.PathEscape(s.env.get(name)) })
-}
-
-// request sends a request to a server at an address (MCP's streamable HTTP). What is lost isn't sent
-// again: nobody knows whether it came. An answer with an error status is a [*Failure].
-func (s *server) request(ctx context.Context, c *contact, method string, body []byte) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, s.endpoint(), bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	id := c.id
-	s.mu.Unlock()
-	for name, value := range map[string]string{"Content-Type": "application/json",
-		"Accept": "application/json, text/event-stream", "Mcp-Session-Id": id,
-		"Mcp-Protocol-Version": c.session.Version()} {
-		if value != "" {
-			r.Header.Set(name, value)
-		}
-	}
-	for _, h := range s.of.Headers {
-		r.Header.Set(h.Name, kinds.Filled(h.Value, s.env.get))
-	}
-	answer, err := web.Send(s.transport, r)
-	if err != nil {
-		return nil, err
-	}
-	if status := answer.StatusCode; status < 200 || status >= 300 {
-		defer answer.Body.Close()
-		content, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
-		if status == http.StatusNotFound || status >= 500 {
-			c.end(nil) // the session is gone, or the server may be: the next call begins anew
-		}
-		return nil, s.refusal(status, answer.Header, content, "")
-	}
-	s.mu.Lock()
-	c.id = cmp.Or(c.id, answer.Header.Get("Mcp-Session-Id"))
-	s.mu.Unlock()
-	return answer, nil
-}
-
-// send sends a message, and has the session receive what comes for it: the error is [io.EOF] then.
-func (s *server) send(ctx context.Context, c *contact, text []byte, isAnswered bool) error {
-	answer, err := s.request(ctx, c, http.MethodPost, text)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if !isAnswered { // nothing comes
-		return io.EOF
-	}
-	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	if kind != "text/event-stream" {
-		text, err := io.ReadAll(io.LimitReader(answer.Body, maxOutput+envelope))
-		if err == nil {
-			_, err = c.session.Receive(text)
-		}
-		return cmp.Or(err, io.EOF)
-	}
-	body := io.MultiReader(answer.Body, strings.NewReader("\n\n")) // the last event may lack its end
-	for e, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: maxOutput + envelope}) {
-		if err != nil {
-			return fmt.Errorf("its answer broke off: %w", err)
-		}
-		if e.Data == "" || e.Type != "" && e.Type != "message" {
-			continue
-		}
-		if answered, err := c.session.Receive([]byte(e.Data)); err != nil || answered {
-			return cmp.Or(err, io.EOF)
-		}
-	}
-	return io.EOF
-}
-
-// leave ends the server, or the session with one at an address.
-func (s *server) leave() {
-	s.close()
-	s.mu.Lock()
-	c := s.now
-	s.mu.Unlock()
-	if c == nil || c.p != nil || c.id == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.options.Grace)
-	defer cancel()
-	if answer, err := s.request(ctx, c, http.MethodDelete, nil); err == nil {
-		answer.Body.Close()
-	}
-}
-
-// A toolList is what a server lists as its tools, and what of that is refused.
-type toolList struct {
-	tools   []catalogue.Tool
-	refused []RefusedTool
-}
-
-// A RefusedTool is an entry of a server's list that isn't accepted as a tool.
-type RefusedTool = mcp.Refused
 
 // Tools is what an MCP server lists as its tools, and what of it is refused. The server is
 // started or reached for it, and ended; its folder is as this process sees it.
@@ -325,12 +228,12 @@ func Tools(ctx context.Context, of *plan.Server, o Options) ([]catalogue.Tool, [
 func (s *server) list(ctx context.Context, c *contact) (*toolList, error) {
 	ctx, cancel := within(ctx, startTime)
 	defer cancel()
-	tools, odd, err := c.session.Tools(ctx)
-	var refused *mcp.Refusal
+	all, err := s.pages(ctx, c)
+	var refused *refusal
 	what := fmt.Sprintf("the MCP server %q doesn't list its tools", s.of.Name)
 	switch {
 	case err == nil:
-		return &toolList{tools, odd}, nil
+		return all, nil
 	case errors.As(err, &refused):
 		return nil, s.fault(CodeBadOutput, "%s: %s", what, brief(refused.Message))
 	case ctx.Err() == nil:
@@ -367,7 +270,12 @@ func (t *tool) held(ctx context.Context, c *contact) (err error) {
 	}
 	c.listing.Lock()
 	defer c.listing.Unlock()
-	if c.session.Changed() || c.tools == nil {
+	t.mu.Lock()
+	if c.session.changed {
+		c.session.changed, c.tools = false, nil
+	}
+	t.mu.Unlock()
+	if c.tools == nil {
 		if c.tools, err = t.list(ctx, c); err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/runtime/activity/mcp"
 )
 
 // oddLists are pages of tools with odd entries among sound ones, by cursor.
@@ -39,7 +38,7 @@ func TestOddListsOfTools(t *testing.T) {
 	if !reflect.DeepEqual(l, want) {
 		t.Errorf("%+v", l)
 	}
-	for i, want := range []mcp.Refused{
+	for i, want := range []RefusedTool{
 		{Tool: "(entry 6)", Why: "it is no mapping"}, {Tool: "(entry 7)", Why: `it has no "name"`}, {Tool: "(entry 8)", Why: `it has no "name"`},
 		{Tool: "digits", Why: "it can't be read: the integer 18446744073709551615"},
 		{Tool: "hint", Why: `its "readOnlyHint" is neither true nor false`}, {Tool: "hints", Why: `its "annotations" is no mapping`},

@@ -18,7 +18,8 @@ import (
 )
 
 // Missing is what an activity starts and this machine lacks, in words: its folder and its program; or "" for each that
-// is. The folder is as this process sees it; of a program that would be in a missing folder nothing is known.
+// is. The folder is as this process sees it; of a program that would be in a missing folder, or whose name a variable
+// holds, nothing is known.
 func Missing(a *plan.Activity) (folder, program string) {
 	if len(a.Argv) == 0 {
 		return "", ""
@@ -27,20 +28,18 @@ func Missing(a *plan.Activity) (folder, program string) {
 		folder = fmt.Sprintf("the folder %q", a.Dir)
 	}
 	name := a.Argv[0].Texts[0]
-	if below := filepath.Base(name) != name && !filepath.IsAbs(name); !(below && folder != "") && !found(name, a.Dir) {
+	at := name
+	if filepath.Base(name) != name && !filepath.IsAbs(name) { // else it is looked for in PATH
+		if folder != "" {
+			return folder, ""
+		}
+		at, _ = filepath.Abs(filepath.Join(a.Dir, name))
+	}
+	_, err := exec.LookPath(at)
+	if err != nil && !strings.Contains(name, "{") && !errors.Is(err, fs.ErrPermission) {
 		program = fmt.Sprintf("the program %q", name)
 	}
 	return folder, program
-}
-
-// found reports whether a program that is started in a folder is there. One whose name
-// a variable holds isn't looked for.
-func found(program, dir string) bool {
-	if filepath.Base(program) != program && !filepath.IsAbs(program) {
-		program, _ = filepath.Abs(filepath.Join(dir, program)) // else it is looked for in PATH
-	}
-	_, err := exec.LookPath(program)
-	return err == nil || strings.Contains(program, "{") || errors.Is(err, fs.ErrPermission)
 }
 
 // telling takes what keeps an activity from being carried out.
@@ -67,12 +66,16 @@ func Unrunnable(a *plan.Activity, files plan.Files, rules hosts.Rules, tell func
 
 // lacking tells which host an activity may not reach, and which variables it takes that the environment doesn't have.
 func lacking(a *plan.Activity, rules hosts.Rules, env environment, tell telling) {
-	if refusal := refusedHost(a, rules); refusal != nil {
-		definition := a.Node.Get(a.Kind)
-		if a.Server != nil {
-			definition = a.Server.Node
+	base, definition := "", a.Node.Get(a.Kind)
+	if a.Server != nil {
+		base, definition = a.Server.Host(), a.Server.Node
+	} else if a.HTTP != nil {
+		base = a.HTTP.Base()
+	}
+	if at, err := url.Parse(base); err == nil && base != "" {
+		if refusal := rules.Refuse(at.Hostname(), web.Port(at), false); refusal != nil {
+			tell(refusal.Why, refusal.Help, definition.Get("url").Span())
 		}
-		tell(refusal.Why, refusal.Help, definition.Get("url").Span())
 	}
 	for _, v := range a.Variables {
 		if _, there := env[v.Name]; !there {
@@ -82,31 +85,15 @@ func lacking(a *plan.Activity, rules hosts.Rules, env environment, tell telling)
 	}
 }
 
-// refusedHost is why an activity may not go to its host, if known.
-func refusedHost(a *plan.Activity, rules hosts.Rules) *hosts.Refusal {
-	base := ""
-	switch {
-	case a.Server != nil:
-		base = a.Server.Host()
-	case a.HTTP != nil:
-		base = a.HTTP.Base()
-	}
-	at, err := url.Parse(base)
-	if err != nil || base == "" {
-		return nil
-	}
-	return rules.Refuse(at.Hostname(), web.Port(at), false)
-}
-
 // missingProgram tells which program, folder or files that an activity names are missing.
 func missingProgram(a *plan.Activity, at source.Span, files plan.Files, tell telling) {
-	exec, argv := a.Node.Get("exec"), "argv"
+	definition, argv := a.Node.Get("exec"), a.Node.Get("exec").Get("argv")
 	if a.Server != nil {
-		exec, argv = a.Server.Node, "command"
+		definition, argv = a.Server.Node, a.Server.Node.Get("command")
 	}
 	folder, program := Missing(a)
 	help := "install it, or write its path, which is relative to the folder of the file that defines the activity"
-	if argv := exec.Get(argv); argv != nil && len(argv.Items) > 0 {
+	if argv != nil && len(argv.Items) > 0 {
 		first := argv.Items[0]
 		if at = first.Span(); first.Kind != source.String {
 			program = "" // which is an error of its own (OB104)
@@ -115,20 +102,18 @@ func missingProgram(a *plan.Activity, at source.Span, files plan.Files, tell tel
 		}
 	}
 	if folder != "" {
-		tell(folder+" doesn't exist", "create it before the run", cmp.Or(exec.Get("cwd"), exec.Get(argv)).Span())
+		tell(folder+" doesn't exist", "create it before the run", cmp.Or(definition.Get("cwd"), argv).Span())
 	}
 	if program != "" {
 		tell(program+" isn't found", help, at)
 	}
 	for _, pattern := range a.Files {
-		what := fmt.Sprintf("no file of the workspace matches %q", pattern.Text)
 		names, err := files.Glob(pattern.Text)
-		if err != nil {
-			what = fmt.Sprintf("files that match %q can't be found: %v", pattern.Text, err)
-		}
-		if len(names) == 0 {
-			tell(what, "a pattern is relative to the workspace's root: lib/*.sh, or lib/** for all files below lib",
-				pattern.Span())
+		switch help := "a pattern is relative to the workspace's root: lib/*.sh, or lib/** for all files below lib"; {
+		case err != nil:
+			tell(fmt.Sprintf("files that match %q can't be found: %v", pattern.Text, err), help, pattern.Span())
+		case len(names) == 0:
+			tell(fmt.Sprintf("no file of the workspace matches %q", pattern.Text), help, pattern.Span())
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/redact"
 	"github.com/obelus-dev/obelus/compiler/reference"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -30,50 +29,101 @@ const (
 
 // encode is a request's parameters as one line of JSON with sorted keys.
 func encode(v any) ([]byte, error) {
-	return json.Marshal(v, json.Deterministic(true), json.FormatNilMapAsNull(false), floats)
+	return json.Marshal(v, json.Deterministic(true), json.FormatNilMapAsNull(false), numbers)
 }
 
-// floats writes a float64 that is beyond the whole numbers it holds exactly with an exponent: as an integer it would
-// claim digits that it doesn't have, and not be read again.
-var floats = json.WithMarshalers(json.JoinMarshalers(
-	json.MarshalToFunc(func(to *jsontext.Encoder, v float64) error { return large(to, v) }),
-	json.MarshalToFunc(func(to *jsontext.Encoder, v float32) error { return large(to, float64(v)) }),
-	json.MarshalToFunc(func(to *jsontext.Encoder, v number) error {
-		if text := jsontext.Value(v.String()); text.IsValid() && text.Kind() == '0' {
-			return to.WriteValue(text)
+// numbers writes a float64 that is beyond the whole numbers it holds exactly with an exponent: as an integer it would
+// claim digits that it doesn't have, and not be read again. A Number of encoding/json stays as it is.
+var numbers = json.WithMarshalers(json.JoinMarshalers(
+	json.MarshalToFunc(func(to *jsontext.Encoder, v float64) error {
+		if math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
+			return errors.ErrUnsupported
 		}
-		return fmt.Errorf("%q is no JSON number", brief(v.String()))
+		return to.WriteValue(strconv.AppendFloat(nil, v, 'e', -1, 64))
+	}),
+	json.MarshalToFunc(func(to *jsontext.Encoder, v interface {
+		Float64() (float64, error)
+		String() string
+	}) error {
+		return to.WriteValue(jsontext.Value(v.String()))
 	}),
 ))
 
-// A number is a Number of encoding/json.
-type number interface {
-	Float64() (float64, error)
-	String() string
-}
-
-func large(to *jsontext.Encoder, v float64) error {
-	if math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
-		return errors.ErrUnsupported
-	}
-	return to.WriteValue(strconv.AppendFloat(nil, v, 'e', -1, 64))
-}
-
 // decode reads text that must be exactly one JSON value, at most depth levels
 // deep. Its errors say what is wrong, to follow a colon.
-func (c *common) decode(text []byte, depth int) (any, error) {
+func (c *common) decode(text []byte, depth int) (value any, err error) {
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
 		return nil, errors.New("there is none")
 	}
-	d := decoder{in: jsontext.NewDecoder(bytes.NewBuffer(text)), depth: depth, hide: c.hide, left: maxValues}
-	v, err := d.value()
-	if err != nil {
+	in, left := jsontext.NewDecoder(bytes.NewBuffer(text)), maxValues
+	readText := func(in *jsontext.Decoder) (string, error) {
+		token, err := in.ReadToken()
+		if err == nil && strings.IndexByte(token.String(), 0) >= 0 {
+			err = fmt.Errorf("a NUL character in the string that ends at byte %d", in.InputOffset())
+		}
+		return c.hide.Valid(token.String()), err
+	}
+	strict := json.WithUnmarshalers(json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(func(in *jsontext.Decoder, key *string) (err error) {
+			*key, err = readText(in)
+			return err
+		}),
+		json.UnmarshalFromFunc(func(in *jsontext.Decoder, v *any) (err error) {
+			if left--; left < 0 {
+				return fmt.Errorf("more than %d values", maxValues)
+			}
+			switch kind := in.PeekKind(); {
+			case kind == '"':
+				var s string
+				s, err = readText(in)
+				*v = c.hide.Under(in.StackPointer().LastToken(), s)
+				return err
+			case kind == '0':
+				*v, err = c.number(in)
+				return err
+			case (kind == '{' || kind == '[') && in.StackDepth() >= depth:
+				return fmt.Errorf("deeper than %d levels at byte %d", depth, in.InputOffset())
+			}
+			return errors.ErrUnsupported
+		})))
+	if err := json.UnmarshalDecode(in, &value, strict); err != nil {
 		return nil, plainly(err)
 	}
-	if _, err := d.in.ReadToken(); err != io.EOF {
-		return nil, fmt.Errorf("more follows after the first value, which ends at byte %d", d.in.InputOffset())
+	if _, err := in.ReadToken(); err != io.EOF {
+		return nil, fmt.Errorf("more follows after the first value, which ends at byte %d", in.InputOffset())
 	}
-	return v, nil
+	return value, nil
+}
+
+// number reads a number. One that is a secret is a text.
+func (c *common) number(in *jsontext.Decoder) (any, error) {
+	token, err := in.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	text := token.String()
+	if problem := source.Inexact(text); problem != "" {
+		return nil, fmt.Errorf("%s: write it as a string (at byte %d)", problem, in.InputOffset())
+	}
+	if shown := c.hide.Text(text); shown != text {
+		return shown, nil
+	}
+	return strconv.ParseFloat(text, 64)
+}
+
+// plainly takes the library's own prefixes off an error.
+func plainly(err error) error {
+	var syntax *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it ends too early")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%s at byte %d", strings.TrimPrefix(syntax.Err.Error(), "jsontext: "), syntax.ByteOffset)
+	case errors.As(err, &semantic) && semantic.Err != nil:
+		return semantic.Err
+	}
+	return err
 }
 
 var errNoText = errors.New("UTF-8 without NUL")
@@ -94,101 +144,6 @@ func (c *common) read(form string, text []byte) (any, error) {
 		return nil, errNoText
 	}
 	return c.hide.Text(string(text)), nil
-}
-
-// plainly takes the library's own prefixes off a syntax error.
-func plainly(err error) error {
-	var syntax *jsontext.SyntacticError
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("it ends too early")
-	case errors.As(err, &syntax):
-		return fmt.Errorf("%s at byte %d", strings.TrimPrefix(syntax.Err.Error(), "jsontext: "), syntax.ByteOffset)
-	}
-	return err
-}
-
-type decoder struct {
-	in    *jsontext.Decoder
-	depth int
-	left  int
-	hide  *redact.Set
-}
-
-func (d *decoder) value() (any, error) {
-	token, err := d.in.ReadToken()
-	if err != nil {
-		return nil, err
-	}
-	if d.left--; d.left < 0 {
-		return nil, fmt.Errorf("more than %d values", maxValues)
-	}
-	switch token.Kind() {
-	case 'n':
-		return nil, nil
-	case 't', 'f':
-		return token.Bool(), nil
-	case '"':
-		return d.text(token)
-	case '0':
-		text := token.String()
-		if problem := source.Inexact(text); problem != "" {
-			return nil, fmt.Errorf("%s: write it as a string (at byte %d)", problem, d.in.InputOffset())
-		}
-		if shown := d.hide.Text(text); shown != text { // a secret may be a number
-			return shown, nil
-		}
-		return token.Float()
-	}
-	if d.in.StackDepth() > d.depth {
-		return nil, fmt.Errorf("deeper than %d levels at byte %d", d.depth, d.in.InputOffset())
-	}
-	if token.Kind() == '{' {
-		return d.object()
-	}
-	list := []any{}
-	for d.in.PeekKind() != ']' {
-		v, err := d.value()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	_, err = d.in.ReadToken()
-	return list, err
-}
-
-func (d *decoder) text(token jsontext.Token) (string, error) {
-	s := token.String()
-	if strings.IndexByte(s, 0) >= 0 {
-		return "", fmt.Errorf("a NUL character in the string that ends at byte %d", d.in.InputOffset())
-	}
-	return d.hide.Valid(s), nil
-}
-
-func (d *decoder) object() (any, error) {
-	object := map[string]any{}
-	for d.in.PeekKind() != '}' {
-		token, err := d.in.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		key, err := d.text(token)
-		if err != nil {
-			return nil, err
-		}
-		if _, twice := object[key]; twice { // two keys that differed only in a secret
-			return nil, fmt.Errorf("the key %q is there twice", key)
-		}
-		if object[key], err = d.value(); err != nil {
-			return nil, err
-		}
-		if text, ok := object[key].(string); ok {
-			object[key] = d.hide.Under(key, text)
-		}
-	}
-	_, err := d.in.ReadToken()
-	return object, err
 }
 
 // plain turns what a Go function returned into a JSON value that shares nothing with it, through its JSON encoding.
