@@ -194,37 +194,35 @@ func (r *Reader) headerNames(n *source.Node) {
 	}
 }
 
-// contentType is what the headers say of the body, in lower case and without parameters.
-func contentType(h *plan.HTTP) string {
-	for _, f := range h.Headers {
-		if strings.EqualFold(f.Name, "content-type") {
-			kind, _, _ := strings.Cut(f.Value.Text, ";")
-			return strings.ToLower(strings.TrimSpace(kind))
-		}
-	}
-	return ""
-}
-
 // httpBody reads what is sent.
 func (r *Reader) httpBody(a *plan.Activity, n *source.Node) {
-	h := a.HTTP
-	words := []string{plan.StreamJSON, plan.BodyForm, plan.StreamText, plan.StreamNone}
-	kind := contentType(h)
-	isJSON := kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json")
+	h, kind := a.HTTP, "" // what the headers say of the body
+	for _, f := range h.Headers {
+		if strings.EqualFold(f.Name, "content-type") {
+			kind, _, _ = strings.Cut(f.Value.Text, ";")
+			kind = strings.ToLower(strings.TrimSpace(kind))
+		}
+	}
+	words := []string{plan.StreamJSON, plan.BodyForm, plan.StreamNone}
+	isReference := n.Kind == source.String && reference.IsExpression(n.Text)
 	switch {
 	case n.Kind == source.String && slices.Contains(words, n.Text):
 		h.Sends = n.Text
-	case n.Kind == source.Object || n.Kind == source.Array || n.Kind == source.String && reference.IsExpression(n.Text):
-		h.Body, h.Sends = n, plan.StreamJSON
-		if kind == "application/x-www-form-urlencoded" {
+	case n.Kind == source.String && !isReference && !placeholder().MatchString(n.Text), n.Kind != source.String &&
+		n.Kind != source.Object && n.Kind != source.Array:
+		r.OneOf(n, "\"body\"", append(words, "†parameter", "a mapping", "a text with {parameter}")...)
+	default:
+		h.Body, h.Sends = n, plan.StreamText
+		r.httpTemplate(a, n)
+		isText := n.Kind == source.String && !isReference
+		if isForm := kind == "application/x-www-form-urlencoded"; isForm && !isText {
 			h.Sends = plan.BodyForm
-		} else if !isJSON {
-			h.Sends = plan.StreamText
+		} else if !isText && (kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json")) {
+			h.Sends = plan.StreamJSON
 		}
 		if h.Sends == plan.StreamText && n.Kind != source.String || h.Sends == plan.BodyForm && n.Kind == source.Array {
-			r.Report(diag.WrongType, n.Span().Head(), "this can't be sent as %s", kind).
-				Advise(
-					"a mapping is sent as JSON, or where Content-Type says application/x-www-form-urlencoded as a form")
+			r.Report(diag.WrongType, n.Span().Head(), "this can't be sent as %s", kind).Advise(
+				"a mapping is sent as JSON, or where Content-Type says application/x-www-form-urlencoded as a form")
 		} else if h.Sends == plan.BodyForm {
 			for _, f := range n.Fields {
 				if isDeep(f.Value) {
@@ -233,13 +231,6 @@ func (r *Reader) httpBody(a *plan.Activity, n *source.Node) {
 				}
 			}
 		}
-	case n.Kind == source.String && placeholder().MatchString(n.Text):
-		h.Body, h.Sends = n, plan.StreamText
-	default:
-		r.OneOf(n, "\"body\"", append(words, "†parameter", "a mapping", "a text with {parameter}")...)
-	}
-	if h.Body != nil {
-		r.httpTemplate(a, h.Body)
 	}
 	if h.Sends != plan.StreamNone && (h.Method == "GET" || h.Method == "HEAD") {
 		r.Report(diag.WrongType, n.Span().Head(), "a %s has no body", h.Method).

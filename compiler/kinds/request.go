@@ -27,44 +27,51 @@ func badHeader(text string) bool {
 type filling struct {
 	params map[string]any
 	lookup func(variable string) string
-	shown  bool  // for people: variables stand there by their names
 	err    error // the first value that can't be in the request
-}
-
-// HTTPRequest is what is sent for a call with these parameters; lookup gives what a variable
-// of the environment holds. The error is an [*UnfitArgument], which never tells that.
-func HTTPRequest(h *plan.HTTP, params map[string]any, lookup func(variable string) string) (*plan.WebRequest, error) {
-	return request(h, &filling{params: params, lookup: lookup})
 }
 
 // ShownRequest is the request as people see it: variables of the environment, which are secret,
 // stand there by their names.
 func ShownRequest(h *plan.HTTP, params map[string]any) (*plan.WebRequest, error) {
-	return request(h, &filling{params: params, lookup: AsWritten, shown: true})
+	r, err := HTTPRequest(h, params, AsWritten)
+	if err == nil {
+		r.URL = escapedVariable.ReplaceAllString(r.URL, "{$$$1}")
+	}
+	return r, err
 }
 
-func request(h *plan.HTTP, in *filling) (*plan.WebRequest, error) {
+var escapedVariable = regexp.MustCompile(`%7B%24([A-Za-z_][A-Za-z0-9_]*)%7D`)
+
+// HTTPRequest is what is sent for a call with these parameters; lookup gives what a variable
+// of the environment holds. The error is an [*UnfitArgument], which never tells that.
+func HTTPRequest(h *plan.HTTP, params map[string]any, lookup func(variable string) string) (*plan.WebRequest, error) {
+	in := &filling{params: params, lookup: lookup}
 	r := &plan.WebRequest{Method: h.Method, URL: h.Scheme + "://"}
 	if h.User != "" {
 		r.URL += in.encoded(h.User, false) + "@"
 	}
-	r.URL += h.Host + in.path(h.Path)
-	query := in.encoded(h.Search, false)
+	path := in.encoded(h.Path, true)
+	if slices.ContainsFunc(strings.Split(path, "/"), isDots) { // by what is beside a value
+		in.unfit(cmp.Or(parametersIn(h.Path)...), "pass names",
+			"the values make a segment of the url's path lead to another folder")
+	}
+	r.URL += h.Host + cmp.Or(path, "/")
+	var query []string
+	if h.Search != "" {
+		query = append(query, in.encoded(h.Search, false))
+	}
 	for _, f := range in.fields(h.Query) {
-		if query != "" {
-			query += "&"
-		}
-		query += in.escape(f[0]) + "=" + in.escape(f[1])
+		query = append(query, escape(f[0])+"="+escape(f[1]))
 	}
-	if query != "" {
-		r.URL += "?" + query
+	if len(query) > 0 {
+		r.URL += "?" + strings.Join(query, "&")
 	}
-	for _, h := range h.Headers {
-		for _, f := range in.fields([]plan.HTTPField{h}) {
-			if r.Headers = append(r.Headers, f); badHeader(f[1]) {
-				in.unfit(namedIn(h.Value), "pass it in one line",
-					"the value for the header %q has a character that no header has", f[0])
-			}
+	r.Headers = in.fields(h.Headers)
+	for _, f := range r.Headers {
+		if badHeader(f[1]) {
+			at := slices.IndexFunc(h.Headers, func(h plan.HTTPField) bool { return h.Name == f[0] })
+			in.unfit(namedIn(h.Headers[at].Value), "pass it in one line",
+				"the value for the header %q has a character that no header has", f[0])
 		}
 	}
 	r.Body, r.Sends = in.body(h)
@@ -96,16 +103,8 @@ func namedIn(n *source.Node) string {
 }
 
 // escape writes a text so that it stays what it is wherever it is in an address: all but letters, digits and -._~ as
-// %XX (RFC 6570, level 1). What people are shown is escaped but for the names of variables.
-func (in *filling) escape(text string) string {
-	text = strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
-	if in.shown {
-		text = escapedVariable.ReplaceAllString(text, "{$$$1}")
-	}
-	return text
-}
-
-var escapedVariable = regexp.MustCompile(`%7B%24([A-Za-z_][A-Za-z0-9_]*)%7D`)
+// %XX (RFC 6570, level 1).
+func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
 // encoded fills in a part of an address, with what is filled in escaped.
 func (in *filling) encoded(template string, inPath bool) string {
@@ -113,7 +112,7 @@ func (in *filling) encoded(template string, inPath bool) string {
 		if why := unnamed(value); inPath && why != "" {
 			in.unfit(parameter, "pass a name", "the value of %q %s, and stands in the path of the url", name, why)
 		}
-		return in.escape(value)
+		return escape(value)
 	}
 	return replace(template, func(name string) string {
 		switch value := in.params[name].(type) {
@@ -147,16 +146,6 @@ func unnamed(value string) string {
 		}
 	}
 	return ""
-}
-
-// path fills in the path of an address. No segment becomes another folder, whatever is beside a value in it.
-func (in *filling) path(template string) string {
-	path := in.encoded(template, true)
-	if slices.ContainsFunc(strings.Split(path, "/"), isDots) {
-		in.unfit(cmp.Or(parametersIn(template)...), "pass names",
-			"the values make a segment of the url's path lead to another folder")
-	}
-	return cmp.Or(path, "/")
 }
 
 // value is what a template makes of what is given, and whether that is there.
@@ -235,36 +224,28 @@ func (in *filling) texts(value any, field, parameter string) (texts []string) {
 
 // body is what is sent, and in which form.
 func (in *filling) body(h *plan.HTTP) (body any, sends string) {
-	var of any
-	rest := maps.Clone(in.params) // that are nowhere by name
-	maps.DeleteFunc(rest, func(name string, _ any) bool { return h.Taken[name] })
-	switch {
-	case h.Sends == plan.StreamNone, h.Body == nil && h.Sends == "" && len(rest) == 0:
-		return nil, plan.StreamNone
-	case h.Body != nil:
+	if h.Body != nil {
 		value, there := in.value(h.Body)
-		if of = value; !there {
+		if body = value; !there {
 			return nil, plan.StreamNone
 		}
-	case h.Sends == plan.StreamText:
-		for _, name := range slices.Sorted(maps.Keys(rest)) {
-			if of != nil {
-				in.unfit(name, "say in \"body\" which: †name",
-					"one parameter is sent as a text, and %q is another", name)
-			}
-			of = rest[name]
+	} else {
+		rest := maps.Clone(in.params) // that are nowhere by name
+		maps.DeleteFunc(rest, func(name string, _ any) bool { return h.Taken[name] })
+		if body = rest; h.Sends == "" && len(rest) == 0 {
+			return nil, plan.StreamNone
 		}
-	default:
-		of = rest
 	}
 	switch h.Sends {
+	case plan.StreamNone:
+		return nil, plan.StreamNone
 	case plan.StreamText:
-		if of == nil {
-			return "", plan.StreamText
+		if body == nil {
+			body = ""
 		}
-		return Text(of), plan.StreamText
+		return Text(body), plan.StreamText
 	case plan.BodyForm:
-		fields, ok := of.(map[string]any)
+		fields, ok := body.(map[string]any)
 		if !ok {
 			in.unfit(namedIn(h.Body), "pass an object", "a form is made of an object, and this is none")
 		}
@@ -274,15 +255,14 @@ func (in *filling) body(h *plan.HTTP) (body any, sends string) {
 		}
 		return form.Encode(), plan.BodyForm
 	}
-	return of, plan.StreamJSON
+	return body, plan.StreamJSON
 }
 
 // HTTPUser is who asks by the address itself, nil if nobody does.
 func HTTPUser(h *plan.HTTP, lookup func(variable string) string) *url.Userinfo {
 	in := filling{lookup: lookup}
-	text := in.encoded(h.User, false)
-	at, err := url.Parse("http://" + text + "@host")
-	if in.err != nil || text == "" || err != nil {
+	at, err := url.Parse("http://" + in.encoded(h.User, false) + "@host")
+	if in.err != nil || err != nil {
 		return nil
 	}
 	return at.User

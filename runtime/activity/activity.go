@@ -217,7 +217,6 @@ type Set struct {
 	mu      sync.Mutex
 	end     context.CancelFunc
 	running sync.WaitGroup
-	tries   map[*context.CancelCauseFunc]bool // that are running
 }
 
 var errClosed = errors.New("the activities are closed")
@@ -234,7 +233,7 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 		o.Environ = os.Environ()
 	}
 	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{},
-		tries: map[*context.CancelCauseFunc]bool{}, common: &common{
+		common: &common{
 			options: o, env: readEnvironment(o.Environ), hide: &redact.Set{}, transport: web.NewTransport(o.Hosts)}}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.hide.Environment(o.Environ)
@@ -314,13 +313,11 @@ func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Resu
 		return refuse(s.fault(CodeCancelled, "%v", errClosed))
 	}
 	s.running.Add(1)
-	ctx, cancel := context.WithCancelCause(ctx)
-	s.tries[&cancel] = true
 	s.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	forget := context.AfterFunc(s.over, func() { cancel(errClosed) })
 	a.start(ctx, r, func(result Result, err error) {
-		s.mu.Lock()
-		delete(s.tries, &cancel)
-		s.mu.Unlock()
+		forget()
 		cancel(nil)
 		s.running.Done()
 		ended(result, err)
@@ -333,9 +330,6 @@ func (s *Set) Start(ctx context.Context, name string, r Request, ended func(Resu
 func (s *Set) Close() error {
 	s.mu.Lock()
 	s.end()
-	for cancel := range s.tries {
-		(*cancel)(errClosed)
-	}
 	s.mu.Unlock()
 	var all sync.WaitGroup
 	for _, end := range s.closers {
