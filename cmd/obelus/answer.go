@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -54,11 +53,7 @@ func (o *deciding) decision(c *cli, of []*runtime.Question, answer []string) (d 
 		d.Params, err = changed(c, of[0], values)
 	case d.Verdict == runtime.Replace && n == 1:
 		var call map[string]any
-		if name, isFile := strings.CutPrefix(values[0], "@"); isFile {
-			call, err = c.mapping(c.newReading(), "replace", name)
-		} else {
-			call, err = terminal.ObjectOf("replace", source.NewFile("call.json", []byte(values[0])))
-		}
+		call, err = c.object(c.newReading(), "replace", values[0])
 		if err == nil {
 			d.Replacement, err = json.Marshal(call)
 		}

@@ -132,7 +132,7 @@ func (a *signing) stale(why string) error {
 // derive finds what a run under the approval may do: of one that is signed again, what it says.
 func (a *signing) derive(again bool) (err error) {
 	if a.permit = permit.Of(a.facts, a.parts); a.Allow != "" {
-		contents, err := a.mapping(a.newReading(), "--allow", a.Allow)
+		contents, err := a.object(a.newReading(), "--allow", "@"+a.Allow)
 		if err != nil {
 			return err
 		}

@@ -49,16 +49,12 @@ func (c *cli) execute(ctx context.Context, args []string) (status int) {
 		c.show(faulty.Found, "text")
 		err = ending(statusError)
 	}
-	err = cmp.Or(c.out.Err(), err)
-	var ended ending
-	switch {
-	case err == nil:
-		return statusOK
-	case errors.As(err, &ended):
-		return int(ended)
+	ended := ending(statusOK)
+	if err = cmp.Or(c.out.Err(), err); err != nil && !errors.As(err, &ended) {
+		c.showError(err)
+		ended = statusError
 	}
-	c.showError(err)
-	return statusError
+	return int(ended)
 }
 
 // A cli is one invocation: where it reads and writes.

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"runtime/debug"
 
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/dot"
-	"github.com/obelus-dev/obelus/runtime/project"
 )
 
 type differing struct {
@@ -17,26 +15,35 @@ type differing struct {
 }
 
 func (o *differing) run(_ context.Context, c *cli, args []string) error {
-	var err error
-	if o.Format, err = o.formOf(c, o.Format); err != nil {
+	form, err := o.formOf(c, o.Format)
+	if err != nil {
 		return err
 	}
-	var sides [2]side
+	var plans [2]*plan.Plan
+	var does [2]*facts.Facts
 	reading := c.newReading()
 	for i, name := range args {
 		if i > 0 && c.second != nil {
 			reading.Stdin = c.second
 		}
-		one, err := c.compared(name, reading, o.Format)
+		d, err := reading.One(name)
 		if err != nil {
 			return err
 		}
-		sides[i] = one
-		debug.FreeOSMemory() // what the analysis of one plan took isn't held during that of the other
+		p := d.Compile()
+		isPartial := diag.HasErrors(p.Findings) // a plan with errors that analysis finds can be compared
+		if p.Analyze(); isPartial {
+			return c.faultyPlan(p, form, statusError)
+		}
+		parts, err := p.Plan.Parts()
+		if err != nil {
+			return usageErr("%q can't be compared: %v", name, err)
+		}
+		plans[i], does[i] = p.Plan, facts.Of(p.Plan, facts.Options{Parts: parts})
 	}
-	differs := facts.Compare(sides[0].facts, sides[1].facts)
+	differs := facts.Compare(does[0], does[1])
 	text := ""
-	switch o.Format {
+	switch form {
 	case "json":
 		text = differs.JSON()
 	case "markdown":
@@ -44,33 +51,10 @@ func (o *differing) run(_ context.Context, c *cli, args []string) error {
 	case "text":
 		text = differs.Rows().Text(false)
 	default:
-		text = dot.Formats[o.Format](dot.FromDiff(sides[1].plan, sides[0].plan, differs.Was, differs.Touched()))
+		text = dot.Formats[form](dot.FromDiff(plans[1], plans[0], differs.Was, differs.Touched()))
 	}
 	if err := c.write(o.Output, []byte(text)); err != nil {
 		return err
 	}
 	return endFound(!differs.Same())
-}
-
-// A side is one of two plans that are compared.
-type side struct {
-	facts *facts.Facts
-	plan  *plan.Plan
-}
-
-func (c *cli) compared(name string, reading *project.Reader, format string) (side, error) {
-	d, err := reading.One(name)
-	if err != nil {
-		return side{}, err
-	}
-	p := d.Compile()
-	isPartial := diag.HasErrors(p.Findings) // a plan with errors that analysis finds can be compared
-	if p.Analyze(); isPartial {
-		return side{}, c.faultyPlan(p, format, statusError)
-	}
-	parts, err := p.Plan.Parts()
-	if err != nil {
-		return side{}, usageErr("%q can't be compared: %v", name, err)
-	}
-	return side{facts.Of(p.Plan, facts.Options{Parts: parts}), p.Plan}, nil
 }

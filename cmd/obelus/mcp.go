@@ -3,12 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/obelus-dev/obelus/cmd/obelus/internal/agents"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
@@ -57,8 +58,12 @@ func (s *serving) run(ctx context.Context, c *cli, _ []string) error {
 			}
 		}
 	}
-	agents.AddResources(server)
-	return agents.Converse(ctx, server, c.in, c.out)
+	addResources(server)
+	err = server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(c.in), Writer: escaped{c.out}})
+	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
+		return nil
+	}
+	return err
 }
 
 const instructions = "Obelus checks, draws and simulates plans: lists of tool calls that are connected by the paths " +

@@ -357,34 +357,6 @@ func TestMCPLongPlans(t *testing.T) {
 	}
 }
 
-// What was asked before standard input ends is answered, as when requests come from a file.
-func TestMCPAnswersAFile(t *testing.T) {
-	var said bytes.Buffer
-	asked := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":
-[{"jsonrpc":"2.0","id":2,"method":"tools/list"}]
-{"jsonrpc":"2.0","id":2,"method":"tools/list"}
-{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"check","arguments":{"plan":"calls: []"}}}
-{"jsonrpc":"2.0","id":4,"method":"no/such"}
-{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"check","arguments":{"file":"a.yaml"}}}
-`
-	if status := run(t.Context(), []string{"mcp", "--root", t.TempDir()}, strings.NewReader(asked), &said, &said); status != statusOK {
-		t.Errorf("exit status %d: %s", status, said.String())
-	}
-	if strings.Contains(said.String(), `"structuredContent":null`) { // which isn't an object, as clients demand
-		t.Error(said.String())
-	}
-	if strings.Count(said.String(), `"id":null,"error":{"code":-32700`) != 2 {
-		t.Errorf("not every line that is no message is answered so: %s", said.String())
-	}
-	for id := range 5 {
-		if answer := fmt.Sprintf(`"id":%d,`, id+1); strings.Count(said.String(), answer) != 1 {
-			t.Errorf("no %s in %s", answer, said.String())
-		}
-	}
-}
-
 // A client in another language, the protocol's own in TypeScript.
 func TestMCPOtherClient(t *testing.T) {
 	t.Parallel()

@@ -95,7 +95,6 @@ var mayImport = map[string][]string{
 
 	// The terminal shows what happens, and asks; it knows no command and no flag.
 	"cmd/obelus/internal/terminal":   {"compiler", "compiler/*", "runtime", "runtime/session"},
-	"cmd/obelus/internal/agents":     {"analyzer/rules", "compiler", "compiler/*", "examples", "runtime"},
 	"cmd/obelus/internal/catalogues": {"compiler", "compiler/*", "runtime/activity", "runtime/project", "cmd/obelus/internal/terminal"},
 	"cmd/obelus/internal/simulation": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/*", "cmd/obelus/internal/terminal"},
 	"cmd/obelus/internal/pages":      {"compiler", "compiler/*", "analyzer", "analyzer/facts", "dot", "dot/*", "runtime", "runtime/*", "cmd/obelus/internal/*"},

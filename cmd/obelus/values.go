@@ -56,12 +56,8 @@ func (g *given) withValues(
 func (c *cli) set(
 	r *project.Reader, values map[string]any, flag, text string, accepts func(key string, value any) bool,
 ) (map[string]any, error) {
-	if name, ok := strings.CutPrefix(text, "@"); ok {
-		read, err := c.mapping(r, flag, name)
-		return state.Over(values, read), err
-	}
-	if strings.HasPrefix(text, "{") {
-		read, err := terminal.ObjectOf(flag, source.NewFile("value.json", []byte(text)))
+	if strings.HasPrefix(text, "@") || strings.HasPrefix(text, "{") {
+		read, err := c.object(r, flag, text)
 		return state.Over(values, read), err
 	}
 	key, value, ok := strings.Cut(text, "=")
@@ -80,11 +76,15 @@ func (c *cli) set(
 	return state.Over(values, map[string]any{key: read}), nil
 }
 
-// mapping reads a file of values, in YAML or JSON.
-func (c *cli) mapping(r *project.Reader, flag, name string) (map[string]any, error) {
-	text, err := r.Text(name)
-	if err != nil {
-		return nil, err
+// object reads values by their names: those of @FILE, in YAML or JSON, or the text itself.
+func (c *cli) object(r *project.Reader, flag, text string) (map[string]any, error) {
+	file := source.NewFile("value.json", []byte(text))
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		read, err := r.Text(name)
+		if err != nil {
+			return nil, err
+		}
+		file = source.NewFile(name, read)
 	}
-	return terminal.ObjectOf(flag, source.NewFile(name, text))
+	return terminal.ObjectOf(flag, file)
 }
