@@ -312,7 +312,7 @@ func TestWorkspaceIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := v.command(t, 0, "resume", "2", "--confirm", "never", "--in-flight", "retry", "--runs", v.runs).CombinedOutput()
-		if code := exitCode(err); code != statusStopped || !bytes.Contains(out, []byte("isn't there")) {
+		if code := exitCode(err); code != statusError || !bytes.Contains(out, []byte("the activity \"act\" can't be run")) {
 			t.Errorf("without %s: status %d\n%s", away, code, out)
 		}
 		if err := os.Rename(name+".away", name); err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -11,10 +10,9 @@ import (
 type resuming struct {
 	running
 	InFlight    string `flag:"--in-flight ask|retry|fail: what to do with calls that were at work"`
-	Decide      string `flag:"--decide FILE: answers: {\"call\", \"verdict\", \"params\"?, …}, one, a list or lines"`
+	Decide      string `flag:"--decide FILE: answers, a JSON object a line: {\"call\", \"verdict\", \"params\"?, …}"`
 	RetryFailed bool   `flag:"--retry-failed: run failed calls again, and those skipped because of them"`
 	At          int    `flag:"--at TICK: begin a new run from the state in which this tick began"`
-	Planner     string `flag:"--planner PLANNER: with --at, who writes the further ticks"`
 	Digest      string `flag:"--digest sha256:…: continue only with this plan and its files as they are now"`
 	Approved    bool   `flag:"--require-approval: continue only a run that began under an approval"`
 }
@@ -34,11 +32,8 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 	case c.changed("at"):
 		var runs string
 		if runs, err = c.runsFolder(); err == nil {
-			path, err = session.At(path, o.At, o.Planner, runs)
+			path, err = session.At(path, o.At, runs)
 		}
-	case o.Planner != "":
-		err = usageErr("a run continues with its own planner").
-			Advise("--at TICK begins a new run, which may have another")
 	}
 	if err != nil {
 		return err
@@ -48,15 +43,11 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 		Digest: o.Digest, Answers: answers, Approvers: o.of(c), RequireApproval: o.Approved,
 		Confirm: &confirm, OrStricter: !c.changed("confirm") && !o.AutoApprove,
 	})
-	switch {
-	case errors.Is(err, session.ErrNotThere):
-		c.showError(err)
-		return ending(statusStopped)
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	if s.Ended() && o.Format == "text" {
-		c.note("the run %s has already ended; this is its result", s.ID())
+		c.note("the run %s has already ended; this is its result", s.ID)
 	}
 	return c.run(ctx, s, &o.running)
 }

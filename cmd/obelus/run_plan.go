@@ -29,7 +29,7 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 	ctx, _, released := interruptible(ctx)
 	defer released()
 	result, err := s.Run(ctx)
-	if err = cmp.Or(err, s.Close()); err != nil {
+	if err != nil {
 		return err
 	}
 	workspace, err := filepath.Abs(s.Program.Workspace())

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/user"
-	"slices"
 	"strconv"
 	"time"
 
@@ -80,20 +78,11 @@ func (o *person) named(c *cli) (string, error) {
 
 // run shows a run, from its beginning or from where its journal ends, and asks for it.
 func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err error) {
-	defer func() {
-		lacking, ended := s.Close(), new(ending)
-		switch {
-		case lacking == nil:
-		case err == nil || errors.As(err, ended): // a requested recording is missing
-			err = lacking
-		default:
-			c.err.Print("obelus: %s\n", diag.Escape(lacking.Error()))
-		}
-	}()
+	defer s.Close()
 	var asking *terminal.Dialogue
 	if !o.Web && terminal.CanAsk(c.in, c.err) {
 		asking = terminal.NewDialogue(c.in, c.err, c.out, o.name)
-		s.Options.Confirmer = asking
+		s.Confirmer = asking
 	}
 	ctx, stop, released := interruptible(ctx)
 	defer released()
@@ -106,9 +95,9 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 			return err
 		}
 		c.err.Print("obelus: the run is shown at %s\n", served.Address())
-		show, s.Options.Confirmer = served, served
+		show, s.Confirmer = served, served
 	}
-	s.Options.Observer = show
+	s.Observer = show
 	result, err := s.Run(ctx)
 	if asking != nil {
 		asking.Wait()
@@ -125,15 +114,17 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 
 // observer shows a run in a format.
 func (c *cli) observer(ctx context.Context, s *session.Session, format string) pages.Observer {
-	shown := terminal.Run{Plan: s.Program.Plan, Planned: s.Options.Planned, Journal: s.Journal(),
-		Results: s.Options.Results,
-		Joining: len(s.Joining), Resumed: s.Replay}
+	shown := terminal.Run{Plan: s.Program.Plan, Planned: s.Manifest.Options.Planned, Journal: s.Journal,
+		Results: s.Manifest.Out, Joining: len(s.Joining)}
+	if s.Machine != nil {
+		shown.Resumed = s.Look
+	}
 	if c.Quiet {
 		shown.Errors = c.err
 	}
 	switch {
 	case format != "text":
-		return session.NewEvents(c.out, s.Journal())
+		return session.NewEvents(c.out, s.Journal)
 	case s.Ended() || c.Quiet:
 		return terminal.NewRecorded(c.out, shown)
 	}
@@ -142,20 +133,13 @@ func (c *cli) observer(ctx context.Context, s *session.Session, format string) p
 
 // conclude shows how a run ended, and gives its exit status.
 func (c *cli) conclude(result *session.Result, show pages.Observer, s *session.Session) error {
-	result.Incomplete = slices.DeleteFunc(result.Incomplete, func(err error) bool {
-		isMinor := errors.Is(err, session.ErrEndNotKept)
-		if isMinor {
-			c.err.Print("obelus: %s\n", diag.Escape(err.Error()))
-		}
-		return isMinor
-	})
 	err := show.End(result.Outcome)
 	if result.Status == runtime.RunStopped {
 		c.stopped(result, s)
 	}
 	switch {
-	case len(result.Incomplete) > 0:
-		return result.Incomplete[len(result.Incomplete)-1]
+	case result.Incomplete != nil:
+		return result.Incomplete
 	case err != nil:
 		return err
 	case result.Status == runtime.RunFailed:

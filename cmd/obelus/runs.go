@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
-	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
@@ -36,15 +35,15 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 			c.out.JSON(one)
 			continue
 		}
-		text := one.Reason
+		text := string(one.Reason)
 		if one.Calls != nil {
-			text = terminal.Tally(*one.Calls, runtime.RunStatus(one.Status)) + terminal.Used(one.Usage)
+			text = terminal.Tally(*one.Calls, one.Status) + terminal.Used(one.Usage)
 			if one.Instances > 0 {
 				text = wording.Count(one.Instances, "instance") + ": " + text
 			}
-			text = strings.TrimSuffix(text+"; "+one.Reason, "; ")
+			text = strings.TrimSuffix(text+"; "+string(one.Reason), "; ")
 		}
-		c.out.Print("%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), terminal.Pad(one.Status, 10),
+		c.out.Print("%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), terminal.Pad(string(one.Status), 10),
 			diag.Escape(text))
 	}
 	return nil

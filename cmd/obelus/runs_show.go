@@ -26,7 +26,7 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 		return err
 	}
 	if o.State {
-		showState(c, look.Replay.Machine.Stands(), o.Format)
+		showState(c, look.Machine.Stands(), o.Format)
 		return nil
 	}
 	if o.Format == "json" {
@@ -35,16 +35,13 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 		return events.End(look.Outcome())
 	}
 	m := look.Manifest
-	c.out.Print("%s  %s\n  begun %s", diag.Escape(look.Run), look.Status,
+	c.out.Print("%s  %s\n  begun %s", diag.Escape(look.ID), look.Status,
 		m.Started.Local().Format(time.DateTime))
 	if who := m.Planner + m.Model; who != "" {
 		c.out.Print(", with %s", diag.Escape(who))
 	}
 	if m.Approval != nil {
 		c.out.Print(", approved by %s", diag.Escape(wording.And(m.Approval.Signers)))
-	}
-	if m.Forked != nil {
-		c.out.Print(", from %s at %s", diag.Escape(m.Forked.Run), diag.Escape(m.Forked.At))
 	}
 	c.out.Print("\n\n")
 	show := terminal.NewRecorded(c.out, terminal.Run{Plan: look.Program.Plan, Planned: m.Options.Planned,

@@ -28,9 +28,9 @@ func (c *cli) stopped(result *session.Result, s *session.Session) {
 	switch {
 	case result.Reason == runtime.ReasonPermit:
 		c.help("an approval counts what the whole run does: have more approved, and begin a new run")
-	case s.ID() != "" && result.Why != "":
+	case s.ID != "" && result.Why != "":
 		c.help(c.commandLine("resume", run) + "  # continues with two more ticks; --at TICK from an earlier one")
-	case s.ID() != "":
+	case s.ID != "":
 		c.help(c.commandLine("resume", run) + "  # continues the run")
 	}
 }
@@ -38,10 +38,10 @@ func (c *cli) stopped(result *session.Result, s *session.Session) {
 // runName names a run in commands: by its journal's file where that isn't in the folder in which they look for it.
 func runName(c *cli, s *session.Session) string {
 	folder, err := c.runsFolder()
-	if s.ID() != "" && (err != nil || filepath.Dir(s.Journal()) != filepath.Clean(folder)) {
-		return s.Journal()
+	if s.ID != "" && (err != nil || filepath.Dir(s.Journal) != filepath.Clean(folder)) {
+		return s.Journal
 	}
-	return s.ID()
+	return s.ID
 }
 
 func (c *cli) help(text string) {
@@ -78,7 +78,7 @@ const mostCommands = 5
 func (c *cli) unanswered(result *session.Result, s *session.Session) {
 	run := runName(c, s)
 	lines := []string{c.commandLine("decide", run) + "  # shows what is asked"}
-	if s.Options.Planned {
+	if s.Manifest.Options.Planned {
 		lines = append(lines, c.commandLine("graph", "--run", run, "--format", "text")+"  # draws the plan so far")
 	}
 	for _, q := range result.Asked[:min(len(result.Asked), mostCommands)] {
@@ -91,7 +91,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 		words := []string{"decide", run, q.Path(), verdicts[0]}
 		if len(q.Outside) > 0 {
 			verdicts = verdicts[:2]
-			if s.Options.Signed {
+			if s.Manifest.Options.Signed {
 				words = append(words, "--key", "KEY")
 			}
 		}
@@ -107,7 +107,7 @@ func (c *cli) unanswered(result *session.Result, s *session.Session) {
 		c.err.Print("obelus: and before %s\n", wording.Count(more, "more call"))
 	}
 	lines = append(lines, c.commandLine("resume", run)+"  # continues with the answers")
-	if s.ID() == "" {
+	if s.ID == "" {
 		c.help("answer at a terminal, or keep a journal: \"obelus decide\" answers then")
 	} else {
 		c.help("answer and continue with these commands:\n    " + strings.Join(lines, "\n    "))

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
@@ -42,63 +40,30 @@ func AnswerTo(q *runtime.Question, d runtime.Decision) Answer {
 	return Answer{Call: q.Call, Instance: q.Instance, Under: q.Under, Decision: d}
 }
 
-// ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line of a ".jsonl" file. The error is of
-// the kind [ErrAnswers].
-func ReadAnswers(name string, text []byte) ([]Answer, error) {
-	if strings.HasSuffix(name, extension) {
-		return readAnswers(name, bytes.SplitAfter(text, []byte("\n")))
-	}
-	return readAnswers(name, [][]byte{text})
-}
-
-func readAnswers(name string, full [][]byte) (all []Answer, err error) {
-	for i, text := range full {
-		if len(bytes.TrimSpace(text)) == 0 {
+// ReadAnswers reads answers, a JSON object a line. The error is of the kind [ErrAnswers].
+func ReadAnswers(name string, text []byte) (all []Answer, err error) {
+	line := 0
+	for one := range bytes.Lines(text) {
+		if line++; len(bytes.TrimSpace(one)) == 0 {
 			continue
 		}
-		wrong := func(at int, format string, args ...any) error {
-			return diag.NewError(ErrAnswers, "%q, line %d: %s", name, i+at, fmt.Sprintf(format, args...))
+		var a Answer
+		err := diag.ReadStrictly(one, &a)
+		if err == nil && a.Call == "" {
+			err = errors.New(`an answer names its call: {"call": "refund#1", "verdict": "approve"}`)
 		}
-		node, problems := source.Parse(source.NewFile(name, text), source.DefaultLimits())
-		for _, p := range problems {
-			if !p.Warning {
-				return nil, wrong(p.Span.From().Line, "%s", p.Message)
-			}
+		if err = cmp.Or(err, a.Check()); err != nil {
+			return nil, diag.NewError(ErrAnswers, "%q, line %d: %w", name, line, err)
 		}
-		for _, item := range node.Several() {
-			answer, err := answerOf(item)
-			if err != nil {
-				return nil, wrong(max(1, item.Span().From().Line), "%v", err)
-			}
-			all = append(all, answer)
-		}
+		all = append(all, a)
 	}
 	return all, nil
 }
 
-func answerOf(n *source.Node) (a Answer, err error) {
-	if n == nil || n.Kind != source.Object {
-		return a, errors.New(`expected an answer, such as {"call": "refund#1", "verdict": "approve"}`)
-	}
-	text, err := json.Marshal(n.Value())
-	if err != nil {
-		return a, err
-	}
-	if err := diag.ReadStrictly(text, &a); err != nil {
-		return a, err
-	}
-	if a.Call == "" {
-		return a, errors.New(`an answer names its call: {"call": "refund#1", …}`)
-	}
-	return a, a.Check()
-}
-
-// An answersFile is a file of answers beside a journal, a line each; "" where there is none.
-type answersFile string
-
-func (b answersFile) add(answers []Answer) error {
+// store adds answers to the file of those of a run, a line each.
+func store(name string, answers []Answer) error {
 	var text []byte
-	if before, err := os.ReadFile(string(b)); err == nil && !bytes.HasSuffix(before, []byte("\n")) && len(before) > 0 {
+	if before, err := os.ReadFile(name); err == nil && !bytes.HasSuffix(before, []byte("\n")) && len(before) > 0 {
 		text = append(text, '\n')
 	}
 	for _, a := range answers {
@@ -108,114 +73,95 @@ func (b answersFile) add(answers []Answer) error {
 		}
 		text = append(append(text, line...), '\n')
 	}
-	f, err := os.OpenFile(string(b), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.Write(text)
 		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err != nil {
-		return diag.NewError(ErrAnswers, "the decision can't be kept in %q: %w", string(b), workspace.Reason(err))
+		return diag.NewError(ErrAnswers, "the decision can't be kept in %q: %w", name, workspace.Reason(err))
 	}
 	return nil
 }
 
-// read gives the answers in whole lines, none where there is no file.
-func (b answersFile) read() ([]Answer, error) {
-	text, err := os.ReadFile(string(b))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, diag.NewError(ErrAnswers, "can't read %q: %w", string(b), workspace.Reason(err))
+// readStored reads the file of answers of a run, if there is one, but for lines that a crash tore.
+func readStored(name string) ([]Answer, error) {
+	text, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, diag.NewError(ErrAnswers, "can't read %q: %w", name, workspace.Reason(err))
 	}
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	for i, line := range lines {
-		if !json.Valid(line) {
-			lines[i] = nil // what a crash left of a write
+	var whole []byte
+	for line := range bytes.Lines(text) {
+		if json.Valid(line) {
+			whole = append(whole, line...)
 		}
 	}
-	return readAnswers(string(b), lines)
+	return ReadAnswers(name, whole)
 }
 
-// An answerSource is a [local.Confirmer] with the answers of --decide, stored ones, and those of the person asked.
+// An answerSource is a [local.Confirmer] with the answers that a run was resumed with, stored ones, and those of the
+// person asked.
 type answerSource struct {
-	person      local.Confirmer
-	within      time.Duration // how long an answer is waited for
-	answersFile answersFile
-	now         func(*runtime.Question) string // the name that a question has as things are
-	signed      *vouching                      // nil of a run without an approval
-	notice      func(string)
-	before      map[string]bool // questions that were answered before the run was resumed
+	*Session
+	within time.Duration // how long an answer is waited for
+	file   string        // of stored answers; "" for none
 
-	mu     sync.Mutex
-	stored []Answer // and not taken yet
-	size   int64    // of the file as it was read
-	read   int      // answers in it
+	mu   sync.Mutex
+	all  []Answer // and not taken yet
+	size int64    // of the file as it was read
+	read int      // answers in it
 }
 
 func newAnswerSource(s *Session) *answerSource {
-	d := &answerSource{person: s.Options.Confirmer, notice: s.Options.Notice, within: s.confirm().Timeout,
-		now: func(q *runtime.Question) string { return q.ID }}
-	if s.vouching != nil {
-		s.vouching.run = s.ID()
-		d.signed = s.vouching
-	}
-	if s.keeper != nil {
-		d.answersFile = answersFileOf(s.keeper.file)
-		d.now = func(q *runtime.Question) string {
-			same := *q
-			pin(s.Program, &same)
-			return same.ID
-		}
-	}
-	if s.Replay != nil {
-		d.before = s.Replay.answered
+	d := &answerSource{Session: s, within: s.confirm().Timeout}
+	if s.Journal != "" {
+		d.file = answersOf(s.Journal)
 	}
 	d.look()
-	d.store(s.answers)
+	d.add(s.answers)
 	return d
 }
 
 // look reads what was added to the file of stored answers.
 func (d *answerSource) look() {
-	now, err := os.Stat(string(d.answersFile))
+	now, err := os.Stat(d.file)
 	if err != nil || now.Size() == d.size { // or there are none yet
 		return
 	}
 	d.size = now.Size()
-	all, err := d.answersFile.read()
-	if err != nil && d.notice != nil {
-		d.notice(err.Error())
-		d.answersFile = "" // no more is read
+	stored, err := readStored(d.file)
+	if err != nil {
+		d.note(err.Error())
+		d.file = "" // no more is read
 	}
-	d.store(slices.DeleteFunc(all[min(d.read, len(all)):], func(a Answer) bool { return d.before[a.ID] }))
-	d.read = len(all)
+	d.add(slices.DeleteFunc(stored[min(d.read, len(stored)):], func(a Answer) bool { return d.answered[a.ID] }))
+	d.read = len(stored)
 }
 
-// store takes answers up, the last to a question in the place of those before it.
-func (d *answerSource) store(more []Answer) {
+// add takes answers up, the last to a question in the place of those before it.
+func (d *answerSource) add(more []Answer) {
 	for _, a := range more {
 		if a.ID != "" {
-			d.stored = slices.DeleteFunc(d.stored, func(b Answer) bool { return review.SameQuestion(a.ID, b.ID) })
+			d.all = slices.DeleteFunc(d.all, func(b Answer) bool { return review.SameQuestion(a.ID, b.ID) })
 		}
-		d.stored = append(d.stored, a)
+		d.all = append(d.all, a)
 	}
 }
 
-// close tells which answers weren't used. Of a run that stopped, one waits for its question, and is reported only where
-// the run asks another one.
-func (d *answerSource) close(o *runtime.Outcome) {
+// reportUnused tells which answers weren't used. Of a run that stopped, one waits for its question, and is reported
+// only where the run asks another one.
+func (d *answerSource) reportUnused(o *runtime.Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var left []string
-	for _, a := range d.stored {
+	for _, a := range d.all {
 		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
 		if a.ID == "" || o != nil && (o.Status != runtime.RunStopped || slices.ContainsFunc(o.Asked, asks)) {
 			left = append(left, strings.TrimPrefix(a.Instance+" "+a.name(), " "))
 		}
 	}
-	if len(left) > 0 && d.notice != nil {
-		d.notice(wording.Counted(len(left), "answer wasn't used", "answers weren't used") + ": " +
+	if len(left) > 0 {
+		d.note(wording.Counted(len(left), "answer wasn't used", "answers weren't used") + ": " +
 			wording.Names(left, 10) + "; another answer counts, or the question has changed since")
 	}
 }
@@ -231,81 +177,94 @@ func (d *answerSource) Ask(ctx context.Context, q *runtime.Question) func() (run
 		return runtime.Decision{}, context.Cause(own)
 	}
 	switch within := cmp.Or(q.Within, d.within); {
-	case d.person != nil:
-		ask = d.person.Ask(own, q)
-	case within == 0 || d.answersFile == "":
+	case d.Confirmer != nil:
+		ask = d.Confirmer.Ask(own, q)
+	case within == 0 || d.file == "":
 		withdraw(local.ErrNoReviewer)
 	case q.Within == 0: // else the machine says when it is over
 		time.AfterFunc(within, func() { withdraw(local.ErrNoReviewer) })
 	}
-	return func() (runtime.Decision, error) {
-		stored := make(chan *runtime.Decision, 1)
+	return func() (decision runtime.Decision, err error) {
+		defer withdraw(nil)
+		asked := make(chan struct{})
 		go func() {
-			defer close(stored)
-			for looks := time.Tick(pollInterval); ; {
-				select {
-				case <-own.Done():
-					return
-				case <-looks:
-				}
-				if found := d.answered(q); found != nil {
-					stored <- found
-					withdraw(nil) // the reviewer sees it
-					return
-				}
-			}
+			decision, err = ask()
+			close(asked)
 		}()
-		decision, err := ask()
-		withdraw(nil)
-		if found := <-stored; found != nil && err != nil {
-			return *found, nil
+		for looks := time.Tick(pollInterval); ; {
+			select {
+			case <-asked:
+				return d.checked(q, decision), err
+			case <-looks:
+			}
+			if found := d.answer(q); found != nil {
+				withdraw(nil) // the reviewer sees it
+				if <-asked; err != nil {
+					return *found, nil
+				}
+				return d.checked(q, decision), nil
+			}
 		}
-		takes := []runtime.Verdict{runtime.Approve, runtime.Change, runtime.Retry}
-		if slices.Contains(takes, decision.Verdict) && d.now(q) != q.ID { // what was shown isn't what would run now
-			decision.ID = "what was shown"
-		}
-		if d.vouched(&decision, q) != nil {
-			decision.Signed = ""
-		}
-		return decision, err
 	}
+}
+
+// checked is a person's decision, as far as it counts.
+func (d *answerSource) checked(q *runtime.Question, decision runtime.Decision) runtime.Decision {
+	takes := []runtime.Verdict{runtime.Approve, runtime.Change, runtime.Retry}
+	now := d.now(q)
+	if slices.Contains(takes, decision.Verdict) && now != q.ID { // what was shown isn't what would run now
+		decision.ID = "what was shown"
+	}
+	if !d.vouched(&decision, q, now) {
+		decision.Signed = ""
+	}
+	return decision
+}
+
+// now is the name that a question has as things are.
+func (d *answerSource) now(q *runtime.Question) string {
+	same := *q
+	if d.keeper != nil {
+		pin(d.Program, &same)
+	}
+	return same.ID
+}
+
+// vouched reports whether the signature of a decision, if it has one, counts.
+func (d *answerSource) vouched(decision *runtime.Decision, q *runtime.Question, now string) bool {
+	return d.judge == nil || decision.Signed == "" || d.signed(decision.Signed, q, now, *d.judge)
 }
 
 // kept are the answers that are there before the run continues.
 func (d *answerSource) kept() (all []runtime.KeptAnswer) {
-	for _, a := range d.stored {
+	for _, a := range d.all {
 		all = append(all, runtime.KeptAnswer{Call: a.name(), Instance: a.Instance, ID: a.ID})
 	}
 	return all
 }
 
-// vouched reports why the signature of a decision doesn't count.
-func (d *answerSource) vouched(decision *runtime.Decision, q *runtime.Question) error {
-	if d.signed == nil || decision.Signed == "" {
-		return nil
-	}
-	return d.signed.holds(decision.Signed, q, d.now(q))
-}
-
-// answered gives the answer to a question that is there, once, or nil: first those to whatever is asked.
-func (d *answerSource) answered(q *runtime.Question) *runtime.Decision {
+// answer gives the answer to a question that is there, once, or nil: first those to whatever is asked.
+func (d *answerSource) answer(q *runtime.Question) *runtime.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.look()
-	fits := func(a Answer) bool {
+	found := -1
+	for i, a := range d.all {
+		if a.name() != q.Path() || a.Instance != q.Instance || found >= 0 && a.ID != "" {
+			continue
+		}
+		now := d.now(q)
 		no := a.Verdict == runtime.Reject || a.Verdict == runtime.Fail // which stands whatever would run has become
-		return a.name() == q.Path() && a.Instance == q.Instance &&
-			(a.ID == "" || a.ID == d.now(q) || no && review.SameQuestion(a.ID, q.ID)) &&
-			d.vouched(&a.Decision, q) == nil
+		if (a.ID == "" || a.ID == now || no && review.SameQuestion(a.ID, q.ID)) && d.vouched(&a.Decision, q, now) {
+			if found = i; a.ID == "" {
+				break
+			}
+		}
 	}
-	at := slices.IndexFunc(d.stored, func(a Answer) bool { return a.ID == "" && fits(a) })
-	if at < 0 {
-		at = slices.IndexFunc(d.stored, fits)
-	}
-	if at < 0 {
+	if found < 0 {
 		return nil
 	}
-	found := d.stored[at].Decision
-	d.stored = slices.Delete(d.stored, at, at+1)
-	return &found
+	decision := d.all[found].Decision
+	d.all = slices.Delete(d.all, found, found+1)
+	return &decision
 }

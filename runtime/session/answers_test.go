@@ -152,15 +152,15 @@ func TestUnreadableAnswers(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"call": "a"}`:          `there is no verdict ""`,
 		`{"verdict": "approve"}`: "names its call",
-		`{"call": "a", "verdict": "approve", "parms": {}}`:      `"parms"`,
-		`{"call": "a", "verdict": "approve", "params": {}}`:     "a change, and nothing else",
-		`{"call": "a", "verdict": "change"}`:                    "a change, and nothing else",
-		`{"call": "a", "verdict": "replace"}`:                   "a replace, and nothing else",
-		`[{"call": "a", "verdict": "approve"}, 5]`:              "expected an answer",
-		"- {call: a, verdict: approve}\n- {call: b, verdict: x": "line 2",
-		`{"call": "a", "call": "b", "verdict": "approve"}`:      "line 1",
+		`{"call": "a", "verdict": "approve", "parms": {}}`:         `"parms"`,
+		`{"call": "a", "verdict": "approve", "params": {}}`:        "a change, and nothing else",
+		`{"call": "a", "verdict": "change"}`:                       "a change, and nothing else",
+		`{"call": "a", "verdict": "replace"}`:                      "a replace, and nothing else",
+		`[{"call": "a", "verdict": "approve"}, 5]`:                 "a JSON object",
+		"{\"call\": \"a\", \"verdict\": \"approve\"}\n- {call: b}": "line 2",
+		`{"call": "a", "call": "b", "verdict": "approve"}`:         "line 1",
 	} {
-		if _, err := session.ReadAnswers("answers.yaml", []byte(text)); !errors.Is(err, session.ErrAnswers) || !strings.Contains(err.Error(), want) {
+		if _, err := session.ReadAnswers("answers.jsonl", []byte(text)); !errors.Is(err, session.ErrAnswers) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", text, err, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"io"
 	"slices"
 	"sync"
@@ -9,6 +10,34 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 )
+
+// An Observer sees a run as it goes.
+type Observer interface {
+	// Observe sees every command before it is carried out, from one goroutine, with the time since the run began.
+	Observe(at time.Duration, c runtime.Command)
+	// Waits receives a sentence on what the run waits for, or what was noticed; from any goroutine.
+	Waits(why string)
+}
+
+// Telemetry traces runs. One that is given to several runs at a time is called from several goroutines.
+type Telemetry interface {
+	// Begin begins to trace a run, as a part of what ctx may hold.
+	Begin(ctx context.Context, r Started) Trace
+}
+
+// A Trace learns what happens in a run, from one goroutine.
+type Trace interface {
+	Observe(at time.Duration, c runtime.Command)
+	// Break ends the trace of a run that couldn't continue, for a reason that no command has.
+	Break(why error)
+}
+
+// Started is a run that has been started or resumed.
+type Started struct {
+	ID, Plan string
+	At       time.Time // when it began; pauses between a kill and its resumption are left out of all times
+	Resumed  bool      // what happened before isn't reported again
+}
 
 // Events shows a run to programs: one JSON object a line, as EXECUTION.md#events describes them. It is an [Observer].
 type Events struct {

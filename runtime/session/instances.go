@@ -1,7 +1,7 @@
 package session
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -26,19 +26,11 @@ const (
 // readInstances reads the file of instances of a run, {id, state?, input?} a line, before any of them joins. Those of
 // the plan come first; those that had joined when the run was stopped or killed must be where they were.
 func (s *Session) readInstances() error {
-	name := s.Options.Instances
-	if name == "" || s.Replay != nil && s.Replay.Full {
+	name := s.Manifest.Instances
+	if name == "" || s.full {
 		return nil
 	}
-	info, err := os.Stat(s.at(name))
-	switch {
-	case err != nil:
-		return project.CantRead(name, err)
-	case !info.Mode().IsRegular():
-		return diag.NewError(ErrUnrunnable, "--instances can't be %q: it isn't a file", name).
-			Advise("write the instances to a file: a run that is resumed reads it again")
-	}
-	text, err := workspace.Read(s.at(name), maxInstances)
+	text, err := workspace.Read(s.Manifest.At(name), maxInstances)
 	switch {
 	case err != nil:
 		return project.CantRead(name, err)
@@ -56,7 +48,7 @@ func (s *Session) readInstances() error {
 		if err != nil {
 			return err
 		}
-		if !s.Options.Planned { // a planner reads all of the input
+		if !s.Manifest.Options.Planned { // a planner reads all of the input
 			if err := Unread(s.Program.Plan, one.Input); err != nil {
 				return diag.NewError(ErrUnfit, "%s:%d:1: %w", name, line.Row, err)
 			}
@@ -64,17 +56,14 @@ func (s *Session) readInstances() error {
 		s.Joining, longest = append(s.Joining, one), max(longest, len(line.Text))
 	}
 	s.batch = max(1, maxBatch/longest)
-	if s.Replay == nil {
-		return nil
-	}
-	for i, id := range s.Replay.Joined {
+	for i, id := range s.Joined {
 		if i >= len(s.Joining) || s.Joining[i].ID != id {
 			return diag.NewError(ErrUnrunnable,
 				"%s: the instance \"%s\", which the run had begun with, isn't in its place any more", name,
 				compiler.Shown(id))
 		}
 	}
-	s.Joining = s.Joining[len(s.Replay.Joined):]
+	s.Joining = s.Joining[len(s.Joined):]
 	return nil
 }
 
@@ -115,44 +104,23 @@ func readInstance(line *source.File, ids *naming.IDs) (one runtime.Instance, err
 	return one, nil
 }
 
-// resultsProblem is what keeps a file from being written to.
-func resultsProblem(format string, args ...any) *diag.UserError {
-	return diag.NewError(ErrUnrunnable, "--out: "+format, args...)
-}
-
-// openResults opens the file that a run writes a line to for each instance that has ended. What a file holds isn't
-// overwritten by a run that begins: it may be all that is left of a long run. One that is resumed writes it anew.
-func (s *Session) openResults() (err error) {
-	if s.Options.Results == "" {
+// writeResults writes a line for each instance that has ended. A run of the same plan takes these lines as instances.
+// What a file holds isn't overwritten by a run that begins: it may be all that is left of a long run.
+func (s *Session) writeResults(o *runtime.Outcome) error {
+	if s.Manifest.Out == "" {
 		return nil
 	}
-	name, how := s.at(s.Options.Results), os.O_CREATE|os.O_APPEND|os.O_WRONLY
-	if s.Replay != nil {
-		how |= os.O_TRUNC
-	}
-	if s.results, err = os.OpenFile(name, how, 0o600); err != nil {
-		return resultsProblem("can't write %q: %w", name, workspace.Reason(err))
-	}
-	if info, err := s.results.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		return resultsProblem("%q isn't empty", name).Advise("name another file, or remove this one")
-	}
-	return nil
-}
-
-// writeResults writes how the run went for each instance that has ended. A run of the same plan takes these lines as
-// instances.
-func (s *Session) writeResults(o *runtime.Outcome) (err error) {
-	if s.results == nil {
-		return nil
-	}
-	out := bufio.NewWriter(s.results)
+	var out bytes.Buffer
 	for i := range o.Instances {
 		if end := &o.Instances[i]; end.Status != runtime.RunStopped {
-			err = cmp.Or(err, diag.JSONLine(out, end))
+			if err := diag.JSONLine(&out, end); err != nil {
+				return err
+			}
 		}
 	}
-	if err = cmp.Or(err, out.Flush()); err != nil {
-		return resultsProblem("%q isn't whole: %w", s.results.Name(), workspace.Reason(err)).
+	name := s.Manifest.At(s.Manifest.Out)
+	if err := os.WriteFile(name, out.Bytes(), 0o600); err != nil {
+		return diag.NewError(ErrUnrunnable, "--out: %q isn't whole: %w", name, workspace.Reason(err)).
 			Advise("make room for it; \"obelus resume\" of this run writes what is missing")
 	}
 	return nil

@@ -49,9 +49,8 @@ func FuzzInstances(f *testing.F) {
 // allInstances reads a file; the problem is what is wrong with it.
 func allInstances(t *testing.T, name string, joined []string) (ids []string, problem string) {
 	t.Helper()
-	run := &Session{Program: &project.Program{Judgement: analyzer.Judgement{Plan: &plan.Plan{}}},
-		Options: Options{Instances: filepath.Base(name), Options: runtime.Options{Planned: true}},
-		Replay:  &Replay{Joined: joined}, manifest: &Manifest{Source: Source{Folder: filepath.Dir(name)}}}
+	run := &Session{Look: &Look{Program: &project.Program{Judgement: analyzer.Judgement{Plan: &plan.Plan{}}}, Joined: joined,
+		Manifest: &Manifest{Source: Source{Folder: filepath.Dir(name)}, Instances: filepath.Base(name), Options: runtime.Options{Planned: true}}}}
 	if err := run.readInstances(); err != nil {
 		return nil, err.Error()
 	}

@@ -19,8 +19,34 @@ import (
 	"github.com/obelus-dev/obelus/runtime/journal"
 )
 
-// extension is what the file of a run is called, behind its id.
-const extension = ".jsonl"
+// A Record is what a line of a journal says: an event, or how the run ended or
+// stopped.
+type Record struct {
+	Event *runtime.Event `json:"event,omitempty"`
+	End   *End           `json:"end,omitempty"`
+
+	line int
+}
+
+// An End is how a run ended, or stopped.
+type End struct {
+	Status    runtime.RunStatus `json:"status"`
+	Reason    runtime.Reason    `json:"reason,omitempty"`
+	Calls     *runtime.Counts   `json:"calls,omitempty"`
+	Ticks     int               `json:"ticks,omitzero"`
+	Instances int               `json:"instances,omitzero"` // of a stopped run those that had begun
+	Usage     runtime.Usage     `json:"usage,omitzero"`     // of models
+}
+
+// readRecord reads the body of a line. One that holds anything else, or both, is
+// refused.
+func readRecord(body []byte) (r Record, err error) {
+	err = diag.ReadStrictly(body, &r)
+	if err == nil && (r.Event == nil) == (r.End == nil) {
+		err = errors.New("a record is either an event or the end of the run")
+	}
+	return r, err
+}
 
 // A keeper is the journal of a run; nil where none is kept.
 type keeper struct {
@@ -28,6 +54,15 @@ type keeper struct {
 	file   string
 	moment func(what string)
 }
+
+// extension is what the file of a run is called, behind its id.
+const extension = ".jsonl"
+
+// idOf is the id of the run whose journal is a file.
+func idOf(file string) string { return strings.TrimSuffix(filepath.Base(file), extension) }
+
+// answersOf is the file of answers for a run, beside its journal.
+func answersOf(file string) string { return strings.TrimSuffix(file, extension) + ".answers" }
 
 // create begins the journal of a run.
 func create(folder string, m *Manifest) (*keeper, error) {
@@ -46,33 +81,9 @@ func create(folder string, m *Manifest) (*keeper, error) {
 	}
 }
 
-// idOf is the id of the run whose journal is a file.
-func idOf(file string) string {
-	_, name := filepath.Split(file)
-	return strings.TrimSuffix(name, extension)
-}
-
-func unrunnable(err error) *diag.UserError { return diag.NewError(ErrUnrunnable, "%w", err) }
-
 // full is the trouble with a journal that can't be written any more.
 func (k *keeper) full(err error) error {
-	return unrunnable(err).
-		Advise("free disk space, then run \"obelus resume %s\"", idOf(k.file))
-}
-
-// answersFileOf is the file of answers for a run, beside its journal.
-func answersFileOf(file string) answersFile {
-	return answersFile(strings.TrimSuffix(file, extension) + ".answers")
-}
-
-// remove removes the journal of a run, and the files beside it.
-func remove(path string) error {
-	for _, name := range []string{path, journal.AnchorOf(path), string(answersFileOf(path))} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return diag.NewError(ErrUnrunnable, "can't remove %q: %w", name, workspace.Reason(err))
-		}
-	}
-	return nil
+	return unrunnable(err).Advise("free disk space, then run \"obelus resume %s\"", idOf(k.file))
 }
 
 // at notes a moment at which it makes a difference whether a run is killed.
@@ -84,11 +95,15 @@ func (k *keeper) at(what string) {
 
 // Append keeps an event.
 func (k *keeper) Append(e *runtime.Event) error {
-	body, err := json.Marshal(Record{Event: e})
+	defer k.at("appended")
+	return k.append(Record{Event: e})
+}
+
+func (k *keeper) append(r Record) error {
+	body, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("an event can't be kept: %w", err)
 	}
-	defer k.at("appended")
 	return k.writer.Append(body)
 }
 
@@ -104,10 +119,7 @@ func (k *keeper) end(o *runtime.Outcome) error {
 	if k == nil {
 		return nil
 	}
-	body, err := json.Marshal(Record{End: &End{o.Status, o.Reason, o.Counts, o.Ticks, len(o.Instances), o.Usage}})
-	if err == nil {
-		err = k.writer.Append(body)
-	}
+	err := k.append(Record{End: &End{o.Status, o.Reason, &o.Counts, o.Ticks, len(o.Instances), o.Usage}})
 	if err == nil {
 		err = k.writer.Sync()
 	}
@@ -116,7 +128,7 @@ func (k *keeper) end(o *runtime.Outcome) error {
 		err = errors.New("somebody has removed it, or put it elsewhere")
 	}
 	if err != nil {
-		return diag.NewError(ErrEndNotKept, "the end of the run isn't in its journal: %w", err)
+		return diag.NewError(ErrUnrunnable, "the end of the run isn't in its journal: %w", err)
 	}
 	return nil
 }
@@ -124,14 +136,15 @@ func (k *keeper) end(o *runtime.Outcome) error {
 // DefaultFolder is where journals are kept by default: below
 // $XDG_STATE_HOME, or the user's own place for such things.
 func DefaultFolder() (string, error) {
-	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
-		return filepath.Join(state, "obelus", "runs"), nil
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		state = filepath.Join(home, ".local", "state")
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(home, ".local", "state", "obelus", "runs"), nil
+	return filepath.Join(state, "obelus", "runs"), nil
 }
 
 // IsFile reports whether a name is that of a journal's file, and no id.
@@ -147,20 +160,83 @@ func Find(folder, name string) (string, error) {
 	}
 	files, err := journals(folder)
 	if err != nil {
-		return "", diag.NewError(ErrNoRun, "can't read %q: %w", folder, workspace.Reason(err))
+		return "", err
 	}
 	found := slices.DeleteFunc(files, func(file string) bool { return !strings.HasPrefix(idOf(file), name) })
-	if at := slices.Index(found, filepath.Join(folder, name+extension)); at >= 0 {
-		found = found[at : at+1]
-	}
-	switch len(found) {
-	case 0:
+	switch {
+	case len(found) == 0:
 		return "", diag.NewError(ErrNoRun, "there is no run %q in %q", name, folder)
-	case 1:
-		return found[0], nil
+	case len(found) > 1 && idOf(found[0]) != name: // which comes first
+		return "", diag.NewError(ErrNoRun, "%d runs begin with %q", len(found), name).
+			Advise("say more of its id: %s or %s", idOf(found[0]), idOf(found[1]))
 	}
-	return "", diag.NewError(ErrNoRun, "%d runs begin with %q", len(found), name).
-		Advise("say more of its id: %s or %s", idOf(found[0]), idOf(found[1]))
+	return found[0], nil
+}
+
+// journals are the files of the runs in a folder, by their names. A missing folder has none.
+func journals(folder string) (files []string, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, diag.NewError(ErrNoRun, "can't read %q: %w", folder, workspace.Reason(err))
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), extension) {
+			files = append(files, filepath.Join(folder, e.Name()))
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// An Entry is what is known of one run from its journal.
+type Entry struct {
+	Run     string    `json:"run"`
+	Plan    string    `json:"plan"`
+	Started time.Time `json:"begun,omitzero"`
+	Last    time.Time `json:"last,omitzero"`
+	// End is how it ended, of other runs only the status: "running", "killed" or "unreadable".
+	End
+	File string `json:"file"`
+}
+
+const wasKilled = "killed"
+
+// List gives the runs whose journals are in a folder, the oldest first. A missing folder has none.
+func List(folder string) ([]Entry, error) {
+	files, err := journals(folder)
+	if err != nil {
+		return nil, err
+	}
+	var all []Entry
+	for _, file := range files {
+		all = append(all, entryOf(file))
+	}
+	slices.SortStableFunc(all, func(a, b Entry) int { return a.Started.Compare(b.Started) }) // ids tell seconds
+	return all, nil
+}
+
+func entryOf(path string) Entry {
+	entry, isRunning := Entry{Run: idOf(path), File: path}, journal.Running(path)
+	contents, err := journal.Read(path)
+	var m *Manifest
+	if err == nil {
+		m, err = readManifest(path, contents.Header)
+	}
+	if err != nil {
+		entry.End = End{Status: "unreadable", Reason: runtime.Reason(err.Error())}
+		return entry
+	}
+	entry.Plan, entry.Started, entry.Last = m.Title, contents.First, contents.Last
+	var last Record
+	switch json.Unmarshal(contents.Ending, &last); {
+	case isRunning:
+		entry.Status = runtime.RunGoesOn
+	case last.End != nil:
+		entry.End = *last.End
+	default:
+		entry.Status = wasKilled
+	}
+	return entry
 }
 
 // journalProblem says what is wrong with a journal, and what to do.

@@ -2,31 +2,36 @@ package session
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
+	"iter"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/journal"
-	"github.com/obelus-dev/obelus/runtime/planner"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// A Look is a run from its journal: what happened, and of one that was killed what that left.
+// A Look is a run as its journal has it: the [runtime.World] of what has happened, whose events bring the machine to
+// where the run stands.
 type Look struct {
-	Entry
-	Manifest *Manifest
-	Program  *project.Program
-	Replay   *Replay
-	Commands []Observed // of the calls that a stop left unfinished only those of the last stop
+	ID, Journal string            // its file
+	Status      runtime.RunStatus // of [Entry]
+	Manifest    *Manifest
+	Program     *project.Program
+	Machine     *runtime.Machine
+	At          time.Duration // of the last event
+	Joined      []string      // the instances that came from outside
+	Commands    []Observed    // of the calls that a stop left unfinished only those of the last stop
+
+	keep     bool             // the commands
+	last     *runtime.Outcome // the last that it came to, or nil
+	full     bool             // no more instances will come
+	answered map[string]bool  // questions, by their ids
+	next     func() (Record, error, bool)
 }
 
 // Observed is a command, with the time since the run began.
@@ -35,77 +40,128 @@ type Observed struct {
 	runtime.Command
 }
 
-// LookAt replays the journal of a run. Of the options it needs Activities and what the host registers.
+// LookAt reads the journal of a run; of one that was killed it tells what that left. Of the options it needs
+// Activities and what the host registers.
 func LookAt(path string, o ResumeOptions) (*Look, error) {
 	l, err := look(path, &o, true)
 	if err != nil {
-		return l, err
+		return nil, err
 	}
-	l.Entry = entryOf(path)
-	if r := l.Replay; l.Status == "killed" && !r.Machine.Over() {
-		return l,
-			r.Do(r.Machine.Step(runtime.Event{Kind: runtime.Stopped, At: r.At, Text: string(runtime.ReasonKilled)}))
+	if l.Status = entryOf(path).Status; l.Status == wasKilled && !l.Machine.Over() {
+		stop := runtime.Event{Kind: runtime.Stopped, At: l.At, Text: string(runtime.ReasonKilled)}
+		return l, l.Do(l.Machine.Step(stop))
 	}
 	return l, nil
 }
 
-// look replays a journal and runs nothing; it may keep the commands.
-func look(path string, o *ResumeOptions, keep bool) (l *Look, err error) {
+func look(path string, o *ResumeOptions, keep bool) (*Look, error) {
 	m, records, err := Read(path)
 	if err != nil {
 		return nil, err
 	}
-	l = &Look{Manifest: m}
-	if l.Program, err = m.program(o.Activities, o.Hints); err != nil {
-		return l, err
-	}
-	var seen func(time.Duration, runtime.Command)
-	if keep {
-		seen = l.observe
-	}
-	l.Replay, err = m.replay(path, l.Program.Verified, records, seen)
-	return l, err
+	return follow(path, m, records, o, keep)
 }
 
-func (l *Look) observe(at time.Duration, c runtime.Command) {
-	if n := len(l.Commands); n > 0 && l.Commands[n-1].Kind == runtime.Finish {
-		l.Commands = slices.DeleteFunc(l.Commands, func(c Observed) bool {
-			return c.Kind == runtime.Settle && c.Settlement.Left
-		})
+// follow drives a new machine with all records of a journal, once for each time that the run began or was resumed.
+func follow(path string, m *Manifest, records iter.Seq2[Record, error], o *ResumeOptions, keep bool) (*Look, error) {
+	l := &Look{ID: idOf(path), Journal: path, Manifest: m, keep: keep, answered: map[string]bool{}}
+	var err error
+	if l.Program, err = m.program(o); err != nil {
+		return nil, err
 	}
-	l.Commands = append(l.Commands, Observed{at, c})
+	l.Machine = runtime.New(l.Program.Verified, m.Options)
+	l.Machine.Reopenable()
+	var stop func()
+	l.next, stop = iter.Pull2(records)
+	defer stop()
+	for {
+		if _, err := runtime.Drive(l.Machine, l); errors.Is(err, io.EOF) {
+			return l, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
 }
+
+// Next gives the event of the next record.
+func (l *Look) Next() (runtime.Event, error) {
+	for {
+		record, err, more := l.next()
+		e := record.Event
+		switch {
+		case !more:
+			err = io.EOF
+		case err != nil:
+		case e != nil:
+			if err = l.Machine.Check(e); err == nil {
+				l.take(e)
+				return *e, nil
+			}
+			err = l.Manifest.unfollowed(l.Journal, record.line, err)
+		case !l.Machine.Over():
+			err = l.Manifest.unfollowed(l.Journal, record.line,
+				fmt.Errorf("the run is said to be %q, but it is going on", record.End.Status))
+		}
+		if err != nil {
+			return runtime.Event{}, err
+		}
+	}
+}
+
+func (l *Look) take(e *runtime.Event) {
+	l.At, l.full = max(l.At, e.At), l.full || e.Last
+	if e.Decision != nil && e.Decision.ID != "" {
+		l.answered[e.Decision.ID] = true
+	}
+	for _, one := range e.Instances {
+		l.Joined = append(l.Joined, one.ID)
+	}
+}
+
+// Do notes what had followed.
+func (l *Look) Do(commands []runtime.Command) error {
+	for _, c := range commands {
+		if c.Kind == runtime.Finish {
+			l.last = c.Outcome
+		}
+		if !l.keep {
+			continue
+		}
+		if n := len(l.Commands); n > 0 && l.Commands[n-1].Kind == runtime.Finish { // it went on
+			l.Commands = slices.DeleteFunc(l.Commands, func(c Observed) bool {
+				return c.Kind == runtime.Settle && c.Settlement.Left
+			})
+		}
+		l.Commands = append(l.Commands, Observed{l.At, c})
+	}
+	return nil
+}
+
+// Over reports whether the run has ended, so that there is nothing to go on with.
+func (l *Look) Over() bool { return l.Machine.Over() && !l.Machine.Stopped() }
 
 // Show shows what happened.
 func (l *Look) Show(to Observer) {
-	isStopped := l.Outcome().Status == runtime.RunStopped
 	for _, c := range l.Commands {
-		if c.Kind != runtime.Settle || !c.Settlement.Left || isStopped {
-			to.Observe(c.At, c.Command)
-		}
+		to.Observe(c.At, c.Command)
 	}
 }
 
 // Outcome is how the run ended, or where it is.
 func (l *Look) Outcome() *runtime.Outcome {
-	if l.Replay.Over() && l.Replay.Outcome != nil {
-		return l.Replay.Outcome
+	if l.Over() && l.last != nil {
+		return l.last
 	}
-	outcome := l.Replay.Machine.Stands()
-	if !l.Replay.Machine.Stopped() && l.Status == string(runtime.RunGoesOn) {
+	outcome := l.Machine.Stands()
+	if l.Status == runtime.RunGoesOn && !l.Machine.Stopped() {
 		outcome.Status, outcome.Reason = runtime.RunGoesOn, ""
-		for i := range outcome.Instances {
-			if one := &outcome.Instances[i]; one.Status == runtime.RunStopped {
-				one.Status = runtime.RunGoesOn
-			}
-		}
 	}
 	return outcome
 }
 
 // At begins the journal of a new run with what a planned run had done when a tick began, and gives
-// its file: [Open] continues from there. A planner, if named, takes the place of the run's own.
-func At(path string, tick int, name, runs string) (string, error) {
+// its file: [Open] continues from there.
+func At(path string, tick int, runs string) (string, error) {
 	m, records, err := Read(path)
 	if err != nil {
 		return "", err
@@ -131,19 +187,6 @@ func At(path string, tick int, name, runs string) (string, error) {
 		return "", diag.NewError(ErrUnrunnable, "the run has no tick %d; its last so far is %d", tick, last)
 	}
 	m.Started, m.Record, m.Out = time.Now().UTC().Truncate(time.Second), "", ""
-	m.Forked = &Forked{idOf(path), strconv.Itoa(tick)}
-	if file, ok := strings.CutPrefix(name, "replay:"); ok {
-		if file, err = filepath.Abs(file); err != nil {
-			return "", err
-		}
-		name = "replay:" + file
-	}
-	if name != "" {
-		if _, err := planner.Open(name, planner.Options{}); err != nil {
-			return "", diag.NewError(ErrUnrunnable, "%w", err)
-		}
-		m.Planner = name
-	}
 	k, err := create(runs, m)
 	if err != nil {
 		return "", err
@@ -158,79 +201,42 @@ func At(path string, tick int, name, runs string) (string, error) {
 	return k.file, nil
 }
 
-// An Entry is what is known of one run from its journal.
-type Entry struct {
-	Run     string          `json:"run"`
-	Plan    string          `json:"plan"`
-	Status  string          `json:"status"` // "done", "failed", "stopped", "running", "killed" or "unreadable"
-	Reason  string          `json:"reason,omitempty"`
-	Started time.Time       `json:"begun,omitzero"`
-	Last    time.Time       `json:"last,omitzero"`
-	Calls   *runtime.Counts `json:"calls,omitempty"` // null for one that hasn't ended
-	Ticks   int             `json:"ticks,omitzero"`
-	// Instances is over how many the run went, those of a stopped run as far as they
-	// had begun.
-	Instances int `json:"instances,omitzero"`
-	// Usage is what models have used.
-	Usage runtime.Usage `json:"usage,omitzero"`
-	File  string        `json:"file"`
-}
-
-// List gives the runs whose journals are in a folder, the oldest first. A missing folder has none.
-func List(folder string) ([]Entry, error) {
-	files, err := journals(folder)
-	if err != nil {
-		return nil, fmt.Errorf("the runs can't be listed: %w", err)
-	}
-	var all []Entry
-	for _, file := range files {
-		all = append(all, entryOf(file))
-	}
-	slices.SortStableFunc(all, func(a, b Entry) int { return a.Started.Compare(b.Started) }) // ids tell seconds
-	return all, nil
-}
-
-// journals are the files of the runs in a folder.
-func journals(folder string) (files []string, err error) {
-	entries, err := os.ReadDir(folder)
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), extension) {
-			files = append(files, filepath.Join(folder, e.Name()))
-		}
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return files, err
-}
-
-func entryOf(path string) Entry {
-	running := journal.Running(path)
+// Read gives the head of a journal and its records, for who looks at a run and
+// doesn't go on with it.
+func Read(path string) (*Manifest, iter.Seq2[Record, error], error) {
 	contents, err := journal.Read(path)
-	entry := Entry{Run: idOf(path), File: path, Status: "unreadable"}
 	if err != nil {
-		entry.Reason = err.Error()
-		var fault *journal.Fault
-		if errors.As(err, &fault) {
-			entry.Reason = fault.Why
+		return nil, nil, journalProblem(path, err)
+	}
+	m, err := readManifest(path, contents.Header)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, m.records(path, contents), nil
+}
+
+// records are those of a journal. No other follows an error.
+func (m *Manifest) records(path string, contents *journal.Contents) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		line := 1 // the header's
+		for body, err := range contents.Bodies() {
+			record := Record{}
+			if line++; err != nil {
+				err = journalProblem(path, err)
+			} else if record, err = readRecord(body); err != nil {
+				err = m.unfollowed(path, line, err)
+			}
+			record.line = line
+			if !yield(record, err) || err != nil {
+				return
+			}
 		}
-		return entry
 	}
-	var head Manifest
-	if err := json.Unmarshal(contents.Header, &head); err != nil {
-		entry.Reason = "its head isn't that of a run"
-		return entry
-	}
-	entry.Plan, entry.Started, entry.Last, entry.Status = head.Title, contents.First, contents.Last, "killed"
-	var last Record
-	if err := json.Unmarshal(contents.Ending, &last); err == nil && last.End != nil {
-		end := last.End
-		entry.Status, entry.Reason, entry.Calls, entry.Ticks, entry.Instances = string(end.Status), string(end.Reason),
-			&end.Calls, end.Ticks, end.Instances
-		entry.Usage = end.Usage
-	}
-	if running {
-		entry.Status, entry.Reason, entry.Calls, entry.Instances = "running", "", nil, 0
-	}
-	return entry
+}
+
+// unfollowed is the trouble with a record that no run can have written.
+func (m *Manifest) unfollowed(path string, line int, err error) error {
+	return diag.NewError(ErrDamaged, "the journal %q can't be followed: line %d: %v", path, line, err).
+		Advise("it was changed, or an obelus that works otherwise wrote it (%s): take an untouched copy or that "+
+			"obelus, or begin a new run", m.Obelus)
 }

@@ -52,7 +52,7 @@ output: †state.noted
 		if err != nil || look.Status != "killed" {
 			t.Fatalf("%d records: %q, %v", n, look.Status, err)
 		}
-		if look.Replay.Machine.Over() && !look.Replay.Machine.Stopped() {
+		if look.Machine.Over() && !look.Machine.Stopped() {
 			continue // only its last line is missing
 		}
 		look.Show(events)
@@ -83,7 +83,7 @@ output: †state.noted
 				t.Errorf("%d records: %s started and isn't told of any more", n, name)
 			}
 		}
-		if stands := look.Replay.Machine.Stands(); stands.Counts != counts || stands.Reason != runtime.ReasonKilled {
+		if stands := look.Machine.Stands(); stands.Counts != counts || stands.Reason != runtime.ReasonKilled {
 			t.Errorf("%d records: it counts %+v for the reason %q, and tells of %+v", n, stands.Counts, stands.Reason, counts)
 		}
 	}

@@ -4,17 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
+	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/journal"
 	"github.com/obelus-dev/obelus/runtime/local"
 	"github.com/obelus-dev/obelus/runtime/planner"
@@ -23,98 +25,80 @@ import (
 
 // Options say what a run is to do.
 type Options struct {
-	// Options are the machine's; whether it is planned and whether instances join it
-	// follows from the others.
+	// Options are the machine's; whether it is planned and whether instances join it follows from the others.
 	runtime.Options
 	Host
-	// PlannerName names who writes what is run, such as "replay:FILE" or
-	// "openai:MODEL"; "" is nobody, or the Host's Planner.
-	PlannerName string
-	// Model names, in the same way, who answers the latent calls of a plan that is run as it
-	// stands; "" is nobody. A planner answers them itself.
-	Model string
-	// Record is a folder for what the planner answers; "" for none.
-	Record string
-	// Draft, if given, keeps the plan that the planner makes, and nothing of it is run.
-	Draft *planner.Draft
-	// Instances is a file of further instances, a JSON object {id, state?, input?} a
-	// line, and Results the file for the result of each; "" for none.
+	// PlannerName names who writes what is run, such as "replay:FILE" or "openai:MODEL", and Model who answers
+	// the latent calls of a plan that is run as it stands; "" is nobody, or the Host's Planner.
+	PlannerName, Model string
+	Record             string         // a folder for what either answers; "" for none
+	Draft              *planner.Draft // if given, keeps the plan that the planner makes, and nothing of it is run
+	// Instances is a file of further instances, a JSON object {id, state?, input?} a line, and Results the file
+	// for the result of each; "" for none.
 	Instances, Results string
-	// Digest is the one that the plan must have, "" for any. Its programs are
-	// started with the files that it is over, whatever becomes of them meanwhile.
-	Digest string
-	// Approval, if given, has to hold for the program, which is then demanded by its digest.
-	Approval *Approval
-	// Runs is the folder in which the run's journal is kept, such as [DefaultFolder];
-	// with "" none is kept, and the run can't be resumed.
+	// Digest is the one that the plan must have, "" for any. Its programs are started with the files that it is
+	// over, whatever becomes of them meanwhile.
+	Digest   string
+	Approval *Approval // if given, has to hold for the program
+	// Runs is the folder in which the run's journal is kept, such as [DefaultFolder]; with "" none is kept, and
+	// the run can't be resumed.
 	Runs string
 }
 
-// A Host is what the process brings in which a run takes place. Of it only the
-// prices are in the journal.
+// A Host is what the process brings in which a run takes place. Of it only the prices are in the journal.
 type Host struct {
-	// Functions are activities by name. They take the place of definitions, and the
-	// program is to be read knowing their names ([project.Reader]).
+	// Functions are activities by name. They take the place of definitions, and the program is to be read
+	// knowing their names ([project.Reader]). Hints declare for a resumed run what they do to the world.
 	Functions map[string]activity.Func
-	// Hints declare for a resumed run what the functions do to the world. For one that
-	// begins, they are declared where its program is read.
-	Hints map[string]plan.Hints
-	// Planner writes what is run, in the place of one that has a name.
-	Planner planner.Planner
-	// Prices are what tokens cost, for the limits of a plan. A resumed run has those that it began with by default.
-	Prices planner.Prices
-	// MaxTokens bounds an answer of a model; 0 is the bound of its wire format, if it has any.
-	MaxTokens int
-	// Confirmer asks people; nil means that there is nobody to ask.
-	Confirmer local.Confirmer
-	// Observer, if given, sees the run.
-	Observer Observer
-	// Telemetry, if given, traces the run.
-	Telemetry Telemetry
+	Hints     map[string]plan.Hints
+	Planner   planner.Planner // writes what is run, in the place of one that has a name
+	Prices    planner.Prices  // of tokens, for the limits of a plan; a resumed run keeps its own by default
+	MaxTokens int             // bounds an answer of a model; 0 is the bound of its wire format, if it has any
+	Confirmer local.Confirmer // asks people; nil means that there is nobody to ask
+	Observer  Observer        // if given, sees the run
+	Telemetry Telemetry       // if given, traces the run
 	// Notice, if given, receives a sentence on what was met that needs no decision.
-	Notice func(text string)
-	// Version is the version of the program, for the journal's head.
-	Version string
-	// Moment, if given, is called at moments at which it makes a difference whether the
-	// process is killed, for tests.
+	Notice  func(text string)
+	Version string // of the program, for the journal's head
+	// Moment, if given, is called at moments at which it makes a difference whether the process is killed, for tests.
 	Moment func(what string)
 }
 
-// An Observer sees a run as it goes.
-type Observer interface {
-	// Observe sees every command before it is carried out, from one goroutine, with
-	// the time since the run began.
-	Observe(at time.Duration, c runtime.Command)
-	// Waits receives a sentence on what the run waits for, or what was noticed; from any
-	// goroutine.
-	Waits(why string)
+// note reports what needs no decision.
+func (h *Host) note(text string) {
+	if h.Notice != nil {
+		h.Notice(text)
+	}
 }
 
-// ResumeOptions say how a run is resumed.
+// wait tells the observer what is waited for.
+func (h *Host) wait(why string) {
+	if h.Observer != nil {
+		h.Observer.Waits(why)
+	}
+}
+
+// ResumeOptions say how a run is resumed, or read.
 type ResumeOptions struct {
 	Host
-	// Activities are files of activities in the place of those that the run was begun
-	// with; none means those, which must be as they were.
+	// Activities are files of activities in the place of those that the run was begun with; none means those,
+	// which must be as they were.
 	Activities []string
-	// Digest is the one that the plan must have, with its programs' files as they are now,
-	// in the place of that which the run was begun with; "" is that.
-	Digest string
-	// InFlight says what becomes of calls that were at work and may not simply be run
-	// again.
-	InFlight runtime.InFlight
-	// Confirm, if given, says whom the run asks from now on.
-	Confirm *runtime.Confirm
-	// Answers are decisions about calls, used in this order as they are asked about.
-	Answers []Answer
-	// RetryFailed runs again what failed, and what was skipped for it; nothing that was done.
-	RetryFailed bool
-	// Approvers judges whether an approval that the run was begun under still holds.
-	Approvers Approvers
+	// Digest is the one that the plan must have, with its programs' files as they are now, in the place of that
+	// which the run was begun with; "" is that.
+	Digest      string
+	InFlight    runtime.InFlight // what becomes of calls that were at work and may not simply be run again
+	Confirm     *runtime.Confirm // if given, says whom the run asks from now on
+	Answers     []Answer         // decisions about calls, used in this order as they are asked about
+	RetryFailed bool             // run again what failed, and what was skipped for it; nothing that was done
+	Approvers   Approvers        // judges whether an approval that the run was begun under still holds
 	// RequireApproval lets no run go on that was begun without an approval.
 	RequireApproval bool
-	// OrStricter keeps the policy that the run was begun with where it asks about more
-	// calls than that of Confirm, or an approval replaces the questions.
+	// OrStricter keeps the policy that the run was begun with where it asks about more calls than that of
+	// Confirm, or an approval replaces the questions.
 	OrStricter bool
+
+	machine project.Machine
 }
 
 // A Result is how a run ended or stopped.
@@ -122,103 +106,107 @@ type Result struct {
 	*runtime.Outcome
 	Run     string // its id; "" without a journal
 	Journal string // its file; "" without one
-	// Incomplete is what couldn't be written to its end, although the run could go on:
-	// the last record of the journal, or the file of results.
-	Incomplete []error
+	// Incomplete is what couldn't be written to its end, although the run could go on: the last record of the
+	// journal, the file of results or the planner's record; or nil.
+	Incomplete error
 }
 
 // Run runs a program to its end. When ctx ends the run stops, and can be resumed.
 // An error without a result means that nothing was run, or that the journal can't be
 // written any more; with a result it says what else couldn't be written.
 func Run(ctx context.Context, p *project.Program, o Options) (*Result, error) {
-	return runAndClose(ctx)(Begin(p, o))
+	s, err := Begin(p, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.Run(ctx)
 }
 
 // Resume continues the run of a journal. Of one that has ended the result is given
 // once more, with the error [ErrEnded].
 func Resume(ctx context.Context, path string, o ResumeOptions) (*Result, error) {
-	return runAndClose(ctx)(Open(path, o))
-}
-
-func runAndClose(ctx context.Context) func(*Session, error) (*Result, error) {
-	return func(s *Session, err error) (*Result, error) {
-		if err != nil {
-			return nil, err
-		}
-		result, err := s.Run(ctx)
-		return result, errors.Join(err, s.Close())
+	s, err := Open(path, o)
+	if err != nil {
+		return nil, err
 	}
+	return s.Run(ctx)
 }
 
 // A Session is a run that is ready to begin, or to go on: all that it needs is open.
 type Session struct {
-	Program *project.Program
-	Options Options            // only Observer and Confirmer may be changed, until Run
-	Replay  *Replay            // of a run that is resumed: where it stood
+	*Look // what is run; of a run that is resumed, where it stood, and else without a Machine
+	Host
 	Joining []runtime.Instance // of the file, that haven't joined yet
 
 	resume   runtime.Resumption
-	manifest *Manifest
+	answers  []Answer
+	judge    *approval.Judge // nil of a run without an approval
 	keeper   *keeper
 	set      *activity.Set
 	planner  planner.Planner
 	recorder *planner.Recorder
-	answers  []Answer
-	vouching *vouching // nil of a run without an approval
-	trace    Trace     // nil without one
-
-	batch   int      // how many of Joining may join at once
-	results *os.File // nil without one
+	trace    Trace // nil without one
+	batch    int   // how many of Joining may join at once
 }
 
 // Begin opens what a run needs, and begins its journal.
-func Begin(p *project.Program, o Options) (s *Session, err error) {
+func Begin(p *project.Program, o Options) (*Session, error) {
 	if p.Verified == nil {
 		return nil, diag.NewError(ErrUnsound, "the plan has errors, and isn't run").Advise("a check tells of them")
 	}
 	if err := p.Demand(o.Digest); err != nil {
 		return nil, err
 	}
-	var under *Approved
-	if o.Approval != nil {
-		if under, err = approved(p, &o, o.Approval); err != nil {
-			return nil, err
-		}
-		o.Digest, o.Signed = under.Digest, true
-	}
 	o.PlanOnly = o.Draft != nil
 	o.Joining, o.Planned = o.Instances != "", o.PlannerName != "" || o.Planner != nil
-	isRequest := p.Plan.Form == plan.Context || p.Plan.Form == plan.ProcessRecord
-	switch {
-	case o.Planned && o.Model != "":
-		return nil, diag.NewError(ErrUnrunnable,
-			"a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
-	case !o.Planned && o.Model == "" && o.Record != "":
-		return nil, diag.NewError(ErrUnrunnable, "no model is asked, so there is nothing to record").
-			Advise("name one with --planner or --model")
-	case !o.Planned && isRequest && p.Plan.Solution == nil && len(p.Plan.Calls) == 0 && p.Plan.Output == nil:
-		return nil, diag.NewError(ErrUnrunnable, "%q has no calls, and no planner writes any", p.File.Name).
-			Advise("name one with --planner")
-	}
-	err = cmp.Or(within(p, &o), Fits(p.Plan, o.Input, o.State))
-	if err == nil && !o.Planned && !o.Joining && !o.Continue && len(p.Plan.Instances) == 0 {
-		err = lacks(p.Plan, o.Input, o.State)
-	}
+	m, err := manifestOf(p, &o)
 	if err != nil {
 		return nil, err
 	}
-	s = &Session{Program: p, Options: o}
-	if s.manifest, err = manifestOf(p, &o); err != nil {
-		return nil, err
+	s := &Session{Look: &Look{Manifest: m, Program: p}, Host: o.Host}
+	if o.Approval != nil {
+		s.judge = &o.Approval.Judge
 	}
-	if s.manifest.Approval = under; under != nil {
-		s.vouching = &vouching{under: under, judge: o.Approval.Judge}
+	if err = m.startable(p); err == nil {
+		err = s.open(o.Draft)
 	}
-	if err := s.open(); err != nil {
+	if err == nil && o.Runs != "" {
+		s.keeper, err = create(o.Runs, m)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
+	if s.keeper != nil {
+		s.keeper.moment, s.ID, s.Journal = o.Moment, idOf(s.keeper.file), s.keeper.file
+	}
 	return s, nil
+}
+
+// startable refuses a run of which it is known before that it comes to nothing.
+func (m *Manifest) startable(p *project.Program) error {
+	o := &m.Options
+	isRequest := p.Plan.Form == plan.Context || p.Plan.Form == plan.ProcessRecord
+	switch {
+	case o.Planned && m.Model != "":
+		return diag.NewError(ErrUnrunnable,
+			"a planner answers latent calls itself, and a model is named beside it").Advise("name one of the two")
+	case !o.Planned && m.Model == "" && m.Record != "":
+		return diag.NewError(ErrUnrunnable, "no model is asked, so there is nothing to record").
+			Advise("name one with --planner or --model")
+	case !o.Planned && isRequest && p.Plan.Solution == nil && len(p.Plan.Calls) == 0 && p.Plan.Output == nil:
+		return diag.NewError(ErrUnrunnable, "%q has no calls, and no planner writes any", p.File.Name).
+			Advise("name one with --planner")
+	}
+	if info, err := os.Stat(m.Out); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return diag.NewError(ErrUnrunnable, "--out: %q isn't empty", m.Out).
+			Advise("name another file, or remove this one")
+	}
+	err := Fits(p.Plan, o.Input, o.State)
+	if err == nil && !o.Planned && !o.Joining && !o.Continue && len(p.Plan.Instances) == 0 {
+		err = lacks(p.Plan, o.Input, o.State)
+	}
+	return err
 }
 
 // Open opens a run from its journal, and what it needs to go on.
@@ -227,228 +215,216 @@ func Open(path string, o ResumeOptions) (*Session, error) {
 	if err != nil {
 		return nil, journalProblem(path, err)
 	}
-	s := &Session{keeper: &keeper{writer: writer, file: path, moment: o.Moment}}
-	if err := s.restore(path, contents, &o); err != nil {
+	s := &Session{Host: o.Host, answers: o.Answers, keeper: &keeper{writer, path, o.Moment}}
+	if contents.Torn != nil {
+		s.note(contents.Torn.String() + "; they are cut off")
+	}
+	m, err := readManifest(path, contents.Header)
+	if err == nil {
+		err = s.restore(path, m, contents, &o)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// restore brings a machine to where the run of a journal stood.
-func (s *Session) restore(path string, contents *journal.Contents, o *ResumeOptions) (err error) {
-	if o.Notice == nil {
-		o.Notice = func(string) {}
+// restore brings a machine to where the run of a journal stood, and opens what else it needs.
+func (s *Session) restore(path string, m *Manifest, contents *journal.Contents, o *ResumeOptions) (err error) {
+	if o.Digest != "" && o.Digest != m.Digest {
+		m.Digest, m.Programs = o.Digest, nil
 	}
-	if contents.Torn != nil {
-		o.Notice(contents.Torn.String() + "; they are cut off")
-	}
-	if s.manifest, err = readManifest(path, contents.Header); err != nil {
+	m.Prices = cmp.Or(o.Prices, m.Prices)
+	o.machine = project.ThisMachine
+	if s.Look, err = follow(path, m, m.records(path, contents), o, false); err != nil {
 		return err
 	}
-	if o.Digest != "" && o.Digest != s.manifest.Digest {
-		s.manifest.Digest, s.manifest.Programs = o.Digest, nil
+	if err := s.Program.Demand(m.Digest); err != nil {
+		return err
 	}
-	m := s.manifest
 	for _, name := range m.Functions {
 		if o.Functions[name] == nil {
 			return diag.NewError(ErrUnrunnable,
 				"the run was begun by a program that registers the function %q, and this one doesn't", name)
 		}
 	}
-	if s.Program, err = m.program(o.Activities, o.Hints); err != nil {
-		return err
-	}
-	if err := s.Program.Demand(m.Digest); err != nil {
-		return err
-	}
-	s.Options = Options{Digest: m.Digest, Options: m.Options, Host: o.Host, PlannerName: m.Planner, Model: m.Model,
-		Record: m.Record, Instances: m.Instances, Results: m.Out}
-	s.Options.Prices = cmp.Or(o.Prices, m.Prices)
-	s.answers = o.Answers
-	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm}
+	s.resume = runtime.Resumption{InFlight: o.InFlight, Confirm: o.Confirm,
+		RetryFailed: o.RetryFailed && s.Machine.Failed() > 0}
 	if started := m.Options.Confirm.Policy; o.OrStricter && o.Confirm != nil &&
 		(m.Approval != nil || started.Stricter(o.Confirm.Policy)) {
 		confirm := *o.Confirm
-		confirm.Policy = started
-		s.resume.Confirm = &confirm
+		confirm.Policy, s.resume.Confirm = started, &confirm
 	}
-	if s.Replay, err = m.replay(path, s.Program.Verified, m.records(path, contents), nil); err != nil {
-		return err
-	}
-	switch s.resume.RetryFailed = o.RetryFailed && s.Replay.Machine.Failed() > 0; {
-	case !o.RetryFailed:
-	case m.Options.Planned:
-		return diag.NewError(ErrUnrunnable,
-			"a planner wrote this run, and its next tick says what becomes of what failed").
-			Advise("begin a new run that continues from one of its ticks")
-	case !s.resume.RetryFailed && s.Replay.Over():
-		return diag.NewError(ErrUnrunnable, "the run %s has no failed call that can run again", s.ID()).
-			Advise("what was rejected, by a person or as nobody answered, and an output that doesn't fit stand as " +
-				"they are: begin a new run")
-	}
-	if s.Replay.Over() && !s.resume.RetryFailed {
-		return s.openResults()
+	switch {
+	case o.RetryFailed && (m.Options.Planned || s.Ended()):
+		return diag.NewError(ErrUnrunnable, "the run %s has no failed call that can run again", s.ID).
+			Advise("begin a new run; what a planner wrote continues from a tick, with --at")
+	case s.Ended():
+		return nil
 	}
 	if err := s.stillApproved(o); err != nil {
 		return err
 	}
-	if err := within(s.Program, &s.Options); err != nil {
-		return err
-	}
-	if err := s.thereToRun(); err != nil {
-		return err
-	}
-	return s.open()
+	return s.open(nil)
 }
 
-// open opens what a run needs besides its machine, the journal last.
-func (s *Session) open() (err error) {
-	plan, o := s.Program.Plan, &s.Options
-	if err := local.Runnable(plan, s.Options.Planned || o.Model != ""); err != nil {
+// open opens what a run needs besides its machine and its journal.
+func (s *Session) open(draft *planner.Draft) (err error) {
+	m, of := s.Manifest, s.Program.Plan
+	if err := local.Runnable(of, m.Options.Planned || m.Model != ""); err != nil {
 		return unrunnable(err).
 			Advise("define one under \"activities\", give a file with --activities, or a model with --model")
 	}
-	options := activity.Options{InUse: activity.InUse(plan, s.Options.Planned), Hosts: s.Program.HostRules()}
-	if all := o.Digest != "" || s.manifest.Programs != nil; all || s.Program.Config.Pinned {
-		if _, err := canonical.Programs(plan); err != nil { // as they are now
-			return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
+	options := activity.Options{InUse: activity.InUse(of, m.Options.Planned), Hosts: s.Program.HostRules()}
+	if all := m.Digest != "" || m.Programs != nil; all || s.Program.Config.Pinned {
+		if _, err := canonical.Programs(of); err != nil { // as they are now
+			return cantRun(err)
 		}
 		options.Unchanged = s.Program.Unchanged(all)
 	}
 	activities := s.Program.Activities()
-	if o.Draft != nil {
+	if draft != nil {
 		activities = nil
 	}
-	s.set, err = activity.Open(activities, o.Functions, options)
+	s.set, err = activity.Open(activities, s.Functions, options)
 	switch {
 	case errors.Is(err, canonical.ErrOther):
-		return diag.NewError(project.ErrOther, "what would run has changed: %w", err).
-			Advise(project.DigestHelp)
+		return diag.NewError(project.ErrOther, "what would run has changed: %w", err).Advise(project.DigestHelp)
 	case err != nil:
-		return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
+		return cantRun(err)
 	}
-	if err := cmp.Or(s.readInstances(), s.openPlanner(), s.openResults()); err != nil {
+	if err := s.readInstances(); err != nil {
 		return err
 	}
-	if s.keeper == nil && o.Runs != "" {
-		if s.keeper, err = create(o.Runs, s.manifest); err != nil {
-			return err
-		}
-		s.keeper.moment = o.Moment
+	if m.Options.Planned || m.Model != "" {
+		return s.openPlanner(draft)
 	}
 	return nil
 }
 
 // openPlanner makes the planner that a run is to ask, and its recorder.
-func (s *Session) openPlanner() (err error) {
-	o := &s.Options
-	switch {
-	case !s.Options.Planned && o.Model == "":
-		return nil
-	case o.Planner != nil:
-		s.planner = o.Planner
-	case o.PlannerName == "" && o.Model == "":
-		return diag.NewError(ErrUnrunnable, "the run was begun with a planner of the program's own, and none is given")
-	default:
-		name := cmp.Or(o.PlannerName, o.Model)
+func (s *Session) openPlanner(draft *planner.Draft) (err error) {
+	m, name := s.Manifest, cmp.Or(s.Manifest.Planner, s.Manifest.Model)
+	if s.planner = s.Host.Planner; s.planner == nil {
 		if file, ok := strings.CutPrefix(name, "replay:"); ok {
-			name = "replay:" + s.at(file)
+			name = "replay:" + m.At(file)
 		}
 		if s.planner, err = planner.Open(name,
-			planner.Options{Prices: o.Prices, MaxTokens: o.MaxTokens, Notice: s.wait}); err != nil {
+			planner.Options{Prices: m.Prices, MaxTokens: s.MaxTokens, Notice: s.wait}); err != nil {
 			return unrunnable(err)
 		}
 	}
-	if o.Draft != nil {
-		o.Draft.Planner = s.planner
-		s.planner = o.Draft
+	if draft != nil {
+		draft.Planner, s.planner = s.planner, draft
 	}
-	if o.Record == "" {
+	if m.Record == "" {
 		return nil
 	}
-	if s.recorder, err = planner.NewRecorder(s.planner, s.at(o.Record)); err != nil {
+	if s.recorder, err = planner.NewRecorder(s.planner, m.At(m.Record)); err != nil {
 		return unrunnable(err)
 	}
 	if s.recorder.Workspace, err = filepath.Abs(s.Program.Workspace()); err != nil {
 		return unrunnable(err)
 	}
-	if s.Replay != nil {
+	if s.Machine != nil {
 		s.recorder.Resumed = true
-		s.recorder.Date = time.Now().Add(-s.Replay.At).Add // what is recorded from now on
+		s.recorder.Date = time.Now().Add(-s.Look.At).Add // what is recorded from now on
 	}
 	s.planner = s.recorder
 	return nil
 }
 
-// ID is the run's; "" without a journal.
-func (s *Session) ID() string { return idOf(s.Journal()) }
-
-// Journal is the file of the journal; "" without one.
-func (s *Session) Journal() string {
-	if s.keeper == nil {
-		return ""
-	}
-	return s.keeper.file
-}
-
 // Ended reports whether the run had ended, and nothing of it is run again.
-func (s *Session) Ended() bool {
-	return s.Replay != nil && s.Replay.Over() && !s.resume.RetryFailed
+func (s *Session) Ended() bool { return s.Machine != nil && s.Over() && !s.resume.RetryFailed }
+
+// Run continues to the end of the run, and closes the session. Of a run that had ended it gives the result,
+// and the error [ErrEnded].
+func (s *Session) Run(ctx context.Context) (*Result, error) {
+	result := &Result{Run: s.ID, Journal: s.Journal, Outcome: s.last}
+	if s.Ended() {
+		result.Incomplete = errors.Join(s.writeResults(s.last), s.Close())
+		return result, errors.Join(diag.NewError(ErrEnded, "the run %s had ended already", s.ID), result.Incomplete)
+	}
+	outcome, err := s.run(ctx)
+	if err != nil {
+		if s.trace != nil {
+			s.trace.Break(err)
+		}
+		return nil, errors.Join(err, s.Close())
+	}
+	result.Outcome = outcome
+	result.Incomplete = errors.Join(s.keeper.end(outcome), s.writeResults(outcome), s.Close())
+	if s.Journal != "" && result.Status != runtime.RunStopped {
+		os.Remove(answersOf(s.Journal)) // the journal describes what was decided
+	}
+	return result, result.Incomplete
 }
 
-// Run continues to the end of the run. It is called once. Of a run that had ended it
-// gives the result, and the error [ErrEnded].
-func (s *Session) Run(ctx context.Context) (*Result, error) {
-	if s.Ended() {
-		result := s.result(s.Replay.Outcome, s.writeResults(s.Replay.Outcome))
-		ended := diag.NewError(ErrEnded, "the run %s had ended already", s.ID())
-		return result, errors.Join(append([]error{ended}, result.Incomplete...)...)
-	}
-	if t := s.Options.Telemetry; t != nil {
-		r := Started{ID: s.ID(), Plan: s.manifest.Title, At: time.Now()}
-		if s.Replay != nil {
-			r.At, r.Resumed = r.At.Add(-s.Replay.At), true
-		}
-		s.trace = t.Begin(ctx, r)
+func (s *Session) run(ctx context.Context) (outcome *runtime.Outcome, err error) {
+	m := s.Manifest
+	if s.Telemetry != nil {
+		s.trace = s.Telemetry.Begin(ctx, Started{s.ID, m.Title, time.Now().Add(-s.Look.At), s.Machine != nil})
 	}
 	if err := s.hold(ctx); err != nil {
-		return nil, s.broken(err)
+		return nil, err
 	}
 	source := newAnswerSource(s)
-	world := local.Options{Options: s.Options.Options, Activities: s.set, Confirmer: source, Answered: source.answered,
+	world := local.Options{Options: m.Options, Activities: s.set, Confirmer: source, Answered: source.answer,
 		Planner: s.planner, Observe: s.observe, Instances: s.Joining, Batch: s.batch}
 	if s.keeper != nil {
 		world.Journal = s.keeper
 	}
-	var outcome *runtime.Outcome
-	var err error
-	if s.Replay != nil {
-		s.resume.Kept = source.kept()
-		outcome, err = local.Resume(ctx, s.Replay.Machine, s.Replay.At, s.resume, world)
-	} else {
+	if s.Machine == nil {
 		outcome, err = local.Run(ctx, s.Program.Verified, world)
+	} else {
+		s.resume.Kept = source.kept()
+		outcome, err = local.Resume(ctx, s.Machine, s.Look.At, s.resume, world)
 	}
-	source.close(outcome)
-	if err != nil {
-		s.broken(err)
-		if errors.Is(err, journal.ErrWrite) {
-			return nil, s.keeper.full(err)
-		}
+	source.reportUnused(outcome)
+	if errors.Is(err, journal.ErrWrite) {
+		return nil, s.keeper.full(err)
+	} else if err != nil {
 		return nil, unrunnable(err)
 	}
-	result := s.result(outcome, s.keeper.end(outcome), s.writeResults(outcome))
-	if s.keeper != nil && result.Status != runtime.RunStopped {
-		os.Remove(string(answersFileOf(s.keeper.file))) // the journal describes what was decided
-	}
-	return result, errors.Join(result.Incomplete...)
+	return outcome, nil
 }
 
-// wait tells the observer what is waited for.
-func (s *Session) wait(why string) {
-	if o := s.Options.Observer; o != nil {
-		o.Waits(why)
+// confirm is whom the run asks from now on.
+func (s *Session) confirm() runtime.Confirm {
+	switch {
+	case s.Machine == nil:
+		return s.Manifest.Options.Confirm
+	case s.resume.Confirm != nil:
+		return *s.resume.Confirm
 	}
+	return s.Machine.Confirm()
+}
+
+// hold compares the MCP servers that the run may need with what is recorded of their tools, before the first call: a
+// tool that has changed ends the run. Those that a person has to let begin are compared when they do: starting one
+// may do anything, and its environment and headers may hold secrets. Nobody has to where nobody is asked, the plan is
+// approved, or the definition isn't the plan's own.
+func (s *Session) hold(ctx context.Context) error {
+	unasked := s.confirm().Policy == runtime.Never || s.Manifest.Approval != nil
+	err := s.set.Hold(ctx, func(of *plan.Server) bool { return unasked || effects.Vouches(of.Origin) },
+		func(of *plan.Server) {
+			s.wait(fmt.Sprintf("nothing is recorded of the MCP server %q: nobody knows whether its tools are "+
+				"what they were", of.Name))
+		})
+	if err == nil {
+		return nil
+	}
+	if s.Machine == nil && s.keeper != nil { // the run hasn't begun
+		s.keeper.writer.Close()
+		os.Remove(s.Journal)
+		os.Remove(journal.AnchorOf(s.Journal))
+	}
+	if f := (*activity.Failure)(nil); errors.As(err, &f) && f.Code == activity.CodeDrifted {
+		return unrunnable(err).
+			Advise("check that the plan still means what it meant, then import the server's tools again")
+	}
+	return cantRun(err)
 }
 
 func (s *Session) observe(at time.Duration, c runtime.Command) {
@@ -458,15 +434,13 @@ func (s *Session) observe(at time.Duration, c runtime.Command) {
 	if s.trace != nil {
 		s.trace.Observe(at, c)
 	}
-	if o := s.Options.Observer; o != nil {
-		o.Observe(at, c)
+	if s.Observer != nil {
+		s.Observer.Observe(at, c)
 	}
 }
 
-// Close ends what still runs, and lets go of all files. The error says what of a
-// recording is missing.
-func (s *Session) Close() error {
-	var err error
+// Close ends what still runs, and lets go of all files, once. The error says what of a recording is missing.
+func (s *Session) Close() (err error) {
 	if s.recorder != nil {
 		if err = s.recorder.Close(); err != nil {
 			err = unrunnable(err)
@@ -475,16 +449,15 @@ func (s *Session) Close() error {
 	if s.keeper != nil {
 		s.keeper.writer.Close()
 	}
-	if s.results != nil {
-		s.results.Close()
-	}
 	if s.set != nil {
 		s.set.Close()
 	}
+	s.recorder, s.keeper, s.set = nil, nil, nil
 	return err
 }
 
-func (s *Session) result(o *runtime.Outcome, incomplete ...error) *Result {
-	return &Result{Outcome: o, Run: s.ID(), Journal: s.Journal(),
-		Incomplete: slices.DeleteFunc(incomplete, func(err error) bool { return err == nil })}
+func unrunnable(err error) *diag.UserError { return diag.NewError(ErrUnrunnable, "%w", err) }
+
+func cantRun(err error) *diag.UserError {
+	return diag.NewError(ErrUnrunnable, "the plan can't be run: %w", err)
 }

@@ -93,7 +93,7 @@ func TestResumeRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := local.Resume(t.Context(), look.Replay.Machine, look.Replay.At, runtime.Resumption{}, local.Options{}); err == nil {
+	if _, err := local.Resume(t.Context(), look.Machine, look.At, runtime.Resumption{}, local.Options{}); err == nil {
 		t.Error("a machine that has come to its end goes on")
 	}
 	if _, err := session.Find(filepath.Dir(path), "nothing"); !errors.Is(err, session.ErrNoRun) {
@@ -166,7 +166,7 @@ func TestResumeEarlier(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if runs, err := session.List(filepath.Dir(path)); err != nil || len(runs) != 1 || runs[0].Status != "stopped" || runs[0].Reason != string(runtime.ReasonCalls) || runs[0].Calls.Done != 2 {
+	if runs, err := session.List(filepath.Dir(path)); err != nil || len(runs) != 1 || runs[0].Status != "stopped" || runs[0].Reason != runtime.ReasonCalls || runs[0].Calls.Done != 2 {
 		t.Errorf("the runs are %+v, %v", runs, err)
 	}
 	watch := &watcher{}
@@ -232,7 +232,7 @@ func TestJournalIsGone(t *testing.T) {
 	p := programIn(t, t.TempDir(), "tools: {note: {properties: {of: {}}}}\nactivities: {note: {expr: of}}\ncalls:\n- {_tool: note, of: 1, _confirm: true, _outputPath: noted}\n")
 	runs := t.TempDir()
 	result, err := session.Run(t.Context(), p, session.Options{Host: session.Host{Confirmer: remover{t: t, runs: runs}}, Runs: runs})
-	if !errors.Is(err, session.ErrEndNotKept) || result == nil || result.Status != runtime.RunDone || !strings.Contains(err.Error(), "removed") {
+	if !errors.Is(err, session.ErrUnrunnable) || result == nil || result.Status != runtime.RunDone || !strings.Contains(err.Error(), "removed") {
 		t.Errorf("it ends with %+v, %v", result, err)
 	}
 }

@@ -23,8 +23,12 @@ func TestSignedDifferences(t *testing.T) {
 	judge := approval.Judge{Signers: signers, Now: time.Now()}
 	of := func(...string) (approval.Judge, string, error) { return judge, "", nil }
 	about := &runtime.Question{Call: "pay#2", ID: "12-34", Occasion: review.Occasion{Beyond: "sha256:" + strings.Repeat("b", 64), Outside: []permit.Difference{{Call: "pay#2", Row: permit.Row{What: permit.Condition, Is: "nothing"}}}}}
-	run := vouching{run: "one", under: &Approved{Text: "approved"}, judge: judge}
-	questions := &Questions{vouching: &run}
+	type ran struct {
+		Look
+		judge approval.Judge
+	}
+	run := ran{Look{ID: "one", Manifest: &Manifest{Approval: &Approved{Text: "approved"}}}, judge}
+	questions := &Questions{Look: &run.Look}
 	sign := func(key *approval.Key) (runtime.Decision, error) {
 		d := runtime.Decision{Verdict: runtime.Approve, By: "nobody"}
 		err := questions.Sign(about, &d, false, key, of)
@@ -37,36 +41,36 @@ func TestSignedDifferences(t *testing.T) {
 	if err != nil || d.By != "alice" {
 		t.Fatalf("by %q: %v", d.By, err)
 	}
-	if err := run.holds(d.Signed, about, about.ID); err != nil {
-		t.Fatal(err)
+	if !run.signed(d.Signed, about, about.ID, judge) {
+		t.Fatal("it doesn't hold")
 	}
-	for what, change := range map[string]func(v *vouching, q *runtime.Question){
-		"another run":                 func(v *vouching, _ *runtime.Question) { v.run = "two" },
-		"a run under another":         func(v *vouching, _ *runtime.Question) { v.under = &Approved{Text: "approved, too"} },
-		"another question":            func(_ *vouching, q *runtime.Question) { q.ID = "12-35" },
-		"a question of another call":  func(_ *vouching, q *runtime.Question) { q.Call = "pay#3" },
-		"a call of another":           func(_ *vouching, q *runtime.Question) { q.Under = "sub#1" },
-		"another difference":          func(_ *vouching, q *runtime.Question) { q.Beyond = "sha256:" + strings.Repeat("c", 64) },
-		"people of whom it takes two": func(v *vouching, _ *runtime.Question) { v.judge.Approvals = 2 },
-		"nobody who counts":           func(v *vouching, _ *runtime.Question) { v.judge.Signers = approval.Signers{} },
+	for what, change := range map[string]func(v *ran, q *runtime.Question){
+		"another run":                 func(v *ran, _ *runtime.Question) { v.ID = "two" },
+		"a run under another":         func(v *ran, _ *runtime.Question) { v.Manifest = &Manifest{Approval: &Approved{Text: "approved, too"}} },
+		"another question":            func(_ *ran, q *runtime.Question) { q.ID = "12-35" },
+		"a question of another call":  func(_ *ran, q *runtime.Question) { q.Call = "pay#3" },
+		"a call of another":           func(_ *ran, q *runtime.Question) { q.Under = "sub#1" },
+		"another difference":          func(_ *ran, q *runtime.Question) { q.Beyond = "sha256:" + strings.Repeat("c", 64) },
+		"people of whom it takes two": func(v *ran, _ *runtime.Question) { v.judge.Approvals = 2 },
+		"nobody who counts":           func(v *ran, _ *runtime.Question) { v.judge.Signers = approval.Signers{} },
 	} {
 		v, q := run, *about
-		if change(&v, &q); v.holds(d.Signed, &q, q.ID) == nil {
+		if change(&v, &q); v.signed(d.Signed, &q, q.ID, v.judge) {
 			t.Errorf("it holds for %s", what)
 		}
 	}
 	for _, text := range []string{"", "{}", strings.Replace(d.Signed, `"sig": "`, `"sig": "AA`, 1)} {
-		if run.holds(text, about, about.ID) == nil {
+		if run.signed(text, about, about.ID, judge) {
 			t.Errorf("it holds: %q", text)
 		}
 	}
 	// A second person signs besides, and what nobody who counts has signed is left.
 	run.judge.Approvals, judge.Approvals = 2, 2
-	questions.partial = map[string]string{about.ID: d.Signed}
+	questions.stored = map[string]runtime.Decision{about.ID: d}
 	if d, err = sign(bob); err != nil {
 		t.Fatal(err)
 	}
-	if err := run.holds(d.Signed, about, about.ID); err != nil {
-		t.Error(err)
+	if !run.signed(d.Signed, about, about.ID, run.judge) {
+		t.Error("two don't suffice")
 	}
 }

@@ -2,10 +2,8 @@ package session
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -25,13 +23,11 @@ func Fits(p *plan.Plan, input, initial map[string]any) error {
 		if call.Instance != "" && !instances {
 			return diag.NewError(ErrUnrunnable, "the call %q is for the instance %q, and the run has no instances",
 				call.Name, compiler.Shown(call.Instance)).
-				Advise(
-					"give the run its instances with --instances, or run the solution with the context that it " +
-						"answers: {context, solution}")
+				Advise("give the run its instances with --instances, or run the solution with its context")
 		}
 	}
 	if keys, _ := resolve.Missing(p, all, nil); len(keys) > 0 && !instances {
-		return missing("input", "the input doesn't fit its schema: it lacks %s", keys)
+		return missing("input", "the input doesn't fit its schema: it lacks", keys)
 	}
 	if what, v := resolve.Unfit(p, all, initial, instances); v != nil {
 		return diag.NewError(ErrUnfit, "the %s doesn't fit its schema%s", what, resolve.Misfit(v))
@@ -39,33 +35,27 @@ func Fits(p *plan.Plan, input, initial map[string]any) error {
 	return nil
 }
 
-// missing is the trouble with an input or a state that lacks keys, and by which flags they are given.
+// missing is the trouble with an input or a state that lacks keys, and by which flag the first is given.
 func missing(what, message string, keys []string) error {
-	help, quoted := "give", make([]string, len(keys))
-	for i, key := range keys {
-		quoted[i] = strconv.Quote(key)
-		help += fmt.Sprintf(" --%s %s", what, wording.ShellWord(key+"=…"))
-	}
-	if len(keys) > 1 {
-		help += fmt.Sprintf(" (or all in a file: --%s @file.json)", what)
-	}
-	return diag.NewError(ErrUnfit, message, wording.And(quoted)).Advise("%s", help)
+	return diag.NewError(ErrUnfit, "%s %s", message, wording.Names(keys, 10)).
+		Advise("give --%s %s, or all in a file: --%s @file.json", what, wording.ShellWord(keys[0]+"=…"), what)
 }
 
 // lacks refuses to begin without an input that the plan can't do without, or without what its
 // state schema requires and no call writes.
 func lacks(p *plan.Plan, input, initial map[string]any) error {
 	if _, keys := resolve.Missing(p, nil, state.Over(p.State, initial)); len(keys) > 0 && p.Form == plan.PlanFile {
-		return missing("state", "the state doesn't fit its schema: it lacks %s, and no call writes it", keys)
+		return missing("state", "the state doesn't fit its schema: it lacks", keys)
+	}
+	if p.InputSchema != nil { // which says what is required
+		return nil
 	}
 	var keys []string
-	if p.InputSchema == nil { // which says what is required
-		for _, r := range resolve.Lacking(p, state.Over(p.Input, input), state.Over(p.State, initial)) {
-			keys = append(keys, r.Ref.Path[0].Key)
-		}
+	for _, r := range resolve.Lacking(p, state.Over(p.Input, input), state.Over(p.State, initial)) {
+		keys = append(keys, r.Ref.Path[0].Key)
 	}
 	if len(keys) > 0 {
-		return missing("input", "the plan can't do without the input %s", keys)
+		return missing("input", "the plan can't do without the input", keys)
 	}
 	return nil
 }

@@ -80,9 +80,9 @@ func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 // It is done by who steps the run, so that nothing changes meanwhile.
 func (l *Live) draw() (err error) {
 	l.drawn++
-	one := l.course.page(l.run.Program, l.run.Options.Planned, dot.Options{MaxNodes: Nodes, MaxEdges: Edges})
+	one := l.course.page(l.run.Program, l.run.Manifest.Options.Planned, dot.Options{MaxNodes: Nodes, MaxEdges: Edges})
 	one.Kind, one.Drawn = page.Live, l.drawn
-	if l.run.Options.Planned {
+	if l.run.Manifest.Options.Planned {
 		one.View.Notes = append(one.View.Notes, "a tick is drawn when it has ended")
 	}
 	one.Scenarios = []page.Scenario{{Name: "the run", Events: []json.RawMessage{}}}

@@ -45,8 +45,8 @@ func OfRun(path string, activities []string, o dot.Options, paged bool) (*page.P
 		return nil, err
 	}
 	one := happened.page(look.Program, look.Manifest.Options.Planned, o)
-	one.Kind, one.Scenarios = page.Run, []page.Scenario{{Name: look.Run, Events: happened.lines}}
-	one.View.Name = cmp.Or(one.View.Name, "plan") + ": " + diag.Escape(look.Run)
+	one.Kind, one.Scenarios = page.Run, []page.Scenario{{Name: look.ID, Events: happened.lines}}
+	one.View.Name = cmp.Or(one.View.Name, "plan") + ": " + diag.Escape(look.ID)
 	one.View.Notes = append(one.View.Notes,
 		fmt.Sprintf("a run begun on %s, %s", look.Manifest.Started.UTC().Format(time.DateTime), look.Status))
 	if !paged {

@@ -21,12 +21,12 @@ import (
 // A Run is what progress shows of a run besides its events.
 type Run struct {
 	Plan             *plan.Plan
-	Planned          bool            // a model writes what runs
-	Simulated        bool            // its times are virtual
-	Journal, Results string          // paths; "" for none
-	Joining          int             // instances of a file that are to join
-	Resumed          *session.Replay // the contents of its journal; nil for a new run
-	Errors           *Screen         // of a run that shows only its output, and errors here; else nil
+	Planned          bool          // a model writes what runs
+	Simulated        bool          // its times are virtual
+	Journal, Results string        // paths; "" for none
+	Joining          int           // instances of a file that are to join
+	Resumed          *session.Look // where it stood; nil for a new run
+	Errors           *Screen       // of a run that shows only its output, and errors here; else nil
 }
 
 // Progress shows a run: a line for each finished call, and on a terminal what is running below.
