@@ -11,10 +11,9 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// A call that a plan carries out, and one with "_each", runs as a frame of calls below its own: each takes a place, is
-// asked about, tried again, bounded in time, journaled and resumed as any call is. The call above takes no place. The
-// frame of a delegate has a state of its own. That of items has none: what its calls read is what the call above reads,
-// and what they give is kept until the list is whole.
+// A call that a plan carries out, and one with "_each", runs as a frame of calls below its own: each is like any other
+// call, and the call above takes no place. The frame of a delegate has a state of its own. That of items has none: what
+// its calls read is what the call above reads, and what they give is kept until the list is whole.
 
 // results are those of a call's items.
 type results struct {
@@ -35,44 +34,37 @@ func (s *schedule) child(i int32) *frame {
 // startBelow begins the next try of a call that a frame below carries out, or continues with that of its last try.
 func startBelow(f *frame, i int32) {
 	call, state := f.call(i), &f.calls[i]
-	if d := f.revivable(i); d != nil {
+	d := f.revivable(i)
+	if d == nil && call.Each == nil {
+		f.nextTry(i)
+	} else { // items count by themselves
 		f.transition(i, Running)
-		tellGuards(f, i, guard.Continued)
-		state.attempt++
-		enter(f, i, len(d.calls))
-		if state.more.child, state.more.last, f.machine.frames[d.number] = d, nil, d; d.items != nil {
-			d.items.Items = state.more.items
+		if state.attempt++; d != nil {
+			tellGuards(f, i, guard.Continued)
 		}
-		reopenFrame(d)
-		return
 	}
-	if call.Each != nil { // its items count
-		f.transition(i, Running)
-		state.attempt++
-		all := state.more.items
-		f.machine.delegated += len(all.Of)
-		enter(f, i, len(all.Of))
-		startItems(openBelow(f, i, f.site), &results{Items: all, collect: call.Each.Collect})
-		return
-	}
-	f.nextTry(i)
-	f.machine.delegated += len(f.Plan.Delegates[call.Delegate].Calls) + 1
-	enter(f, i, 0).Uncertainty = uncertainty(f, call)
-	startDelegate(openBelow(f, i, Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name),
-		Delegate: call.Delegate, Tries: append(slices.Clip(f.site.Tries), int(state.attempt))}))
-}
-
-// enter sets the time of a call that calls carry out, and lets be known that so many begin for items.
-func enter(f *frame, i int32, items int) *Command {
-	call := f.call(i)
 	if call.Timeout > 0 && call.Each == nil {
 		f.pause(i, call.Timeout)
 	}
 	c := f.emit(i, Enter)
-	if c.Params = f.calls[i].params; call.Each != nil {
-		c.Count = items
+	c.Params = state.params
+	switch {
+	case d != nil:
+		if state.more.child, state.more.last, f.machine.frames[d.number] = d, nil, d; d.items != nil {
+			d.items.Items = state.more.items
+			c.Count = len(d.calls)
+		}
+		reopenFrame(d)
+	case call.Each != nil:
+		c.Count = len(state.more.items.Of)
+		f.machine.delegated += c.Count
+		startItems(openBelow(f, i, f.site), &results{Items: state.more.items, collect: call.Each.Collect})
+	default:
+		c.Uncertainty = uncertainty(f, call)
+		f.machine.delegated += len(f.Plan.Delegates[call.Delegate].Calls) + 1
+		startDelegate(openBelow(f, i, Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name),
+			Delegate: call.Delegate, Tries: append(slices.Clip(f.site.Tries), int(state.attempt))}))
 	}
-	return c
 }
 
 // openBelow opens the frame of what carries a call out.
@@ -137,27 +129,20 @@ func startItem(f *frame, i int32) {
 // itemSettled takes the result of an item. Of several that fail the first in the list
 // counts: all before it have been started, so that which it is doesn't depend on timing.
 func itemSettled(f *frame, i int32, s *Settlement) {
-	failure := s.Failure
-	switch s.Status {
-	case Done:
-		f.items.values[i] = s.Output
-		return
-	case Rejected:
+	failure, all := s.Failure, f.items
+	if s.Status == Rejected {
 		failure = &Failure{Code: "rejected", Message: s.Reason}
-	case Failed:
-	default:
-		return
 	}
-	if f.items.collect {
-		f.items.values[i] = failure.Record()
-		return
-	}
-	first := f.items.failure == nil
-	if first || i < f.items.failed {
-		f.items.failure, f.items.failed = failure, i
-	}
-	if first {
-		cancelCalls(f, false, fmt.Sprintf("%q failed", f.Plan.Calls[i].Name))
+	switch isFirst := all.failure == nil; {
+	case s.Status == Done:
+		all.values[i] = s.Output
+	case failure == nil: // it was skipped or cancelled
+	case all.collect:
+		all.values[i] = failure.Record()
+	case isFirst || i < all.failed:
+		if all.failure, all.failed = failure, i; isFirst {
+			cancelCalls(f, false, fmt.Sprintf("%q failed", f.Plan.Calls[i].Name))
+		}
 	}
 }
 
@@ -168,22 +153,18 @@ func cancelCalls(f *frame, all bool, why string) {
 		i, state := int32(at), &f.calls[at]
 		switch {
 		case state.status.Settled(), !all && state.attempt > 0:
-			continue
 		case state.status == Running:
 			f.giveUp(i)
-			continue
-		case state.status == Asking:
-			f.emit(i, Cancel)
+		default:
+			if state.status == Asking {
+				f.emit(i, Cancel)
+			}
+			f.settle(i, Settlement{Status: Cancelled, Reason: why, Attempts: int(state.attempt)})
 		}
-		settleCancelled(f, i, why)
 	}
 }
 
 const wasGivenUp = "the call that delegates was given up"
-
-func settleCancelled(f *frame, i int32, why string) {
-	f.settle(i, Settlement{Status: Cancelled, Reason: why, Attempts: int(f.calls[i].attempt)})
-}
 
 // returnResult completes the call above with what its frame has come to.
 func returnResult(f *frame) {
@@ -193,7 +174,12 @@ func returnResult(f *frame) {
 	case f.givenUp:
 	case f.items == nil:
 		if output = concludeFrame(f); len(f.errors) > 0 {
-			failure = delegateFailure(f)
+			first := sortedErrors(f.errors)[0]
+			failure = &Failure{Code: first.Code, Message: first.Message,
+				Details: map[string]any{"delegate": f.site.Delegate, "call": first.Call}}
+			if first.Call != "" {
+				failure.Message = first.Call + ": " + first.Message
+			}
 		}
 	default:
 		if output = f.items.values; f.items.failure != nil {
@@ -206,16 +192,6 @@ func returnResult(f *frame) {
 		more.last = f
 	}
 	f.parent.complete(f.under, output, -1, failure)
-}
-
-func delegateFailure(f *frame) *Failure {
-	first := sortedErrors(f.errors)[0]
-	failure := &Failure{Code: first.Code, Message: first.Message,
-		Details: map[string]any{"delegate": f.site.Delegate, "call": first.Call}}
-	if first.Call != "" {
-		failure.Message = first.Call + ": " + first.Message
-	}
-	return failure
 }
 
 // reader is the frame whose state a frame's calls read: of items that of the call above.

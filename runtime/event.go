@@ -22,49 +22,38 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 	// At is the time since the run began, pauses between a kill and its resumption left out. It never goes back.
 	At time.Duration `json:"at"`
-	// The try of a call that an event is about. What the machine has given up is ignored. A timer of the whole run
-	// comes back as [Run].
+	// The attempt that the event is about, or [Run]. The machine ignores events about what it has given up.
 	Try
-	// Value is the result of a try that ended well.
-	Value any `json:"value,omitempty"`
-	// Route is the alternative that the activity named, or -1.
-	Route int `json:"route,omitzero"`
-	// Failure is why a try ended badly, or why a planner's answer did; nil when it ended well.
-	Failure *Failure `json:"failure,omitempty"`
-	// Text is why the run stops: of Stopped, and of Ended where a model gave no answer, whose try then doesn't count.
-	// Of Streamed it is the next piece of the planner's answer: valid UTF-8, never a part of a character.
-	Text string `json:"text,omitzero"`
-	// Gently, of Stopped, lets running calls end.
-	Gently bool `json:"gently,omitzero"`
-	// Usage is what a model's answer cost, of Closed and of an Ended latent call.
-	Usage *Usage `json:"usage,omitempty"`
-	// Steps and Made are what an expression took, of its Ended try: see [Computed].
-	Steps int `json:"steps,omitzero"`
-	Made  int `json:"made,omitzero"`
-	// Decision is how a person answered a question.
-	Decision *Decision `json:"decision,omitempty"`
-	// Resumption is how a Resumed run continues.
+	Value   any      `json:"value,omitempty"`   // the result of an attempt that ended well
+	Route   int      `json:"route,omitzero"`    // the alternative that the activity named, or -1
+	Failure *Failure `json:"failure,omitempty"` // why an attempt or a planner's answer ended badly
+	// Text is why the run stops: of Stopped, and of Ended where a model gave no answer, whose attempt then doesn't
+	// count. Of Streamed it is the next piece of the planner's answer: valid UTF-8, never a part of a character.
+	Text   string `json:"text,omitzero"`
+	Gently bool   `json:"gently,omitzero"` // of Stopped: running calls end by themselves
+	Usage  *Usage `json:"usage,omitempty"` // what a model's answer cost: of Closed, and of Ended of a latent call
+	// Steps and Made are what the expression of an Ended attempt took: see [resolve.Computed].
+	Steps      int         `json:"steps,omitzero"`
+	Made       int         `json:"made,omitzero"`
+	Decision   *Decision   `json:"decision,omitempty"`
 	Resumption *Resumption `json:"resumption,omitempty"`
-	// Instances are further ones, of Joined, and Last says that no more will come.
-	Instances []Instance `json:"instances,omitempty"`
-	Last      bool       `json:"last,omitzero"`
+	Instances  []Instance  `json:"instances,omitempty"` // further ones, of Joined
+	Last       bool        `json:"last,omitzero"`       // of Joined: no more will come
 }
 
 // A Resumption is how a run continues that was stopped or killed.
 type Resumption struct {
-	// InFlight says what becomes of calls that were at work and may not simply be run again.
 	InFlight InFlight `json:"inFlight,omitzero"`
 	// Confirm, if given, takes the place of what the run was begun with.
 	Confirm *Confirm `json:"confirm,omitempty"`
-	// RetryFailed runs again what failed and what was skipped for it, also of a run that
-	// has ended; see [Machine.Reopenable].
+	// RetryFailed runs again what failed and what was skipped for it, also of a run that has ended: see
+	// [Machine.Reopenable].
 	RetryFailed bool `json:"retryFailed,omitzero"`
 	// Kept are answers that wait for the run: what they are to is asked, whatever Confirm says.
 	Kept []KeptAnswer `json:"kept,omitempty"`
 }
 
-// A KeptAnswer is identified by the path of its call ([Path]), the instance, and the name of
-// the question where the answer has one.
+// A KeptAnswer is identified by the path of its call ([Path]), the instance, and the question's name if it has one.
 type KeptAnswer struct {
 	Call     string `json:"call"`
 	Instance string `json:"instance,omitzero"`
@@ -84,25 +73,17 @@ const (
 // EventKind says what happened.
 type EventKind string
 
+// The kinds of events.
 const (
-	// RunBegan starts the run. It is the first event, and comes once.
-	RunBegan EventKind = "begun"
-	// Ended says that a try of a call's activity came to its end.
-	Ended EventKind = "ended"
-	// Fired says that a timer set for a call has run out.
-	Fired EventKind = "fired"
-	// Stopped asks the run to stop: nothing new starts, and what runs is cancelled. A stopped run can be resumed.
-	Stopped EventKind = "stopped"
-	// Streamed brings the next piece of the planner's answer.
-	Streamed EventKind = "streamed"
-	// Closed says that the planner's answer has ended.
-	Closed EventKind = "closed"
-	// Decided brings a person's answer.
-	Decided EventKind = "decided"
-	// Resumed continues with a run that was stopped or killed.
-	Resumed EventKind = "resumed"
-	// Joined brings further instances, in answer to [Join].
-	Joined EventKind = "joined"
+	RunBegan EventKind = "begun"    // the first event, which comes once
+	Ended    EventKind = "ended"    // an attempt came to its end
+	Fired    EventKind = "fired"    // a timer has run out
+	Stopped  EventKind = "stopped"  // nothing new starts, and what runs is cancelled; the run can be resumed
+	Streamed EventKind = "streamed" // the next piece of the planner's answer
+	Closed   EventKind = "closed"   // the planner's answer has ended
+	Decided  EventKind = "decided"  // a person has answered
+	Resumed  EventKind = "resumed"  // a run that was stopped or killed continues
+	Joined   EventKind = "joined"   // further instances, in answer to [Join]
 )
 
 // A Command is something that the machine wants done, or lets be known. Its subject and content depend on its kind.
@@ -111,36 +92,22 @@ type Command struct {
 	Try              // of a call that it is about
 	Of    *plan.Call // that call
 	*Site            // never nil
-	// Plan is the one that the call is in; nil in what is about no call.
-	Plan *plan.Plan
+	Plan  *plan.Plan // the one that the call is in; nil in what is about no call
 
-	// Of Start, Ask and Enter: the resolved parameters. They must not be changed.
-	Params map[string]any
-	// Of Start: what the activity is handed besides, by kind; nil for a call without scopes.
-	Context map[string]any
-	// Of Start and Enter: that the advisors rate the call's tool below the threshold; "" when they don't.
-	Uncertainty string
-	// Of Plan, and of the Start of a latent call: what a model is asked; a latent call of a simulation has none.
-	Request *Request
-	// Of Ask: what a person is asked.
-	Question *Question
-	// Of Join: how many instances are asked for, at most. Of Enter: how many items a call with "_each" runs for.
-	Count int
-	// Of SetTimer: how long it waits. Of Tried: how long until the next try.
-	After time.Duration
-	// Of Finish: the end of the run.
-	Outcome *Outcome
+	Params      map[string]any // of Start, Ask and Enter: the resolved parameters, which must not be changed
+	Context     map[string]any // of Start: what the activity is handed besides, by kind; nil for a call without scopes
+	Uncertainty string         // of Start and Enter: that the advisors rate the call's tool below the threshold, or ""
+	Request     *Request       // of Plan, and of the Start of a latent call outside of simulations
+	Question    *Question      // of Ask
+	Count       int            // of Join: how many are asked for, at most; of Enter: how many items a call runs for
+	After       time.Duration  // of SetTimer: how long it waits; of Tried: how long until the next attempt
+	Outcome     *Outcome       // of Finish
 
-	// Of Settle and Repeat: how the call settled.
-	Settlement *Settlement
-	// Of Tried: why the try failed; nil when it didn't.
-	Failure *Failure
-	// Of EndTick: what the tick was.
-	End *TickEnd
-	// Of Advise: what the advisors make of the tools, of an instance or of all.
-	Ranking []plan.Rank
-	// Of Leave: how the run went for the instance.
-	Left *InstanceEnd
+	Settlement *Settlement  // of Settle and Repeat
+	Failure    *Failure     // of Tried: why the attempt failed; nil when it didn't
+	End        *TickEnd     // of EndTick
+	Ranking    []plan.Rank  // of Advise: what the advisors make of the tools, of an instance or of all
+	Left       *InstanceEnd // of Leave
 }
 
 var noSite = &Site{Parent: -1}
@@ -165,43 +132,27 @@ type CommandKind uint8
 
 // What a world has to do.
 const (
-	// Start asks for a try of the call's activity; of a latent call, for a model's answer.
-	Start CommandKind = iota
-	// Cancel asks that a try be given up; it is at work until its Ended event comes. Of a call that a person is asked
-	// about, it takes the question back, and with [Run] as the call it is the planner's answer that is given up; what
+	Start CommandKind = iota // an attempt of the call's activity, or a model's answer for a latent call
+	// Cancel asks that an attempt be given up; it is at work until its Ended event comes. Of a call that a person is
+	// asked about, it takes the question back. With [Run] as the call it is the planner's answer that is given up: what
 	// it says until its Closed event isn't heard.
 	Cancel
-	// SetTimer asks for a Fired event of this call and attempt after a while.
-	SetTimer
-	// Plan asks the planner for the solution of a tick, to be streamed.
-	Plan
-	// Ask asks a person about a call.
-	Ask
-	// Join asks for further instances, to come with one Joined event: as many as are
-	// at hand, and at least one unless there are no more.
-	Join
-	// Finish says that the run is over, or has stopped: the last command.
-	Finish
+	SetTimer // asks for a Fired event of this call and attempt after a while
+	Plan     // asks the planner for the solution of a tick, to be streamed
+	Ask      // asks a person about a call
+	Join     // asks for further instances, to come with one Joined event: at least one unless there are no more
+	Finish   // the run is over, or has stopped: the last command
 )
 
 // Notices report how the run goes: a world that ignores these carries it out all the same.
 const (
-	// Settle lets be known that a call has settled: once for every call.
-	Settle CommandKind = iota + 64
-	// Repeat lets be known that a call is done already and isn't run again: of a carried plan, or of a run that is
-	// continued. It isn't settled a second time.
-	Repeat
-	// EndTick lets be known that the calls of a tick have settled.
-	EndTick
-	// Enter lets be known that a call's delegate begins: its calls follow, and the call settles when they have.
-	Enter
-	// Advise lets be known that the advisors' votes have been put together.
-	Advise
-	// Leave lets be known that an instance has ended.
-	Leave
-	// Tried lets be known that a try has ended with which its call doesn't settle: the call
-	// is tried again, or its result can't be judged yet.
-	Tried
+	Settle  CommandKind = iota + 64 // a call has settled: once for every call
+	Repeat                          // a call is done already and isn't run again; it isn't settled a second time
+	EndTick                         // the calls of a tick have settled
+	Enter                           // a call's delegate begins: its calls follow, and the call settles when they have
+	Advise                          // the advisors' votes have been put together
+	Leave                           // an instance has ended
+	Tried                           // an attempt has ended and its call hasn't: another follows, or its result waits
 )
 
 // Status is how a call settled, or that it hasn't yet.
@@ -242,14 +193,12 @@ type Settlement struct {
 	Earlier  []*Decision // those that were taken before it, about tries that came to nothing
 	Left     bool        // it hasn't settled: a stop left it so, and it continues with the run
 
-	before bool // it was done already, and isn't settled a second time
-	absent bool // of one that was skipped: the reason is what the call lacks
-
+	before   bool // it was done already, and isn't settled a second time
+	absent   bool // of one that was skipped: the reason is what the call lacks
 	redacted bool // the failure has no secret any more
 }
 
-// A Message is an entry of the state's log, a Log is the state so far, and a Failure why a call failed: see package
-// state.
+// See package state.
 type (
 	Message = state.Message
 	Log     = state.Log
@@ -264,10 +213,8 @@ const (
 	RunDone    RunStatus = "done"
 	RunFailed  RunStatus = "failed"
 	RunStopped RunStatus = "stopped" // before its end; it can be resumed
+	RunGoesOn  RunStatus = "running" // of a run that somebody looks at: it hasn't ended yet
 )
-
-// RunGoesOn is the status of a run that somebody looks at and that hasn't ended yet.
-const RunGoesOn RunStatus = "running"
 
 // A Reason says why a run stopped or failed: one of the codes below, or words: the message of the error that nothing
 // handled, or why no more instances or no planner were to be had.
@@ -275,36 +222,32 @@ type Reason string
 
 // The reasons for which a run stops that have a code.
 const (
-	ReasonInterrupted Reason = "interrupted" // it was told to
-	// its process is gone; nobody told it to stop, and its journal doesn't say so
-	ReasonKilled       Reason = "killed"
-	ReasonConfirmation Reason = "confirmation" // a call has to be confirmed, and there is nobody to ask
-	// a call, or the run as a whole, leaves what was approved, and nobody has approved that
-	ReasonPermit   Reason = "outside-envelope"
-	ReasonInFlight Reason = "in-flight" // there is nobody to ask what becomes of a call that was at work
-	ReasonStalled  Reason = "stalled"   // two ticks in a row have done nothing
-	ReasonCalls    Reason = "limits.calls"
-	ReasonTicks    Reason = "limits.ticks"
-	ReasonTime     Reason = "limits.time"
-	ReasonTokens   Reason = "limits.tokens"
-	ReasonCost     Reason = "limits.cost"
+	ReasonInterrupted  Reason = "interrupted"      // from outside
+	ReasonKilled       Reason = "killed"           // its process is gone, and its journal doesn't say why
+	ReasonConfirmation Reason = "confirmation"     // a call has to be confirmed, and there is nobody to ask
+	ReasonPermit       Reason = "outside-envelope" // a call, or the run as a whole, leaves what was approved
+	ReasonInFlight     Reason = "in-flight"        // there is nobody to ask what becomes of a call that was at work
+	ReasonStalled      Reason = "stalled"          // two ticks in a row have done nothing
+	ReasonCalls        Reason = "limits.calls"
+	ReasonTicks        Reason = "limits.ticks"
+	ReasonTime         Reason = "limits.time"
+	ReasonTokens       Reason = "limits.tokens"
+	ReasonCost         Reason = "limits.cost"
 )
 
 // An Outcome is how a run ended.
 type Outcome struct {
-	Status RunStatus
-	Reason Reason // why it stopped or failed; "" for a run that is done
-	Why    string // what the reason means here, in words; "" where it says it all
-	Output any
-	State  any
-	Errors []CallError
-	Counts Counts
-	// Instances are how the run went for each, in the order in which they ended, in
-	// the place of State and Output; nil without instances.
-	Instances []InstanceEnd
-	Asked     []*Question // that were open when the run stopped, in the order of EXECUTION.md#order-of-calls
-	Ticks     int         // 0 without a planner
-	Usage     Usage       // of all requests to a model
+	Status    RunStatus
+	Reason    Reason // why it stopped or failed; "" for a run that is done
+	Why       string // what the reason means here, in words; "" where it says it all
+	Output    any
+	State     any
+	Errors    []CallError
+	Counts    Counts
+	Instances []InstanceEnd // in the place of State and Output, in the order in which they ended; or nil
+	Asked     []*Question   // that were open when the run stopped, in the order of EXECUTION.md#order-of-calls
+	Ticks     int           // 0 without a planner
+	Usage     Usage         // of all requests to a model
 }
 
 // A CallError is a failure that nothing in the plan handled.

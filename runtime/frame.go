@@ -297,18 +297,12 @@ func (f *frame) produced(i int32) {
 	f.complete(i, f.call(i).Produced.Value(), f.call(i).Takes-1, nil)
 }
 
-// isAtWork reports whether the attempt that an event is about is at work outside of the machine.
-func (f *frame) isAtWork(e *Event) bool {
-	state := &f.calls[e.Call]
-	return state.status == Running && int(state.attempt) == e.Attempt && f.child(int32(e.Call)) == nil
-}
+// isAtWork reports whether an attempt of a call is at work outside of the machine.
+func (f *frame) isAtWork(i int32) bool { return f.calls[i].status == Running && f.child(i) == nil }
 
 func (f *frame) ended(e Event) {
-	i, state := int32(e.Call), &f.calls[e.Call]
-	if !f.isAtWork(&e) {
-		return
-	}
-	if more := state.more; e.Text != "" && !f.givenUp && (more == nil || !more.overdue) {
+	i := int32(e.Call)
+	if more := f.calls[i].more; e.Text != "" && !f.givenUp && (more == nil || !more.overdue) {
 		f.cutShort(i)
 		f.transition(i, Queued)
 		f.machine.drain(Reason(e.Text))
@@ -326,7 +320,7 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 	call := f.call(i)
 	switch more := f.calls[i].more; {
 	case f.givenUp:
-		settleCancelled(f, i, wasGivenUp)
+		f.settle(i, Settlement{Status: Cancelled, Reason: wasGivenUp, Attempts: int(f.calls[i].attempt)})
 		return
 	case more != nil && more.overdue:
 		more.overdue = false
@@ -354,16 +348,11 @@ func (f *frame) complete(i int32, value any, route int, failure *Failure) {
 	f.settle(i, Settlement{Status: Done, Output: value, Attempts: int(f.calls[i].attempt)})
 }
 
-// fired is a time-out of a try that runs, the end of a pause between two, or of
-// the time in which a person could answer.
-func (f *frame) fired(e Event) {
-	i, state := int32(e.Call), &f.calls[e.Call]
-	if int(state.attempt) != e.Attempt {
-		return
-	}
-	switch state.status {
+// fired ends a try that runs, a pause between two, or the time in which a person could answer.
+func (f *frame) fired(i int32) {
+	switch f.calls[i].status {
 	case Running:
-		if more := state.details(); !more.overdue {
+		if more := f.calls[i].details(); !more.overdue {
 			more.overdue = true
 			f.giveUp(i)
 		}

@@ -62,14 +62,14 @@ func newInstancePool(p *plan.Plan, o Options, recalling bool) *instancePool {
 // mostAtOnce is how many instances are at work at once: enough to keep every place
 // busy, and where nobody bounds activities, enough for anyone.
 func mostAtOnce(m *Machine) int {
-	said := cmp.Or(m.options.Parallel, m.plan.Limits.Parallel)
+	limit := cmp.Or(m.options.Parallel, m.plan.Limits.Parallel)
 	switch {
 	case m.loop != nil:
 		return 1 << 30 // a request reports all
-	case said > 0:
-		return max(64, 2*said)
+	case limit > 0:
+		return max(64, 2*limit)
 	}
-	return 1024
+	return maxJoined
 }
 
 // admitInstances begins instances as long as there is room, and asks for more before the
@@ -79,13 +79,11 @@ func admitInstances(m *Machine) bool {
 	if c == nil || !m.opened {
 		return false
 	}
-	most := mostAtOnce(m)
-	opened := false
-	for len(c.waiting) > 0 && c.working < most {
+	most, opened := mostAtOnce(m), false
+	for ; len(c.waiting) > 0 && c.working < most; opened = true {
 		one := c.waiting[0]
 		c.waiting = c.waiting[1:]
 		m.open(&one)
-		opened = true
 	}
 	if ahead := c.working + len(c.waiting); !c.closed && !c.asked && ahead < most+most/2 {
 		c.asked = true
@@ -144,34 +142,39 @@ func (m *Machine) open(one *Instance) {
 	if m.loop == nil {
 		f.takeUp(nil)
 	}
-	if m.instances != nil {
-		what, v := resolve.Unfit(cmp.Or(f.Judging, f.Plan), input, initial, false)
-		if _, lacks := resolve.Missing(f.Plan, nil, initial); v == nil && m.loop == nil && len(lacks) > 0 {
-			rejectInstance(f, "state",
-				fmt.Sprintf("doesn't fit its schema: %q is missing, and no call writes it", lacks[0]))
-			return
-		}
-		if v != nil {
-			rejectInstance(f, what, "doesn't fit its schema"+resolve.Misfit(v))
-			return
-		}
-		if !f.Plan.Graph.Acyclic() { // of so many instances with calls of their own not all could be judged (OB902)
-			rejectInstance(f, "plan", "has calls that wait for each other")
-			return
-		}
-	}
-	switch {
+	switch why := m.unfit(f, input, initial); {
+	case why != "":
+		rejectInstance(f, why)
 	case m.loop == nil && m.opened:
 		f.begin()
 	case m.loop != nil && m.instances != nil:
 		m.instances.roots = append(m.instances.roots, f)
+		m.loop.opinions.Instances = append(m.loop.opinions.Instances, own.ID)
 	}
 }
 
-// rejectInstance ends an instance whose values don't fit the plan, or whose calls wait for each other, before any of
-// its calls has begun. The others aren't concerned.
-func rejectInstance(f *frame, what, why string) {
-	f.recordError(CallError{Code: "bad-instance", Message: "the " + what + " of the instance " + why}, atFirst, nil)
+// unfit says why an instance can't run, or "".
+func (m *Machine) unfit(f *frame, input, initial map[string]any) string {
+	if m.instances == nil {
+		return ""
+	}
+	what, v := resolve.Unfit(cmp.Or(f.Judging, f.Plan), input, initial, false)
+	_, lacks := resolve.Missing(f.Plan, nil, initial)
+	switch {
+	case v != nil:
+		return "the " + what + " of the instance doesn't fit its schema" + resolve.Misfit(v)
+	case m.loop == nil && len(lacks) > 0:
+		return fmt.Sprintf("the state of the instance doesn't fit its schema: %q is missing, and no call writes it",
+			lacks[0])
+	case !f.Plan.Graph.Acyclic(): // of so many instances with calls of their own not all could be judged (OB902)
+		return "the plan of the instance has calls that wait for each other"
+	}
+	return ""
+}
+
+// rejectInstance ends an instance that can't run before any of its calls has begun. The others aren't concerned.
+func rejectInstance(f *frame, why string) {
+	f.recordError(CallError{Code: "bad-instance", Message: why}, atFirst, nil)
 	for i := range f.calls {
 		f.settle(int32(i), Settlement{Status: Skipped, Reason: "its instance can't run"})
 	}

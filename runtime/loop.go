@@ -105,9 +105,15 @@ func (l *loop) nextTick() {
 	l.plan = l.emptyPlan()
 	l.programs = map[*plan.Plan]*resolve.Program{}
 	for _, f := range l.roots() {
-		resetFrame(f)
+		f.calls, f.Reads, f.stale, f.unsettled = nil, nil, nil, 0
+		f.boundBy, f.orderedBy = links{}, links{}
+		f.draft = nil
+		if f.Memory != nil {
+			f.Memory.NextTick()
+		}
+		f.setPlan(l.plan)
 	}
-	if first && l.opinions.Any() {
+	if first && len(l.opinions.Recorded()) > 0 {
 		l.giveAdvice()
 	}
 	l.setting = settingFor(l.Machine, func(*frame, *Message) bool { return true })
@@ -119,16 +125,6 @@ func (l *loop) nextTick() {
 	}
 	l.asked = composeRequest(l.Machine)
 	l.askPlanner(nil)
-}
-
-func resetFrame(f *frame) {
-	f.calls, f.Reads, f.stale, f.unsettled = nil, nil, nil, 0
-	f.boundBy, f.orderedBy = links{}, links{}
-	f.draft = nil
-	if f.Memory != nil {
-		f.Memory.NextTick()
-	}
-	f.setPlan(f.machine.plan)
 }
 
 func (s *schedule) setPlan(p *plan.Plan) {
@@ -285,35 +281,24 @@ func (l *loop) finished() (*plan.Plan, []diag.Diagnostic) {
 
 // takeOpinions takes the opinions of a solution, and reports whether its calls may start.
 func (l *loop) takeOpinions(p *plan.Plan, found []diag.Diagnostic) bool {
-	if !l.opinions.Heard && l.opinions.Take(p.Opinions, found, instancesOf(l.Machine)) {
+	if !l.opinions.Heard && l.opinions.Take(p.Opinions, found) {
 		l.giveAdvice()
 	}
 	return l.opinions.Heard
 }
 
-func instancesOf(m *Machine) (ids []string) {
-	if m.instances != nil {
-		for _, f := range m.roots() {
-			ids = append(ids, f.site.Instance)
-		}
-	}
-	return ids
-}
-
 // reportSilence notes the opinions that are missing.
 func (l *loop) reportSilence(ending bool) {
-	for _, one := range l.opinions.Silent(ending, instancesOf(l.Machine)) {
+	for _, one := range l.opinions.Silent(ending) {
 		l.addTickError(CallError{Code: diag.BadAdvisor.Name, Message: one.Message, Instance: one.Instance})
 	}
 }
 
 // giveAdvice puts the advisors' votes together.
 func (l *loop) giveAdvice() {
-	apart := l.opinions.AreApart()
-	var ranking []plan.Rank
 	for at, f := range l.roots() {
+		ranking, apart := l.opinions.Ranking(f.site.Instance)
 		if at == 0 || apart {
-			ranking = l.opinions.Ranking(f.site.Instance)
 			c := l.emitRun(Advise)
 			if c.Frame, c.Ranking = f.number, ranking; apart {
 				c.Site = &f.site
@@ -328,17 +313,102 @@ func (l *loop) giveAdvice() {
 	}
 }
 
-// seenByTick reports whether a message was there before the tick, and isn't the work of a
-// call that the tick lists again.
-func (s *schedule) seenByTick(message *Message) bool {
-	return message.Tick < s.machine.tick && (message.Completed == 0 || !s.Memory.IsListed(message.Completed))
-}
-
 func viewOf(f *frame, plan *plan.Plan) *plan.Plan {
 	if f.machine.instances == nil {
 		return plan
 	}
 	return bind.ForInstance(plan, f.site.Instance)
+}
+
+// eachAlone is up to how many calls a solution is looked at with each of them that comes; a longer one only when it has
+// become a quarter longer, so that what an answer costs grows as its length does.
+const eachAlone = 128
+
+// arrive compiles what has arrived of a solution, and judges and schedules the calls that are new in it.
+func (l *loop) arrive() {
+	calls := l.stream.Calls()
+	if calls == l.known || calls > eachAlone && calls < l.known+l.known/4 {
+		return
+	}
+	l.known = calls
+	p, found := l.solve(l.stream.Prefix(calls))
+	if p == nil || !l.takeOpinions(p, found) {
+		return // they stand before the calls, or it takes the whole to tell
+	}
+	l.judge(p, func(f *frame, view *plan.Plan) *analyzer.Draft {
+		if f.draft != nil && len(view.Calls) == len(f.calls) {
+			return f.draft
+		}
+		f.setPlan(view)
+		return analyzer.Arriving(view, found, l.rules, f.draft, func(call *plan.Call) bool {
+			return mayChange(f, view, call)
+		})
+	})
+}
+
+// judge has a plan judged as each instance is to run it, and the calls that are new in it scheduled. Instances that run
+// the same share one draft, unless what is held depends on what they have done.
+func (l *loop) judge(p *plan.Plan, draft func(f *frame, view *plan.Plan) *analyzer.Draft) {
+	l.plan, l.programs = p, map[*plan.Plan]*resolve.Program{}
+	shared := map[*plan.Plan]*analyzer.Draft{}
+	for _, f := range l.roots() {
+		view := viewOf(f, p)
+		d, isOwn := shared[view], f.Memory != nil && len(f.Memory.Completed) > 0
+		if d == nil || isOwn {
+			d = draft(f, view)
+		}
+		if f.draft = d; !isOwn {
+			shared[view] = d
+		}
+	}
+	for _, f := range l.roots() {
+		extendFrame(f, f.draft)
+	}
+}
+
+// solve compiles the text of a solution; nil if it can't be read.
+func (l *loop) solve(text []byte) (*plan.Plan, []diag.Diagnostic) {
+	file := source.NewFile(fmt.Sprintf("tick-%d.json", l.tick), text)
+	p, found := l.setting.Solve(file, compiler.Options{})
+	if p.Root == nil {
+		return nil, found
+	}
+	if l.rematchCompleted(p) { // the writes of calls that are done are no initial values
+		// of what was there before the tick, but not the work of calls that it lists again
+		l.setting = settingFor(l.Machine, func(f *frame, m *Message) bool {
+			return m.Tick < l.tick && (m.Completed == 0 || !f.Memory.IsListed(m.Completed))
+		})
+		p, found = l.setting.Solve(file, compiler.Options{})
+	}
+	return p, found
+}
+
+// mayChange reports whether what a call, in a plan that is still arriving, reads or writes into may turn out to be
+// another call's work. Calls listed before a read come first, then what is there, and only then those listed after it.
+// In a carried plan what is there may turn out to be the work of a call that is repeated further down.
+func mayChange(f *frame, p *plan.Plan, call *plan.Call) bool {
+	for _, at := range call.Reads {
+		read := &p.Reads[at]
+		if kind := p.Paths.Kind(read.Path); kind != "state" && kind != "data" {
+			continue
+		}
+		later := func(r *frame) bool { return r.mayBeListedLater(read.Path, call, nil) }
+		if p.Writes == plan.Once || read.Bound == plan.Later || read.Bound == plan.Initial && !read.Start || later(f) ||
+			// it is so from the start in all or none
+			call.Instance == "" && slices.ContainsFunc(f.machine.roots(), later) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(slices.Concat(call.Output...), func(path plan.Path) bool {
+		key := path.ID
+		for f.Program.Paths.Depth(key) > 2 {
+			key = f.Program.Paths.Parent(key)
+		}
+		return f.NeedsBase(path.ID, call.Method) && f.mayBeListedLater(key, call, func(m *Message) bool {
+			w := plan.Writer{Path: m.Path, Method: m.Method, Sets: m.Method == plan.Set}
+			return !f.matters(w, path.ID, call.Method)
+		})
+	})
 }
 
 // extendFrame schedules the new calls of a plan, and binds those that were held until the
@@ -358,7 +428,12 @@ func extendFrame(f *frame, d *analyzer.Draft) {
 			f.connect(i)
 		}
 		if faults := d.Faults(i); isJudged && len(faults) > 0 {
-			refuseCall(f, int32(i), faults)
+			words := make([]string, len(faults))
+			for k := range faults {
+				words[k] = structural(&faults[k])
+			}
+			f.settle(int32(i), Settlement{Status: Failed,
+				Failure: &Failure{Code: faults[0].Rule.Name, Message: strings.Join(words, "; ")}})
 		} else if isJudged && !state.held {
 			checkArrival(f, int32(i))
 		}
@@ -367,15 +442,6 @@ func extendFrame(f *frame, d *analyzer.Draft) {
 	if d.Complete() {
 		f.releaseWrites() // so is where each has its place
 	}
-}
-
-func refuseCall(f *frame, i int32, faults []diag.Diagnostic) {
-	var words []string
-	for k := range faults {
-		words = append(words, structural(&faults[k]))
-	}
-	f.settle(i, Settlement{Status: Failed,
-		Failure: &Failure{Code: faults[0].Rule.Name, Message: strings.Join(words, "; ")}})
 }
 
 // structural says what is wrong in words that a planner can act on.
@@ -415,11 +481,28 @@ func (l *loop) endTick() {
 		l.errors = append(l.errors, runError{e, l.tick, atLast, 0, nil})
 	}
 	for _, f := range l.roots() {
-		showTickErrors(f, l.tickErrors)
+		for _, e := range l.tickErrors {
+			if e.Instance == "" || e.Instance == f.site.Instance {
+				f.readable = append(slices.Clip(f.readable), map[string]any{"call": nil,
+					"error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
+			}
+		}
+		showFailures(f)
 	}
 	l.emitRun(EndTick).End = &TickEnd{Faults: l.tickErrors, Usage: l.usage}
 	if reached && !l.refused || !l.options.Planned {
-		l.finish(outcomeOfGoal(l.Machine, outputs))
+		for at, f := range l.roots() {
+			if l.instances == nil {
+				l.finish(outcomeOf(l.Machine, outputs[0]))
+				return
+			}
+			status := RunDone
+			if slices.ContainsFunc(f.errors, func(e runError) bool { return e.tick == l.tick }) {
+				status = RunFailed
+			}
+			leaveRun(f, status, outputs[at])
+		}
+		l.finish(outcomeOf(l.Machine, nil))
 		return
 	}
 	l.still++
@@ -441,16 +524,6 @@ func (l *loop) endTick() {
 	}
 }
 
-func showTickErrors(f *frame, problems []CallError) {
-	for _, e := range problems {
-		if e.Instance == "" || e.Instance == f.site.Instance {
-			f.readable = append(slices.Clip(f.readable), map[string]any{"call": nil,
-				"error": map[string]any{"code": e.Code, "message": e.Message, "details": nil}})
-		}
-	}
-	showFailures(f)
-}
-
 // renewLive notes what the calls of the last tick left behind: the next solution is judged with the labels of what
 // stands there and with what has started before it, and its own text is as good as what its model was shown. They
 // follow from the plans and the policies alone, so that a resumed run has the same.
@@ -466,12 +539,10 @@ func (l *loop) renewLive() {
 		}
 		leaveBehind(f, l.live, known[f.Plan])
 		started := f.orders.Totals()
-		if l.live.Started == nil {
-			l.live.Started = started
+		for i, n := range l.live.Started {
+			started[i] = max(started[i], n)
 		}
-		for i, n := range started {
-			l.live.Started[i] = max(l.live.Started[i], n)
-		}
+		l.live.Started = started
 	}
 }
 

@@ -11,7 +11,9 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/heap"
+	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/resolve"
 	"github.com/obelus-dev/obelus/runtime/state"
@@ -28,21 +30,18 @@ type Options struct {
 	Planned bool `json:"planned,omitzero"`
 	// PlanOnly ends a planned run, whose mode is then lazy, with the first solution without errors, before any call
 	// starts. One without calls counts only where it ends any run.
-	PlanOnly bool `json:"planOnly,omitzero"`
-	// Confirm says which calls a person is asked about before they start.
-	Confirm Confirm `json:"confirm,omitzero"`
+	PlanOnly bool    `json:"planOnly,omitzero"`
+	Confirm  Confirm `json:"confirm,omitzero"`
 	// Joining says that instances come from outside, after the plan's own: the machine asks for them with [Join].
 	Joining bool `json:"joining,omitzero"`
 	// Continue takes a call of whose output one alternative is there from the start for done.
 	Continue bool `json:"continue,omitzero"`
-	// Unbounded lets the expressions and patterns of the run take together whatever they take; each has its own limits
-	// still.
+	// Unbounded lets expressions and patterns take together whatever they take; each has its own limits still.
 	Unbounded bool `json:"unbounded,omitzero"`
 	// Permit is what the run may do under its approval; nil holds it to nothing.
 	Permit *permit.Permit `json:"envelope,omitempty"`
-	// Signed says that people have signed that, and that who approves what leaves it signs
-	// it, too: a decision without [Decision.Signed] isn't taken. Whether that holds is for
-	// the world to say, which leaves out of a decision what doesn't.
+	// Signed says that people have signed that: a decision about what leaves it isn't taken without [Decision.Signed],
+	// which the world leaves out where it doesn't hold.
 	Signed bool `json:"signed,omitzero"`
 }
 
@@ -104,9 +103,9 @@ type allowances struct {
 	tooMuch       Reason // why a simulation stops that would start or match more
 }
 
-// tally is what a run has done and used so far.
+// tally is what a run has done and used so far, over all ticks.
 type tally struct {
-	started int // calls whose activity or delegate has been started, over all ticks
+	started int // calls whose activity or delegate has been started
 	usage   Usage
 	errors  []runError // of ticks, and of instances that have ended
 	counts  Counts
@@ -225,8 +224,8 @@ func (m *Machine) Step(e Event) []Command {
 // Check reports why an event of a journal can't be the next one, or nil: a result that no attempt at work can have
 // brought, or a number that nothing has. Other events that answer nothing are ignored.
 func (m *Machine) Check(e *Event) error {
-	f := m.frame(*e)
-	switch kinds := []EventKind{RunBegan, Ended, Fired, Stopped, Streamed, Closed, Decided, Resumed, Joined}; {
+	kinds := []EventKind{RunBegan, Ended, Fired, Stopped, Streamed, Closed, Decided, Resumed, Joined}
+	switch f := m.frame(e); {
 	case !slices.Contains(kinds, e.Kind):
 		return fmt.Errorf("there is no event %q", e.Kind)
 	case e.Usage != nil && (min(e.Usage.InputTokens, e.Usage.OutputTokens) < 0 || !(e.Usage.Cost >= 0)):
@@ -236,7 +235,7 @@ func (m *Machine) Check(e *Event) error {
 	case e.Kind == Resumed && e.Resumption != nil && e.Resumption.Confirm != nil:
 		return e.Resumption.Confirm.Check()
 	case m.over && !m.stopped || e.Kind != Ended:
-	case f == nil || !f.isAtWork(e):
+	case f == nil || f.calls[e.Call].attempt != int32(e.Attempt) || !f.isAtWork(int32(e.Call)):
 		return fmt.Errorf("the event %q of call %d (try %d, frame %d, tick %d) answers nothing", e.Kind,
 			e.Call, e.Attempt, e.Frame, e.Tick)
 	case e.Route < -1 || e.Route >= max(1, len(f.call(int32(e.Call)).Output)):
@@ -254,49 +253,40 @@ func (m *Machine) take(e Event) {
 		m.budget.Steps += max(0, e.Steps)
 		m.budget.Made += max(0, e.Made)
 	}
-	f := m.frame(e)
-	switch e.Kind {
-	case RunBegan:
+	f, ofTick := m.frame(&e), m.planning() && e.Tick == m.tick
+	switch {
+	case e.Kind == RunBegan:
 		m.begin()
-	case Joined:
+	case e.Kind == Joined:
 		addInstances(m, e)
-	case Streamed:
-		if m.planning() && e.Tick == m.tick {
-			m.loop.streamed(e)
-		}
-	case Closed:
-		if m.planning() && e.Tick == m.tick {
-			m.loop.closed(e)
-		}
-	case Stopped:
-		if e.Gently {
-			m.drain(Reason(e.Text))
-		} else {
-			m.stop(Reason(e.Text))
-		}
-	case Resumed:
+	case e.Kind == Streamed && ofTick:
+		m.loop.streamed(e)
+	case e.Kind == Closed && ofTick:
+		m.loop.closed(e)
+	case e.Kind == Stopped && e.Gently:
+		m.drain(Reason(e.Text))
+	case e.Kind == Stopped:
+		m.stop(Reason(e.Text))
+	case e.Kind == Resumed:
 		resumeRun(m, e)
-	case Fired:
-		if f != nil {
-			f.fired(e)
-		} else if e.Call == Run && overspends(m, 0) {
-			m.stop(ReasonPermit)
-		} else if e.Call == Run {
-			m.stop(ReasonTime)
+	case e.Kind == Fired && f == nil && e.Call == Run:
+		reason := ReasonTime
+		if overspends(m, 0) {
+			reason = ReasonPermit
 		}
-	case Ended:
-		if f != nil {
-			f.ended(e)
-		}
-	case Decided:
-		if f != nil && e.Decision != nil && f.calls[e.Call].asks() && int(f.calls[e.Call].attempt) == e.Attempt {
-			takeDecision(f, int32(e.Call), e.Decision)
-		}
+		m.stop(reason)
+	case f == nil || f.calls[e.Call].attempt != int32(e.Attempt):
+	case e.Kind == Fired:
+		f.fired(int32(e.Call))
+	case e.Kind == Ended && f.isAtWork(int32(e.Call)):
+		f.ended(e)
+	case e.Kind == Decided && e.Decision != nil && f.calls[e.Call].asks():
+		takeDecision(f, int32(e.Call), e.Decision)
 	}
 }
 
 // frame is whose call an event is about; nil if it is none of the current tick's.
-func (m *Machine) frame(e Event) *frame {
+func (m *Machine) frame(e *Event) *frame {
 	if e.Tick != m.tick || e.Frame < 0 || e.Frame >= len(m.frames) {
 		return nil
 	}
@@ -306,7 +296,7 @@ func (m *Machine) frame(e Event) *frame {
 	return nil
 }
 
-// emit appends a command, and gives it to the caller to be filled in. The next emit makes it invalid.
+// emit appends a command for the caller to fill in before the next.
 func (m *Machine) emit(kind CommandKind) *Command {
 	m.commands = append(m.commands, Command{Kind: kind, Try: Try{Tick: m.tick}, Site: noSite})
 	return &m.commands[len(m.commands)-1]
@@ -330,8 +320,7 @@ func (m *Machine) begin() {
 	}
 }
 
-// settleAll looks at every call that may have become decidable, and at those
-// that settle with it, until nothing changes.
+// settleAll looks at every call that may be decided, and at those that settle with it, until nothing changes.
 func (m *Machine) settleAll() {
 	for len(m.awake)+len(m.finished) > 0 {
 		if len(m.awake) > 0 {
@@ -423,8 +412,9 @@ func (m *Machine) roots() []*frame {
 func (m *Machine) program(p *plan.Plan) *resolve.Program {
 	known := m.programs[p]
 	if known == nil {
-		known = &resolve.Program{Facts: facts.OfCalls(p), Layout: state.Layout{Plan: p, Paths: p.Paths,
-			Tick: m.tick, Settled: true, ByTime: m.byTime, Inconsistency: &m.inconsistency}}
+		known = &resolve.Program{Facts: facts.OfCalls(p), Schemas: map[pathtree.ID]*schema.Schema{},
+			Layout: state.Layout{Plan: p, Paths: p.Paths, Tick: m.tick, Settled: true, ByTime: m.byTime,
+				Inconsistency: &m.inconsistency}}
 		if m.loop != nil && p.Form == plan.Replan {
 			known.Settled = !m.loop.isStreaming
 		}

@@ -17,13 +17,14 @@ import (
 // showErrors makes what failed readable as †error, now that nothing more can start: until then no call sees the
 // errors of its own tick. They stand in plan order, which doesn't depend on timing.
 func showErrors(f *frame) {
-	unrouted := slices.DeleteFunc(slices.Clone(f.errors), func(e runError) bool {
-		return e.failure == nil || e.tick != f.machine.tick
-	})
-	slices.SortStableFunc(unrouted, func(a, b runError) int { return int(a.place - b.place) })
+	errors := slices.Clone(f.errors)
+	slices.SortStableFunc(errors, func(a, b runError) int { return cmp.Compare(a.place, b.place) })
 	earlier := f.readable
 	f.readable = slices.Clip(f.readable)
-	for _, e := range unrouted {
+	for _, e := range errors {
+		if e.failure == nil || e.tick != f.machine.tick {
+			continue
+		}
 		call := f.Plan.Calls[e.place].Node.Value()
 		if f.chosen(e.place) != nil { // a reviewer changed or replaced it
 			ran, _ := call.(map[string]any)
@@ -80,21 +81,6 @@ func outcomeOf(m *Machine, output any) *Outcome {
 	return outcome
 }
 
-// outcomeOfGoal is the outcome of a run whose planner has reached its goal, with what it is in every instance.
-func outcomeOfGoal(m *Machine, outputs []any) *Outcome {
-	if m.instances == nil {
-		return outcomeOf(m, outputs[0])
-	}
-	for at, f := range m.roots() {
-		status := RunDone
-		if slices.ContainsFunc(f.errors, func(e runError) bool { return e.tick == m.tick }) {
-			status = RunFailed
-		}
-		leaveRun(f, status, outputs[at])
-	}
-	return outcomeOf(m, nil)
-}
-
 // Stands is how the run stands: as if it stopped here.
 func (m *Machine) Stands() *Outcome {
 	o := m.outcome(RunStopped, m.ending)
@@ -132,34 +118,29 @@ func (m *Machine) finish(o *Outcome) {
 // outputOf resolves the plan's output and validates it; the problem is nil when there is none.
 func outputOf(f *frame) (any, *CallError) {
 	value, leaves, failure := f.Output()
-	var problem *CallError
-	if failure != nil {
-		problem = &CallError{Code: failure.Code, Message: failure.Message}
-	}
-	checked := f.Plan.Output != nil // against its schema; a planner's null is none, unless the loop ends with it
+	t, isRoot, l := f.Plan.Output, f.parent == nil, f.machine.loop
+	checked := t != nil // against its schema; a planner's null is none, unless the loop ends with it
 	switch {
-	case f.parent == nil && f.machine.options.Planned:
-		checked = value != nil ||
-			f.machine.loop.base.Terminate == plan.TerminateCalls && len(f.machine.plan.Calls) == 0 &&
-				!f.machine.loop.refused
-	case problem == nil && f.parent == nil && f.Plan.Output != nil && f.Plan.Output.Live && len(f.errors) == 0 &&
-		(leaves == 0 || value == nil && !f.Plan.Output.FallsBack()):
-		problem = noOutput(f)
+	case isRoot && f.machine.options.Planned:
+		checked = value != nil || l.base.Terminate == plan.TerminateCalls && len(l.plan.Calls) == 0 && !l.refused
+	case failure == nil && isRoot && t != nil && t.Live && len(f.errors) == 0 &&
+		(leaves == 0 || value == nil && !t.FallsBack()):
+		failure = noOutput(f)
 	}
-	if problem == nil && f.Plan.OutputSchema != nil && checked {
+	if failure == nil && f.Plan.OutputSchema != nil && checked {
 		if v := f.Budget.Validate(f.Plan.OutputSchema, value); v != nil {
-			problem = &CallError{Code: "bad-output",
+			failure = &Failure{Code: "bad-output",
 				Message: "the plan's output doesn't fit its schema" + resolve.Misfit(v)}
 		}
 	}
-	if problem != nil {
-		problem.Message = f.redact(problem.Message)
+	if failure == nil {
+		return value, nil
 	}
-	return value, problem
+	return value, &CallError{Code: failure.Code, Message: f.redact(failure.Message)}
 }
 
 // noOutput says what the plan's output lacks, and which calls that may write it weren't done.
-func noOutput(f *frame) *CallError {
+func noOutput(f *frame) *Failure {
 	var entries []string
 	note := func(format string, args ...any) {
 		if entry := fmt.Sprintf(format, args...); !slices.Contains(entries, entry) {
@@ -187,7 +168,7 @@ func noOutput(f *frame) *CallError {
 	if more := len(entries) - most; more > 0 {
 		entries = append(entries[:most], fmt.Sprintf("and %d more", more))
 	}
-	return &CallError{Code: "no-output",
+	return &Failure{Code: "no-output",
 		Message: strings.TrimSuffix("the plan's output has no value: "+strings.Join(entries, "; "), ": ")}
 }
 
@@ -219,16 +200,15 @@ func composeRequest(m *Machine) *Request {
 // own reads are bound to; or, if it has scopes, what these hand on.
 func latentRequest(f *frame, i int32) *Request {
 	call, params := f.call(i), f.calls[i].params
-	s := request.Context{Plan: f.Plan, Tick: f.machine.tick, Input: f.Log.Given("input"), Only: f.context(i),
-		Offered: compiler.Offered(f.Plan, call)}
 	seen := func(message *Message) bool {
 		return message.Tick < f.machine.tick || slices.ContainsFunc(call.Reads, func(r int) bool {
 			_, binds := slices.BinarySearch(f.Plan.Reads[r].Writers, int32(message.Call))
 			return binds && f.Plan.Reads[r].Sees(message.Call)
 		})
 	}
-	s.State = f.Log.SeenBy("state", seen)
-	s.Data = resolve.Mapping(f.Log.SeenBy("data", seen))
+	s := request.Context{Plan: f.Plan, Tick: f.machine.tick, Input: f.Log.Given("input"), Only: f.context(i),
+		State: f.Log.SeenBy("state", seen), Data: resolve.Mapping(f.Log.SeenBy("data", seen)),
+		Offered: compiler.Offered(f.Plan, call)}
 	if f.machine.loop != nil && f.reader().parent == nil {
 		s.Plan = f.machine.loop.base
 	}

@@ -16,8 +16,11 @@ import (
 const longestPause = time.Hour
 
 func (f *frame) failed(i int32, failure *Failure) {
-	call := f.call(i)
-	switch isTriedAgain := f.tries(i) < call.Retry.Attempts && call.Each == nil; { // of items each was
+	call, tries := f.call(i), int(f.calls[i].attempt)
+	if more := f.calls[i].more; more != nil {
+		tries -= int(more.lost)
+	}
+	switch isTriedAgain := tries < call.Retry.Attempts && call.Each == nil; { // of items each was
 	case isTriedAgain && failure.After > longestPause:
 		shown := *failure
 		shown.Message += fmt.Sprintf("; it isn't tried again, as it asks for a pause of %s, and none is longer than %s",
@@ -25,7 +28,7 @@ func (f *frame) failed(i int32, failure *Failure) {
 		failure = &shown
 	case isTriedAgain && !f.exhausted(i) && forbidden(f, i, call, f.calls[i].params) == nil:
 		f.transition(i, Pausing)
-		pause := max(failure.After, backoff(call.Retry, f.tries(i)))
+		pause := max(failure.After, backoff(call.Retry, tries))
 		f.tried(i, failure, pause)
 		f.pause(i, pause)
 		return
@@ -71,20 +74,11 @@ func routeFailure(f *frame, call *plan.Call, failure *Failure) bool {
 	return true
 }
 
-func (s *schedule) tries(i int32) int {
-	state := &s.calls[i]
-	if state.more == nil {
-		return int(state.attempt)
-	}
-	return int(state.attempt - state.more.lost)
-}
-
 func (f *frame) tried(i int32, failure *Failure, after time.Duration) {
-	if failure != nil {
-		failure = withoutSecrets(f, i, failure)
-	}
 	c := f.emit(i, Tried)
-	c.Failure, c.After = failure, after
+	if c.After = after; failure != nil {
+		c.Failure = withoutSecrets(f, i, failure)
+	}
 }
 
 // pause sets a timer that a resumed run sets again.

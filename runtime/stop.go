@@ -37,29 +37,22 @@ func (m *Machine) stop(reason Reason) {
 
 // left is the reason of a call that a stop finds unsettled, and that continues when the run does.
 func (c *callState) left(why Reason) string {
-	switch c.status {
-	case Asking:
+	switch {
+	case c.status == Asking:
 		return "it waits for an answer"
-	case Running:
-		if c.more != nil && c.more.child != nil {
-			return "some of it is unfinished"
-		}
-		if why == ReasonKilled {
-			return "it was at work when the run broke off"
-		}
+	case c.status == Running && c.more != nil && c.more.child != nil:
+		return "some of it is unfinished"
+	case c.status == Running && why == ReasonKilled:
+		return "it was at work when the run broke off"
+	case c.status == Running:
 		return "it was at work when the run was stopped"
-	case Writing:
+	case c.status == Writing:
 		return "its result waits for another call"
-	}
-	if c.attempt > 0 {
+	case c.attempt > 0:
 		return "it is still to be tried again"
 	}
 	return "it hasn't begun"
 }
-
-// isUncertain reports whether a try of a call was cut short that may have had its effect, so
-// that it runs again only if the next resume says so once more.
-func (c *callState) isUncertain() bool { return c.more != nil && c.more.uncertain }
 
 // reportUnsettled cancels what runs in a frame that is stopped, and reports how all is left that hasn't settled.
 func reportUnsettled(f *frame, counts *Counts) {
@@ -163,10 +156,7 @@ func renewBudget(m *Machine, reason Reason) {
 // resumeRun continues where a stopped or killed run stood. A call that was at
 // work is tried again if that can't have a second effect, and otherwise as the event says.
 func resumeRun(m *Machine, e Event) {
-	how := Resumption{}
-	if e.Resumption != nil {
-		how = *e.Resumption
-	}
+	how := *cmp.Or(e.Resumption, &Resumption{})
 	if m.over && !m.stopped && !how.RetryFailed {
 		return
 	}
@@ -174,9 +164,10 @@ func resumeRun(m *Machine, e Event) {
 		m.options.Confirm = *how.Confirm
 	}
 	m.answers = map[KeptAnswer][]string{}
-	for _, k := range how.Kept {
-		of := KeptAnswer{Call: k.Call, Instance: k.Instance}
-		m.answers[of] = append(m.answers[of], k.ID)
+	for _, of := range how.Kept {
+		id := of.ID
+		of.ID = ""
+		m.answers[of] = append(m.answers[of], id)
 	}
 	renewBudget(m, m.ending)
 	m.over, m.stopped, m.draining = false, false, ""
@@ -218,40 +209,32 @@ func resumeFrame(f *frame, how Resumption) {
 		if state.status == Waiting && state.asks() {
 			f.put(i, state.more.question.Problem)
 		}
-		switch state.status {
-		case Queued:
-			if state.isUncertain() && how.InFlight != InFlightRetry { // the latest resume decides
-				decideInFlight(f, i, how.InFlight)
-			}
-		case Running:
-			switch {
-			// it was given up before, and nothing of it is left
-			case f.child(i) == nil && (f.givenUp || state.more != nil && state.more.overdue):
-				f.machine.running--
-				f.complete(i, nil, -1, nil)
-			case f.child(i) == nil:
-				f.cutShort(i)
-				decideInFlight(f, i, how.InFlight)
-			// a delegate's calls see to themselves
-			case f.call(i).Each == nil && f.call(i).Timeout > 0 && !state.more.overdue:
-				f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
-			}
-		case Pausing:
+		isUncertain := state.more != nil && state.more.uncertain // the latest resume decides
+		isOverdue := state.more != nil && state.more.overdue
+		switch {
+		case state.status == Queued && isUncertain && how.InFlight != InFlightRetry,
+			state.status == Asking && (isUncertain || state.more.question.InFlight):
+			decideInFlight(f, i, how.InFlight)
+		case state.status == Asking && checkStart(f, i).Kind == guard.Ask:
+			f.ask(i, state.more.question.Problem)
+		case state.status == Asking:
+			f.transition(i, Queued)
+		// it was given up before, and nothing of it is left
+		case f.isAtWork(i) && (f.givenUp || isOverdue):
+			f.machine.running--
+			f.complete(i, nil, -1, nil)
+		case f.isAtWork(i):
+			f.cutShort(i)
+			decideInFlight(f, i, how.InFlight)
+		// a delegate's calls see to themselves
+		case state.status == Pausing,
+			state.status == Running && f.call(i).Each == nil && f.call(i).Timeout > 0 && !isOverdue:
 			f.pause(i, max(state.more.due-f.machine.now, time.Nanosecond))
-		case Asking:
-			if q := state.more.question; q.InFlight || state.isUncertain() {
-				decideInFlight(f, i, how.InFlight)
-			} else if checkStart(f, i).Kind == guard.Ask {
-				f.ask(i, q.Problem)
-			} else {
-				f.transition(i, Queued)
-			}
 		}
 	}
 }
 
-// A runError is what went wrong, and where: in which order errors come depends on
-// timing, and in which they are reported doesn't.
+// A runError is what went wrong, and where: the order in which errors come depends on timing, that of reports doesn't.
 type runError struct {
 	CallError
 	tick  int

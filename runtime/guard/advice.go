@@ -15,7 +15,8 @@ import (
 
 // Opinions are what the advisors of a planned run have said: in the tick, and last in all ticks.
 type Opinions struct {
-	Heard        bool // the tick's are there, or none is wanted
+	Heard        bool     // the tick's are there, or none is wanted
+	Instances    []string // of the run; nil for a plan that has one state
 	plan         *plan.Plan
 	greeted      bool // those of the start have been heard
 	ofTick, last map[opinionKey]plan.Opinion
@@ -53,24 +54,22 @@ func (o *Opinions) Speakers() []*plan.Advisor {
 
 // Take takes the opinions of a solution with the findings about it, and reports whether its calls may start: not while
 // one is missing or isn't valid. An invalid opinion isn't silence: it has a finding.
-func (o *Opinions) Take(opinions *source.Node, found []diag.Diagnostic, instances []string) bool {
+func (o *Opinions) Take(opinions *source.Node, found []diag.Diagnostic) bool {
 	o.ofTick = map[opinionKey]plan.Opinion{}
 	isValid := !slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Rule == diag.BadAdvisor })
-	if opinions != nil {
-		for _, n := range opinions.Items {
-			a := o.plan.Advisor(n.Get("id").AsText())
-			if a == nil {
-				isValid = false
-				continue
-			}
-			one, fault := compiler.OpinionOf(a, n)
-			if fault != nil {
-				isValid, one.Advisor, one.Instance = false, a.ID, n.Get("_instance").AsText()
-			}
-			o.ofTick[opinionKey{one.Advisor, one.Instance}] = one
+	for _, n := range cmp.Or(opinions, &source.Node{}).Items {
+		a := o.plan.Advisor(n.Get("id").AsText())
+		if a == nil {
+			isValid = false
+			continue
 		}
+		one, fault := compiler.OpinionOf(a, n)
+		if fault != nil {
+			isValid, one.Advisor, one.Instance = false, a.ID, n.Get("_instance").AsText()
+		}
+		o.ofTick[opinionKey{one.Advisor, one.Instance}] = one
 	}
-	if isValid && len(o.Silent(false, instances)) == 0 {
+	if isValid && len(o.Silent(false)) == 0 {
 		o.Heard, o.greeted = true, true
 		maps.Copy(o.last, o.ofTick)
 	}
@@ -82,19 +81,16 @@ type Silence struct{ Message, Instance string }
 
 // Silent are the opinions that are missing of advisors who must have voted in the tick: those of the start and of
 // every request, and where the run is to end those of the end.
-func (o *Opinions) Silent(ending bool, instances []string) (missing []Silence) {
+func (o *Opinions) Silent(ending bool) (missing []Silence) {
 	for _, a := range o.Speakers() {
 		if a.On == "finish" && !ending {
 			continue
 		}
-		of := instances
-		if !a.Instanced || len(instances) == 0 {
+		of := o.Instances
+		if !a.Instanced || len(of) == 0 {
 			of = []string{""}
 		}
 		for _, instance := range of {
-			if _, voted := o.ofTick[opinionKey{a.ID, instance}]; voted {
-				continue
-			}
 			about := ""
 			if instance != "" {
 				about = fmt.Sprintf(" about the instance %q", instance)
@@ -104,29 +100,23 @@ func (o *Opinions) Silent(ending bool, instances []string) (missing []Silence) {
 			if a.On == "finish" {
 				why = fmt.Sprintf("the advisor %q hasn't said%s whether the run is to end", a.ID, about)
 			}
-			missing = append(missing, Silence{why, instance})
+			if _, voted := o.ofTick[opinionKey{a.ID, instance}]; !voted {
+				missing = append(missing, Silence{why, instance})
+			}
 		}
 	}
 	return missing
 }
 
-// AreApart reports whether some are about single instances.
-func (o *Opinions) AreApart() bool {
-	return slices.ContainsFunc(o.keys(), func(key opinionKey) bool { return key.instance != "" })
-}
-
-// Any reports whether somebody has voted.
-func (o *Opinions) Any() bool { return len(o.last) > 0 }
-
-// Ranking is what the last of all advisors make of the tools, for an instance.
-func (o *Opinions) Ranking(instance string) []plan.Rank {
+// Ranking is what the last of all advisors make of the tools, for an instance, and whether they tell instances apart.
+func (o *Opinions) Ranking(instance string) (ranking []plan.Rank, apart bool) {
 	var opinions []plan.Opinion
 	for _, key := range o.keys() {
-		if key.instance == "" || key.instance == instance {
+		if apart = apart || key.instance != ""; key.instance == "" || key.instance == instance {
 			opinions = append(opinions, o.last[key])
 		}
 	}
-	return compiler.RankOf(o.plan.Advice, opinions)
+	return compiler.RankOf(o.plan.Advice, opinions), apart
 }
 
 func (o *Opinions) keys() []opinionKey {

@@ -20,9 +20,8 @@ type Budget struct {
 	Computed
 }
 
-// Computed is what the activities of a run that are expressions have taken so far, ended tries alone: how many these
-// were, their steps, and the bytes of the values that they made. The world holds it against what they may take
-// together, so that a run that is resumed has as much left as when it stopped.
+// Computed is what the activities of a run that are expressions have taken so far: how many attempts have ended, their
+// steps, and the bytes of their values. A resumed run has as much left as when it stopped.
 type Computed struct{ Tries, Steps, Made int }
 
 // What the expressions that are in calls and in the output may take together, and how much more for each evaluation.
@@ -75,12 +74,10 @@ func (b *Budget) compute(t *plan.Template, look expression.Lookup) (any, express
 	value, presence, err := t.Expr.Eval(look, left)
 	switch {
 	case left != nil && left.Passed():
-		return nil, presence,
-			&state.Failure{Code: CodeLimit,
-				Message: fmt.Sprintf(
-					"%s: the expressions in the run's calls may take %d million steps and make %d MiB of values "+
-						"together, and more for each of many: do less in them, or do it in an activity", t.Node.Text,
-					resolvingSteps/1_000_000, resolvingMemory>>20)}
+		return nil, presence, &state.Failure{Code: CodeLimit, Message: fmt.Sprintf(
+			"%s: the expressions in the run's calls may take %d million steps and make %d MiB of values together, and "+
+				"more for each of many: do less in them, or do it in an activity", t.Node.Text,
+			resolvingSteps/1_000_000, resolvingMemory>>20)}
 	case err != nil:
 		return nil, presence, &state.Failure{Code: "expression-type", Message: fmt.Sprintf("%s: %v", t.Node.Text, err)}
 	}

@@ -30,11 +30,11 @@ type Items struct {
 // read has settled. It gives the call's parameters, which are those of its items.
 func (r *Resolver) Enumerate(call *plan.Call, own map[string]any, given any) (*Items, map[string]any, *state.Failure) {
 	list, isList := given.([]any)
-	switch {
-	case !isList:
+	if !isList {
 		return nil, nil, &state.Failure{Code: "expression-type",
 			Message: fmt.Sprintf("\"_each\" must be a list, and %s is none", call.Each.Text())}
-	case len(list) > compiler.MaxItems:
+	}
+	if len(list) > compiler.MaxItems {
 		return nil, nil, &state.Failure{Code: CodeLimit,
 			Message: fmt.Sprintf("\"_each\" has %d items; the limit is %d", len(list), compiler.MaxItems)}
 	}
@@ -55,13 +55,10 @@ func (r *Resolver) Enumerate(call *plan.Call, own map[string]any, given any) (*I
 // OfItem is the failure of a call for which an item failed.
 func OfItem(failure *state.Failure, index int) *state.Failure {
 	details := maps.Clone(Mapping(failure.Details))
-	if details == nil {
-		details = map[string]any{}
-		if failure.Details != nil {
-			details["details"] = failure.Details
-		}
+	if details == nil && failure.Details != nil {
+		details = map[string]any{"details": failure.Details}
 	}
-	details["index"] = float64(index)
+	details = state.Over(details, map[string]any{"index": float64(index)})
 	return &state.Failure{Code: failure.Code, Message: fmt.Sprintf("item %d: %s", index, failure.Message),
 		Details: details}
 }

@@ -111,9 +111,11 @@ func (r *Resolver) value(t *plan.Template, v *Readiness) (any, bool) {
 			if v.Failure == nil {
 				v.Failure = failure
 			}
-		case !v.isOutput:
-			r.note(t, presence, v)
-		case presence == expression.There && (value != nil || t.FallsBack()): // null counts as missing
+		case !v.isOutput && presence == expression.Pending:
+			v.Pending = true
+		case !v.isOutput && presence == expression.Absent && v.Skip == "":
+			v.Skip = compiler.Redact(r.Plan, r.absent(t)) + " has no value"
+		case v.isOutput && presence == expression.There && (value != nil || t.FallsBack()): // null counts as missing
 			v.leaves++
 		}
 		return value, !v.isOutput || failure == nil && presence == expression.There
@@ -144,17 +146,6 @@ func (r *Resolver) expression(t *plan.Template) (any, expression.Presence, *stat
 		return value, presence, nil
 	}
 	return r.Budget.compute(t, func(ref int) (any, expression.Presence) { return r.Read(t.Reads[ref]) })
-}
-
-func (r *Resolver) note(t *plan.Template, p expression.Presence, v *Readiness) {
-	switch p {
-	case expression.Pending:
-		v.Pending = true
-	case expression.Absent:
-		if v.Skip == "" {
-			v.Skip = compiler.Redact(r.Plan, r.absent(t)) + " has no value"
-		}
-	}
 }
 
 // absent is the text of an expression that has no value, or the one reference in it that it is for the want of.
@@ -224,13 +215,12 @@ func (r *Resolver) Output() (value any, leaves int, failure *state.Failure) {
 	if r.Plan.Output != nil {
 		value, _ = r.value(r.Plan.Output, &v)
 	}
-	if v.Failure != nil {
-		v.Failure.Message = "the output " + v.Failure.Message
-	}
 	if room := (expression.Room{Values: maxOutputValues, Text: maxOutputText}); !room.Takes(value, math.MaxInt) {
 		v.Failure = &state.Failure{Code: CodeLimit,
 			Message: fmt.Sprintf("the plan's output is too large: it may have %d MiB "+
 				"of text and %d values", maxOutputText>>20, maxOutputValues)}
+	} else if v.Failure != nil {
+		v.Failure.Message = "the output " + v.Failure.Message
 	}
 	if v.Failure != nil && v.Failure.Code == CodeLimit {
 		value = nil

@@ -34,7 +34,7 @@ type Store struct {
 type Program struct {
 	state.Layout
 	Facts   func(*plan.Call) *facts.Call   // of its calls, for a permit
-	schemas map[pathtree.ID]*schema.Schema // what the state schema says of a path; nil for nothing
+	Schemas map[pathtree.ID]*schema.Schema // what the state schema says of a path; nil for nothing
 }
 
 // CodeOutside is the code of what a policy forbids: that of the rule that finds it beforehand.
@@ -146,68 +146,66 @@ func (s *Store) Admitted(call *plan.Call, value any, named int) (int, *state.Fai
 // accepts reports whether the state schema has nothing against a value on any path of a route. Whether there is a place
 // for it is another question, and not one that chooses.
 func (s *Store) accepts(call *plan.Call, route plan.Route, value any) bool {
+	_, _, v := s.misfit(call, route, call.Method, value)
+	return v == nil
+}
+
+// misfit is the first path of a route to which a value can't be written, one after the other: what stands there has no
+// place for it, or the state schema rejects it.
+func (s *Store) misfit(call *plan.Call, route plan.Route, method plan.Method, value any) (at *plan.Path, noPlace error,
+	rejects *schema.Violation) {
 	draft := s.Log.Draft(int32(call.Index))
 	defer draft.Discard()
-	return !slices.ContainsFunc(route, func(path plan.Path) bool {
-		kept := s.SchemaAt(path.ID)
-		if kept == nil {
-			return false
+	for i, path := range route {
+		written := value
+		if s.NeedsBase(path.ID, method) {
+			if written, noPlace = draft.Write(path.ID, method, value); noPlace != nil {
+				return &route[i], noPlace, nil
+			}
 		}
-		written, err := value, error(nil)
-		if call.Method != plan.Set {
-			written, err = draft.Write(path.ID, call.Method, value)
+		if kept := s.SchemaAt(path.ID); kept != nil {
+			if rejects = s.Budget.Validate(kept, written); rejects != nil {
+				return &route[i], nil, rejects
+			}
 		}
-		return err == nil && s.Budget.Validate(kept, written) != nil
-	})
+	}
+	return nil, nil, nil
 }
 
 func badOutput(format string, args ...any) *state.Failure {
 	return &state.Failure{Code: "bad-output", Message: fmt.Sprintf(format, args...)}
 }
 
-// Unfits says why a value can't be written to all paths of a route, one after the other: what stands there has no place
-// for it, or the state schema rejects it.
-func (s *Store) Unfits(call *plan.Call, route plan.Route, method plan.Method, value any) *state.Failure {
-	draft := s.Log.Draft(int32(call.Index))
-	defer draft.Discard()
-	unfit := func(path plan.Path, why error, failure *state.Failure) *state.Failure {
-		if s.Budget.Samples != nil {
-			s.Budget.Samples.Unfit(call, path, value, why, s.Log)
-		}
-		return failure
+// Unfits says why a value can't be written to all paths of a route.
+func (s *Store) Unfits(call *plan.Call, route plan.Route, method plan.Method, value any) (failure *state.Failure) {
+	path, why, rejects := s.misfit(call, route, method, value)
+	switch {
+	case path == nil:
+		return nil
+	case rejects != nil:
+		why, failure = rejects, unfitting("bad-output",
+			"the state schema rejects the value of "+s.Plan.Paths.String(path.ID), rejects)
+	default:
+		failure = badOutput("%s can't be written: %v", s.Plan.Paths.String(path.ID), why)
 	}
-	for _, path := range route {
-		written := value
-		if s.NeedsBase(path.ID, method) {
-			result, err := draft.Write(path.ID, method, value)
-			if err != nil {
-				return unfit(path, err, badOutput("%s can't be written: %v", s.Plan.Paths.String(path.ID), err))
-			}
-			written = result
-		}
-		if kept := s.SchemaAt(path.ID); kept != nil {
-			if v := s.Budget.Validate(kept, written); v != nil {
-				return unfit(path, v, unfitting("bad-output",
-					"the state schema rejects the value of "+s.Plan.Paths.String(path.ID), v))
-			}
-		}
+	if s.Budget.Samples != nil {
+		s.Budget.Samples.Unfit(call, *path, value, why, s.Log)
 	}
-	return nil
+	return failure
 }
 
 // IsTaken reports whether, under once, a value already is where the call would write, its failure route aside.
 func (s *Store) IsTaken(call *plan.Call) bool {
-	failure := call.FailureRoute()
 	for alternative, route := range call.Output {
-		if alternative != failure && s.Occupied(route, true) != pathtree.Root {
+		if alternative != call.FailureRoute() && s.Occupied(route, true) != pathtree.Root {
 			return true
 		}
 	}
 	return false
 }
 
-// Occupied is a path of a route on which, under once, a value is already, or on an overlapping one; records of failures
-// count only if they are said to. The root is none.
+// Occupied is a path of a route on which, under once, a value is already, or on an overlapping one, perhaps without
+// records of failures; the root is none.
 func (s *Store) Occupied(route plan.Route, records bool) pathtree.ID {
 	if s.Plan.Writes != plan.Once {
 		return pathtree.Root
@@ -238,22 +236,19 @@ func (s *Store) NeedsBase(path pathtree.ID, method plan.Method) bool {
 // SchemaAt is what the schema of the state, or of a kind of data, says of a path, an instance's own where it has one;
 // nil is nothing.
 func (s *Store) SchemaAt(id pathtree.ID) *schema.Schema {
-	of, p := cmp.Or(s.Judging, s.Program.Plan), s.Program
+	of, schemas := cmp.Or(s.Judging, s.Program.Plan), s.Program.Schemas
 	if of.StateSchema == nil && of.DataSchemas == nil {
 		return nil
 	}
-	at, known := p.schemas[id]
+	at, known := schemas[id]
 	if known && s.Judging == nil {
 		return at
 	}
-	if over, below := of.SchemaOf(p.Paths.Segments(id)); over != nil {
+	if over, below := of.SchemaOf(s.Program.Paths.Segments(id)); over != nil {
 		at = over.At(below).Schema
 	}
 	if s.Judging == nil {
-		if p.schemas == nil {
-			p.schemas = map[pathtree.ID]*schema.Schema{}
-		}
-		p.schemas[id] = at
+		schemas[id] = at
 	}
 	return at
 }
