@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
@@ -69,6 +70,7 @@ func (c *cli) noPlan(result *session.Result) error {
 	if len(result.Errors) > 0 {
 		return ending(statusFound)
 	}
-	c.err.Print("obelus: there is no plan: %s\n", diag.Escape(cmp.Or(result.Why, string(result.Reason))))
+	why := strings.ReplaceAll(cmp.Or(result.Why, string(result.Reason)), "resume the run", "plan again")
+	c.err.Print("obelus: there is no plan: %s\n", diag.Escape(why))
 	return ending(statusStopped)
 }

@@ -25,10 +25,6 @@
 //
 // # Reading it by hand
 //
-// The header, the events, and what came when:
-//
-//	head -n 1 run.jsonl | jq .body
-//	jq -c 'select(.n > 0).body' run.jsonl
 //	jq -r '[.n, .time, .body.event.kind] | @tsv' run.jsonl
 //
 // The chain, without obelus:
@@ -47,24 +43,18 @@
 //
 //	{"records":4,"hash":"e4a8…"}
 //
-// It is written over after every [Writer.Sync], when the records that it counts are safe. So whatever the
-// kill or loss of power between the two, it never claims a record that is missing, and a good journal is
-// never refused. Nothing waits for the disk to have it: an older anchor claims less, and costs a run nothing
-// but one small write into memory. A journal without an anchor is verified by its chain alone.
-//
-// There is no key in either file. Who has to rule out that somebody writes both anew keeps the last hash
-// elsewhere.
+// It is written over after every [Writer.Sync], when the records that it counts are safe, so it never claims a record
+// that is missing. Nothing waits for the disk to have it: an older anchor claims less. A journal without an anchor is
+// verified by its chain alone. There is no key in either file: who has to rule out that somebody writes both anew keeps
+// the last hash elsewhere.
 //
 // # What a crash leaves, and what it doesn't
 //
-// What [Writer.Sync] has reported as done is on disk, and a writer writes only when all before
-// is. So a crash touches the last write alone: its last line may be incomplete, and blocks of it that are
-// missing read as zeros. Such a line is taken for the remains of a crash, and cut off with all that
-// follows, unless the anchor or the "synced" of a later line says that the record was on disk.
-// Nothing was done because of what is cut off. Everything else is refused, as nobody can tell what else
-// was changed.
+// What [Writer.Sync] has reported as done is on disk, and a writer writes only when all before is. So a crash touches
+// the last write alone: its last line may be incomplete, and blocks of it that are missing read as zeros. Such a line
+// is cut off with all that follows, unless the anchor or the "synced" of a later line says that the record was on
+// disk: nothing was done because of it. Everything else is refused, as nobody can tell what else was changed.
 //
-// Records can be read before they are on disk, when a process was killed between write and
-// fsync, or its fsync failed. So [Open] writes the records of the last write once more and
-// waits for the disk.
+// Records can be read before they are on disk, when a process was killed between write and fsync, or its fsync
+// failed. So [Open] writes the records of the last write once more and waits for the disk.
 package journal

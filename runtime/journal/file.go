@@ -17,24 +17,14 @@ import (
 type File interface {
 	io.ReaderAt
 	io.WriterAt
+	io.Seeker // to its end, for its size
 	io.Closer
 	// Truncate cuts off what lies behind a size.
 	Truncate(size int64) error
 	// Sync returns when all that was written is safe from a loss of power.
 	Sync() error
-	Size() (int64, error)
 	// Name is what messages call it.
 	Name() string
-}
-
-type disk struct{ *os.File }
-
-func (d disk) Size() (int64, error) {
-	info, err := d.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
 }
 
 // openRegular opens an ordinary file, and nothing else: no link that leads elsewhere, no

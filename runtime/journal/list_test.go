@@ -88,7 +88,7 @@ func listed(t *testing.T, folder string) (runs []found) {
 			path := filepath.Join(folder, entry.Name())
 			run := found{ID: id, Path: path, Running: Running(path)} // before it is read: what a running one has just begun to write isn't torn
 			if run.Contents, run.Err = Read(path); run.Running && run.Err == nil {
-				run.Contents.Torn = nil
+				run.Contents.Torn = 0
 			}
 			runs = append(runs, run)
 		}
@@ -115,11 +115,11 @@ func TestLock(t *testing.T) {
 	if _, err := half.WriteString(`{"n":4,"syn`); err != nil {
 		t.Fatal(err)
 	}
-	if runs := listed(t, filepath.Dir(path)); len(runs) != 1 || !runs[0].Running || runs[0].Err != nil || runs[0].Contents.Records != 4 || runs[0].Contents.Torn != nil {
+	if runs := listed(t, filepath.Dir(path)); len(runs) != 1 || !runs[0].Running || runs[0].Err != nil || runs[0].Contents.Records != 4 || runs[0].Contents.Torn > 0 {
 		t.Errorf("got %+v", runs)
 	}
 	kill()
-	if runs := listed(t, filepath.Dir(path)); len(runs) != 1 || runs[0].Running || runs[0].Err != nil || runs[0].Contents.Torn == nil {
+	if runs := listed(t, filepath.Dir(path)); len(runs) != 1 || runs[0].Running || runs[0].Err != nil || runs[0].Contents.Torn == 0 {
 		t.Errorf("killed in the middle of a write, got %+v", runs)
 	}
 	w, c, err := Open(path)
@@ -167,7 +167,7 @@ func TestLockOfWhatIsLeftOfAProcess(t *testing.T) {
 	}
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "JOURNAL_TEST_HOLD=-")
-	child.ExtraFiles = []*os.File{w.file.(disk).File}
+	child.ExtraFiles = []*os.File{w.file.(*os.File)}
 	stdin, err := child.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestList(t *testing.T) {
 		got := ""
 		if run.Err == nil {
 			got = fmt.Sprintf("%d records", run.Contents.Records)
-			if run.Contents.Torn != nil {
+			if run.Contents.Torn > 0 {
 				got += ", torn"
 			}
 			if string(run.Contents.Header) != `{"plan":"refund"}` || run.Contents.First.IsZero() || run.Contents.Last.Before(run.Contents.First) {

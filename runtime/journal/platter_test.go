@@ -122,7 +122,7 @@ func (p *platter) Truncate(size int64) error {
 	return nil
 }
 
-func (p *platter) Size() (int64, error) { return int64(len(p.cache)), nil }
+func (p *platter) Seek(int64, int) (int64, error) { return int64(len(p.cache)), nil }
 
 func (p *platter) Name() string { return "platter" }
 

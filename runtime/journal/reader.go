@@ -29,27 +29,13 @@ type Contents struct {
 	First, Last time.Time
 	// Size is how many bytes the records take. What is torn comes after them.
 	Size int64
-	// Torn is what a crash left behind the last record, or nil. While a run is
-	// going on it may also be a record that is just being written.
-	Torn *Torn
+	// Torn is how many bytes a crash left behind the last record, of a write that it cut short: nothing was done
+	// because of what it said. While a run is going on it may also be a record that is just being written.
+	Torn int64
 
 	name string
 	last []byte // the hash of the last record
 	file File   // nil where the file has to be opened again
-}
-
-// Torn is the remains of a write that a crash cut short. Nothing was done because of
-// what it said.
-type Torn struct {
-	Record int   // the number of the first record that is lost
-	Offset int64 // the byte where it begins
-	Bytes  int64 // from there to the end of the file
-}
-
-func (t *Torn) String() string {
-	return fmt.Sprintf(
-		"the last %d bytes of the journal, from record %d on, are what a crash left of a write that didn't end",
-		t.Bytes, t.Record)
 }
 
 // A Fault says why a file isn't an intact journal.
@@ -81,7 +67,7 @@ func Read(path string) (*Contents, error) {
 		known = readClaim(anchor)
 		anchor.Close()
 	}
-	size, err := disk{f}.Size()
+	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, fmt.Errorf("the journal can't be read: %w", err)
 	}
@@ -234,15 +220,14 @@ const distrust = "don't go on from it: take an untouched copy, or begin a new ru
 
 // judge reports whether a line that is no record, with all that follows it, is what a crash left of the last write, or
 // a fault. The package's documentation has the reasons.
-func (w *walker) judge(why, name string, size int64, known claim) (*Torn, error) {
+func (w *walker) judge(why, name string, size int64, known claim) (torn int64, err error) {
 	k, left := w.chain.next, size-w.start
 	if k == 0 {
 		if err := headerProblem(w.line, w.ended, name); err != nil {
-			return nil, err
+			return 0, err
 		}
 	}
 	remains := !w.ended && len(w.line) <= maxLine || bytes.IndexByte(w.line, 0) >= 0
-	torn := &Torn{Record: k, Offset: w.start, Bytes: left}
 	if remains && left > int64(maxWrite) {
 		remains = false
 		why = fmt.Sprintf("record %d is damaged, and %d bytes follow where a crash leaves %d at most", k,
@@ -250,37 +235,31 @@ func (w *walker) judge(why, name string, size int64, known claim) (*Torn, error)
 	} else {
 		for k >= known.Records && w.scan() {
 			if r, ok := parse(w.line); ok && r.n > k && r.synced > k {
-				return nil, &Fault{name, k + 1,
+				return 0, &Fault{name, k + 1,
 					fmt.Sprintf("%s, and it was on disk before record %d was written", why, r.n), distrust}
 			}
 		}
 	}
 	switch err := w.err(); {
 	case err != nil:
-		return nil, err
+		return 0, err
 	case k < known.Records || !remains:
-		return nil, &Fault{name, k + 1, why, distrust}
+		return 0, &Fault{name, k + 1, why, distrust}
 	case k == 0:
-		return nil, noHeader(name)
+		return 0, noHeader(name)
 	}
-	return torn, nil
+	return left, nil
 }
-
-var anyVersion = regexp.MustCompile("^" + magic + `(0|[1-9]\d{0,14}),`)
 
 // headerProblem reports why a first line can't be the rest of a header of this version.
 func headerProblem(line []byte, ended bool, name string) error {
-	text := bytes.TrimRight(line[:min(len(line), len(magic))], "\x00")
-	if !bytes.HasPrefix([]byte(magic), text) || ended && len(text) < len(magic) {
-		return &Fault{name, 1, "this isn't the journal of a run: that begins with " + magic + "1,",
-			"name the file of a run"}
+	text := bytes.TrimRight(line[:min(len(line), len(thisVersion))], "\x00")
+	if strings.HasPrefix(thisVersion, string(text)) && (!ended || len(text) == len(thisVersion)) {
+		return nil
 	}
-	if version := anyVersion.FindSubmatch(line); version != nil && string(version[1]) != "1" {
-		return &Fault{name, 1,
-			fmt.Sprintf("the journal is of version %s of the format, and this obelus reads version 1", version[1]),
-			"take the obelus that wrote it, or a newer one"}
-	}
-	return nil
+	return &Fault{name, 1,
+		"this isn't the journal of a run, or of another version of the format: this one begins with " + thisVersion,
+		"name the file of a run, or take the obelus that wrote it"}
 }
 
 // extension is that of a journal, behind the id of its run.

@@ -15,8 +15,9 @@ import (
 const MaxRecord = 64 << 20
 
 const (
-	magic    = `{"obelus-journal":`
-	timeForm = "2006-01-02T15:04:05.000Z"
+	// thisVersion is how a header begins.
+	thisVersion = `{"obelus-journal":1,`
+	timeForm    = "2006-01-02T15:04:05.000Z"
 	// A line ends with the key of its hash, that in hex, and lineEnd.
 	hashKey  = `,"hash":"`
 	lineEnd  = `"}`
@@ -75,11 +76,9 @@ func (c *chain) link(covered []byte) []byte {
 }
 
 func (c *chain) accept(r record) (why string) {
-	switch {
-	case r.n < c.next:
-		return fmt.Sprintf("record %d comes again where record %d belongs: records were repeated or moved", r.n, c.next)
-	case r.n > c.next:
-		return fmt.Sprintf("record %d stands where record %d belongs: records are missing or were moved", r.n, c.next)
+	if r.n != c.next {
+		return fmt.Sprintf("record %d stands where record %d belongs: records are missing, or were repeated or moved",
+			r.n, c.next)
 	}
 	expected := c.link(r.covered)
 	switch {
@@ -112,7 +111,7 @@ func (c *chain) opening(now time.Time) []byte {
 func (c *chain) write(b, opening, body []byte) []byte {
 	start, begin := len(b), `{"n":`
 	if c.next == 0 {
-		begin = magic + `1,"n":`
+		begin = thisVersion + `"n":`
 	}
 	b = fmt.Appendf(b, "%s%d%s%s", begin, c.next, opening, body)
 	c.prev = c.link(b[start:])

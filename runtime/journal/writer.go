@@ -2,9 +2,11 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,7 +54,7 @@ func Create(path string, header any) (*Writer, error) {
 		if err := lock(f); err != nil {
 			return nil, err
 		}
-		w, err := Begin(disk{f}, openAnchor(path, os.O_CREATE|os.O_TRUNC), header)
+		w, err := Begin(f, openAnchor(path, os.O_CREATE|os.O_TRUNC), header)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +97,7 @@ func Open(path string) (*Writer, *Contents, error) {
 		f.Close()
 		return nil, nil, err
 	}
-	w, contents, err := Continue(disk{f}, openAnchor(path, 0))
+	w, contents, err := Continue(f, openAnchor(path, 0))
 	if err != nil {
 		f.Close()
 		return nil, nil, err
@@ -110,7 +112,7 @@ func Open(path string) (*Writer, *Contents, error) {
 // Continue takes up the journal that a file holds: [Open] on other storage than the operating
 // system's. The anchor may be nil. The caller closes the file if there is an error.
 func Continue(f File, anchor Anchor) (*Writer, *Contents, error) {
-	size, err := f.Size()
+	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the journal can't be read: %w", err)
 	}
@@ -119,32 +121,20 @@ func Continue(f File, anchor Anchor) (*Writer, *Contents, error) {
 		return nil, nil, err
 	}
 	contents.file = f
-	if contents.Torn != nil {
+	if contents.Torn > 0 {
 		if err := f.Truncate(contents.Size); err != nil {
 			return nil, nil, fmt.Errorf("what a crash left at the end of the journal can't be cut off: %w", err)
 		}
 	}
-	if err := rewrite(f, end.write, contents.Size); err != nil {
+	// The records of the last write may have been read before they were on disk.
+	last := io.NewSectionReader(f, end.write, contents.Size-end.write)
+	_, err = io.Copy(io.NewOffsetWriter(f, end.write), last)
+	if err = cmp.Or(err, f.Sync()); err != nil {
 		return nil, nil, fmt.Errorf("the journal can't be brought to the disk: %w", err)
 	}
 	w := &Writer{file: f, anchor: anchor, chain: end.chain, end: contents.Size}
 	w.writeClaim()
 	return w, contents, nil
-}
-
-func rewrite(f File, from, to int64) error {
-	buffer := make([]byte, 64<<10)
-	for from < to {
-		part := buffer[:min(to-from, int64(len(buffer)))]
-		if _, err := f.ReadAt(part, from); err != nil {
-			return err
-		}
-		if _, err := f.WriteAt(part, from); err != nil {
-			return err
-		}
-		from += int64(len(part))
-	}
-	return f.Sync()
 }
 
 // ErrWrite is wrapped by what Sync fails with: the journal can be resumed up to its last record on disk.

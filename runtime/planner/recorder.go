@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,51 +58,55 @@ func NewRecorder(p Planner, folder string) (*Recorder, error) {
 	return &Recorder{planner: p, folder: folder, Date: start.Add}, nil
 }
 
-// Answer passes a request on and records it. Trouble with the recording doesn't
-// stop the run; [Recorder.Close] reports it.
-func (r *Recorder) Answer(ctx context.Context, q *request.Request, emit func(string)) (request.Usage, error) {
+// gather passes a request on, and gives the whole text of the answer as well.
+func gather(ctx context.Context, p Planner, q *request.Request, emit func(string)) (string, request.Usage, error) {
 	var answer strings.Builder
 	answer.WriteString(q.Received)
-	usage, err := r.planner.Answer(ctx, q, func(text string) {
+	usage, err := p.Answer(ctx, q, func(text string) {
 		answer.WriteString(text)
 		emit(text)
 	})
-	var refused *request.Refused
-	if err == nil || errors.Is(err, request.ErrCut) || errors.As(err, &refused) {
-		r.keep(q, answer.String(), usage, err, refused)
+	return answer.String(), usage, err
+}
+
+// Answer passes a request on and records it. Trouble with the recording doesn't
+// stop the run; [Recorder.Close] reports it.
+func (r *Recorder) Answer(ctx context.Context, q *request.Request, emit func(string)) (request.Usage, error) {
+	text, usage, err := gather(ctx, r.planner, q, emit)
+	given := answer{text: text, manner: manner{Usage: usage, Cut: errors.Is(err, request.ErrCut)}}
+	if refused := (*request.Refused)(nil); errors.As(err, &refused) {
+		given.Refused = &refused.Words
+	}
+	if err == nil || given.Cut || given.Refused != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.err == nil {
+			r.err = r.keep(q, given)
+		}
 	}
 	return usage, err
 }
 
-func (r *Recorder) keep(q *request.Request, text string, usage request.Usage, err error, refused *request.Refused) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.err != nil {
-		return
-	}
-	if r.err = r.begin(q); r.err != nil {
-		return
-	}
-	given := answer{given: true, text: text}
-	given.Cut, given.Usage = errors.Is(err, request.ErrCut), usage
-	if refused != nil {
-		given.Refused = &refused.Words
+func (r *Recorder) keep(q *request.Request, given answer) error {
+	if err := r.begin(q); err != nil {
+		return err
 	}
 	for len(r.ticks) < max(q.Tick, 1) {
 		r.ticks = append(r.ticks, recordedTick{})
 	}
 	tick := &r.ticks[max(q.Tick, 1)-1]
-	if q.Call != nil {
-		tick.latent = append(tick.latent, recordedCall{q.Call.Name, q.Call.Params, given})
-		// Each write is of the whole file, so the more it holds the fewer there are.
-		if r.unsaved++; r.unsaved > r.saved/4 {
-			r.err = r.save()
-		}
-		return
+	if q.Call == nil {
+		tick.solution = &given
+		record := Record(q, given.text, r.folder, r.Workspace, r.Date)
+		return errors.Join(r.save(), workspace.Replace(r.tickFile(q.Tick), record))
 	}
-	tick.solution = given
-	record := Record(q, text, r.folder, r.Workspace, r.Date)
-	r.err = errors.Join(r.save(), workspace.Replace(r.tickFile(q.Tick), record))
+	given.call, given.params = q.Call.Name, q.Call.Params
+	tick.latent = append(tick.latent, given)
+	// Each write is of the whole file, so the more it holds the fewer there are.
+	if r.unsaved++; r.unsaved > r.saved/4 {
+		return r.save()
+	}
+	return nil
 }
 
 // begin looks at what the folder holds already: the earlier ticks of a run that
@@ -142,88 +145,9 @@ func (r *Recorder) begin(q *request.Request) error {
 	return nil
 }
 
-// fields are those that say how an answer came, behind what it says.
-func (a answer) fields(said ...string) string {
-	if a.Chunks > 0 {
-		said = append(said, fmt.Sprintf(`"chunks": %d`, a.Chunks))
-	}
-	if a.Delay > 0 {
-		said = append(said, `"delay": `+request.JSON(a.Delay.String()))
-	}
-	if a.Cut {
-		said = append(said, `"cut": true`)
-	}
-	if a.Refused != nil {
-		said = append(said, `"refused": `+request.JSON(*a.Refused))
-	}
-	if a.Usage != (request.Usage{}) {
-		text, _ := json.Marshal(a.Usage)
-		said = append(said, `"usage": `+string(text))
-	}
-	return strings.Join(said, ", ")
-}
-
-func (c recordedCall) String() string {
-	said := []string{`"call": ` + request.JSON(c.call)}
-	if c.params != nil {
-		said = append(said, `"params": `+request.JSON(c.params))
-	}
-	if value, ok := asJSON(c.answer.text); ok {
-		said = append(said, `"result": `+value)
-	} else {
-		said = append(said, `"raw": `+request.JSON(c.answer.text))
-	}
-	return "{" + c.answer.fields(said...) + "}"
-}
-
-// String is an item of the file.
-func (t recordedTick) String() string {
-	var parts []string
-	if t.solution.given {
-		parts = append(parts, t.solution.fields(`"solution": `+asValue(t.solution.text)))
-	}
-	if len(t.latent) > 0 {
-		calls := make([]string, len(t.latent))
-		for i, c := range t.latent {
-			calls[i] = "\n  " + c.String()
-		}
-		parts = append(parts, `"latent": [`+strings.Join(calls, ",")+"]")
-	}
-	if parts == nil {
-		return "null"
-	}
-	return "{" + strings.Join(parts, ",\n ") + "}"
-}
-
-// asValue is a solution as it is recorded: itself where it is an object, and
-// otherwise its text.
-func asValue(answer string) string {
-	if value, ok := asJSON(answer); ok && value[0] == '{' {
-		return value
-	}
-	return request.JSON(answer)
-}
-
-// asJSON is text that is one JSON value from its first character on, and that
-// can still be read where it is one value among others of a file.
-func asJSON(s string) (string, bool) {
-	s = strings.TrimRight(s, " \t\r\n")
-	if s == "" || strings.ContainsRune(" \t\r\n", rune(s[0])) {
-		return "", false
-	}
-	limits := source.DefaultLimits()
-	limits.Depth -= 8
-	_, problems := source.Parse(&source.File{Name: "answer", Format: source.JSON, Text: []byte(s)}, limits)
-	return s, len(problems) == 0
-}
-
 func (r *Recorder) save() error {
-	items := make([]string, len(r.ticks))
-	for i, t := range r.ticks {
-		items[i] = "\n" + t.String()
-	}
 	r.saved, r.unsaved = r.saved+r.unsaved, 0
-	return workspace.Replace(filepath.Join(r.folder, SolutionsFile), []byte("["+strings.Join(items, ",")+"\n]\n"))
+	return workspace.Replace(filepath.Join(r.folder, SolutionsFile), recordingText(r.ticks))
 }
 
 func (r *Recorder) tickFile(n int) string {
@@ -255,29 +179,20 @@ func Record(q *request.Request, answer, folder, workspace string, date func(time
 type Draft struct {
 	Planner Planner
 	Asked   *request.Request // the first; nil before it
-	answer  strings.Builder
+	answer  string
 }
 
 // Answer passes a request on.
-func (d *Draft) Answer(ctx context.Context, q *request.Request, emit func(string)) (request.Usage, error) {
+func (d *Draft) Answer(ctx context.Context, q *request.Request, emit func(string)) (usage request.Usage, err error) {
 	d.Asked = cmp.Or(d.Asked, q)
-	d.answer.Reset()
-	usage, err := d.Planner.Answer(ctx, q, func(text string) {
-		d.answer.WriteString(text)
-		emit(text)
-	})
-	if lacking := (*request.Unavailable)(nil); errors.As(err, &lacking) { // and no run can be resumed
-		again := *lacking
-		again.Remedy = strings.ReplaceAll(again.Remedy, "resume the run", "plan again")
-		err = &again
-	}
+	d.answer, usage, err = gather(ctx, d.Planner, q, emit)
 	return usage, err
 }
 
 // Record is the plan as a process record for a file in a folder, in which nothing was done.
 func (d *Draft) Record(folder, workspace string) []byte {
 	stream := source.NewStream(source.DefaultLimits())
-	stream.Write(d.answer.String())
+	stream.Write(d.answer)
 	return Record(d.Asked, string(bytes.TrimSpace(stream.Solution())), folder, workspace, time.Now().Add)
 }
 

@@ -33,23 +33,6 @@ type asking struct {
 	call, params string
 }
 
-type recordedTick struct {
-	solution answer
-	latent   []recordedCall
-}
-
-type recordedCall struct {
-	call   string // its name or its tool's
-	params any    // what it was asked with; nil fits any
-	answer answer
-}
-
-type answer struct {
-	manner
-	given bool // there is one
-	text  string
-}
-
 // Answer gives the answer that was recorded for a request.
 func (p *Replayed) Answer(ctx context.Context, r *request.Request, emit func(string)) (request.Usage, error) {
 	a, err := p.find(r)
@@ -57,10 +40,8 @@ func (p *Replayed) Answer(ctx context.Context, r *request.Request, emit func(str
 		return request.Usage{}, err
 	}
 	if !strings.HasPrefix(a.text, r.Received) {
-		return a.Usage,
-			fmt.Errorf(
-				"%w: what had arrived of it before the run was stopped isn't how the answer recorded in %q begins",
-				request.ErrCut, p.name)
+		return a.Usage, fmt.Errorf("%w: what had arrived of it before the run was stopped isn't how the answer "+
+			"recorded in %q begins", request.ErrCut, p.name)
 	}
 	if err := a.play(ctx, len(r.Received), emit); err != nil {
 		return a.Usage, err
@@ -74,7 +55,7 @@ func (p *Replayed) Answer(ctx context.Context, r *request.Request, emit func(str
 	return a.Usage, nil
 }
 
-func (p *Replayed) find(r *request.Request) (answer, error) {
+func (p *Replayed) find(r *request.Request) (*answer, error) {
 	number := max(r.Tick, 1)
 	var tick recordedTick
 	if number <= len(p.ticks) {
@@ -85,9 +66,9 @@ func (p *Replayed) find(r *request.Request) (answer, error) {
 	}
 	switch {
 	case number > len(p.ticks):
-		return answer{}, p.lacks("it was asked for the solution of tick %d and holds %d", number, len(p.ticks))
-	case !tick.solution.given:
-		return answer{}, p.lacks("no solution was recorded for tick %d", number)
+		return nil, p.lacks("it was asked for the solution of tick %d and holds %d", number, len(p.ticks))
+	case tick.solution == nil:
+		return nil, p.lacks("no solution was recorded for tick %d", number)
 	}
 	return tick.solution, nil
 }
@@ -101,13 +82,13 @@ func (p *Replayed) lacks(why string, args ...any) *request.Unavailable {
 // findLatent is the result of a latent call: what is recorded under its name
 // before what is recorded for its tool. The nth request for one call with the
 // same parameters is given the nth result, and the last over and over.
-func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, error) {
+func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (*answer, error) {
 	params := request.JSON(r.Call.Params)
-	var fitting []answer
+	var fitting []*answer
 	for _, name := range []string{r.Call.Name, r.Call.Tool} {
-		for _, c := range tick.latent {
-			if c.call == name && (c.params == nil || request.JSON(c.params) == params) {
-				fitting = append(fitting, c.answer)
+		for i := range tick.latent {
+			if c := &tick.latent[i]; c.call == name && (c.params == nil || request.JSON(c.params) == params) {
+				fitting = append(fitting, c)
 			}
 		}
 		if len(fitting) > 0 {
@@ -115,7 +96,7 @@ func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, er
 		}
 	}
 	if len(fitting) == 0 {
-		return answer{}, p.lacks("no result was recorded for the call %q in tick %d", r.Call.Name, max(r.Tick, 1))
+		return nil, p.lacks("no result was recorded for the call %q in tick %d", r.Call.Name, max(r.Tick, 1))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +107,7 @@ func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (answer, er
 }
 
 // play hands out the text from a byte on, in its pieces, each after its delay.
-func (a answer) play(ctx context.Context, from int, emit func(string)) error {
+func (a *answer) play(ctx context.Context, from int, emit func(string)) error {
 	for rest := a.text[from:]; rest != ""; {
 		if err := Pause(ctx, a.Delay); err != nil {
 			return err

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -30,6 +31,9 @@ func FuzzReplay(f *testing.F) {
 			r := p
 			for i, tick := range r.ticks {
 				a := tick.solution
+				if a == nil {
+					continue
+				}
 				a.Delay = 0
 				a.Chunks = max(chunks, 0)%64 + 1
 				var b strings.Builder
@@ -51,7 +55,7 @@ func FuzzReplay(f *testing.F) {
 func checkSolution(t *testing.T, name, text string, i int, got string) {
 	root, _ := source.Parse(source.NewFile(name, []byte(text)), source.Limits{})
 	item := root.Items[i]
-	if item.Kind != source.Object || saysMore(item) {
+	if item.Kind != source.Object || slices.ContainsFunc(itemKeys, func(key string) bool { return item.Get(key) != nil }) {
 		return
 	}
 	again, problems := source.Parse(source.NewFile("solution.json", []byte(got)), source.Limits{Bytes: 1 << 30, Scalar: 1 << 30, Depth: 1_000})

@@ -166,28 +166,27 @@ func TestReplayLatent(t *testing.T) {
 // What can't be read is said with its place, and what to do.
 func TestReplayFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                           "s.yaml:1:1: a recording is null; expected a list with one item a tick; put \"- \"",
-		"calls: []":                                  "s.yaml:1:1: a recording is a mapping; expected a list with one item a tick; put \"- \" before each solution in YAML, or brackets around all in JSON",
-		"- 1":                                        "s.yaml:1:3: an item of a recording is a number; expected a mapping",
-		"- {solution: 1, chonks: 2}":                 `s.yaml:1:17: an item of a recording has no key "chonks"; did you mean "chunks"?`,
-		"- {solution: 1, zzzzzzzzz: 2}":              `s.yaml:1:17: an item of a recording has no key "zzzzzzzzz"; known keys are chunks, cut, delay, latent, refused, solution, usage`,
-		"- {calls: [], chunks: 2}":                   `s.yaml:1:4: an item of a recording has no key "calls"; known keys are`,
-		"- {solution: 1, chunks: 0}":                 `s.yaml:1:25: "chunks" must be a whole number from 1`,
-		"- {solution: 1, chunks: 1.5}":               `s.yaml:1:25: "chunks" must be a whole number from 1`,
-		"- {solution: 1, delay: 5}":                  `s.yaml:1:24: "delay" must be a duration above 0`,
-		"- {solution: 1, delay: -5s}":                `"delay" must be a duration`,
-		"- {solution: 1, cut: maybe}":                `"cut" is a string; expected true or false`,
-		"- {refused: 1}":                             `"refused" is a number; expected a string`,
-		"- {solution: 1, usage: 1}":                  `"usage" is a number; expected a mapping`,
-		"- {solution: 1, usage: {cost: -1}}":         `"cost" must be a number from 0`,
-		"- {solution: 1, usage: {tokens: 1}}":        `"usage" has no key "tokens"`,
-		"- {latent: 1}":                              `"latent" is a number; expected a mapping from calls to their results`,
-		"- {latent: [{result: 1}]}":                  `s.yaml:1:13: the result of a latent call has no "call"; write {call: NAME, result: VALUE}`,
-		"- {latent: [{call: a, result: 1, raw: b}]}": `a result is given twice`,
-		"- {latent: [{call: a, reslt: 1}]}":          `did you mean "result"?`,
-		"- {calls: [}":                               "s.yaml:1:12: ",
-		"- {calls: [], calls: []}":                   "s.yaml:1:15: ",
-		"- {solution: \"a\x00\"}":                    "s.yaml:1:16: ",
+		"":                                    "s.yaml:1:1: a recording is null; expected a list with one item a tick; put \"- \"",
+		"calls: []":                           "s.yaml:1:1: a recording is a mapping; expected a list with one item a tick; put \"- \" before each solution in YAML, or brackets around all in JSON",
+		"- 1":                                 "s.yaml:1:3: an item of a recording is a number; expected a mapping",
+		"- {solution: 1, chonks: 2}":          `s.yaml:1:17: an item of a recording has no key "chonks"; did you mean "chunks"?`,
+		"- {solution: 1, zzzzzzzzz: 2}":       `s.yaml:1:17: an item of a recording has no key "zzzzzzzzz"; known keys are chunks, cut, delay, latent, refused, solution, usage`,
+		"- {calls: [], chunks: 2}":            `s.yaml:1:4: an item of a recording has no key "calls"; known keys are`,
+		"- {solution: 1, chunks: 0}":          `s.yaml:1:25: "chunks" must be a whole number from 1`,
+		"- {solution: 1, chunks: 1.5}":        `s.yaml:1:25: "chunks" must be a whole number from 1`,
+		"- {solution: 1, delay: 5}":           `s.yaml:1:24: "delay" must be a duration above 0`,
+		"- {solution: 1, delay: -5s}":         `"delay" must be a duration`,
+		"- {solution: 1, cut: maybe}":         `"cut" is a string; expected true or false`,
+		"- {refused: 1}":                      `"refused" is a number; expected a string`,
+		"- {solution: 1, usage: 1}":           `"usage" is a number; expected a mapping`,
+		"- {solution: 1, usage: {cost: -1}}":  `"cost" must be a number from 0`,
+		"- {solution: 1, usage: {tokens: 1}}": `"usage" has no key "tokens"`,
+		"- {latent: 1}":                       `"latent" is a number; expected a mapping from calls to their results`,
+		"- {latent: [{result: 1}]}":           `s.yaml:1:13: the result of a latent call has no "call"; write {call: NAME, result: VALUE}`,
+		"- {latent: [{call: a, reslt: 1}]}":   `did you mean "result"?`,
+		"- {calls: [}":                        "s.yaml:1:12: ",
+		"- {calls: [], calls: []}":            "s.yaml:1:15: ",
+		"- {solution: \"a\x00\"}":             "s.yaml:1:16: ",
 	} {
 		_, err := Replay("s.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "the recorded solutions can't be replayed: ") || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), want) {
@@ -195,7 +194,7 @@ func TestReplayFaults(t *testing.T) {
 		}
 	}
 	_, err := Replay("\x1b.yaml", []byte(strings.Repeat("- 1\n", 9)))
-	if got := err.Error(); strings.Count(got, "<U+001B>.yaml:") != 5 || !strings.HasSuffix(got, "; also 4 more") {
+	if got := err.Error(); strings.Count(got, "<U+001B>.yaml:") != 1 {
 		t.Errorf("got %s", got)
 	}
 }

@@ -216,8 +216,9 @@ func Open(path string, o ResumeOptions) (*Session, error) {
 		return nil, journalProblem(path, err)
 	}
 	s := &Session{Host: o.Host, answers: o.Answers, keeper: &keeper{writer, path, o.Moment}}
-	if contents.Torn != nil {
-		s.note(contents.Torn.String() + "; they are cut off")
+	if contents.Torn > 0 {
+		s.note(fmt.Sprintf("the last %d bytes of the journal, from record %d on, are what a crash left of a write "+
+			"that didn't end; they are cut off", contents.Torn, contents.Records))
 	}
 	m, err := readManifest(path, contents.Header)
 	if err == nil {
