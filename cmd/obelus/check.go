@@ -23,10 +23,9 @@ type checking struct {
 	Permit        string `flag:"--permit FILE: report calls that FILE doesn't permit (OB703)"`
 	Fix           bool   `flag:"--fix: fix what can be fixed safely, in the files, and report the rest"`
 	Diff          bool   `flag:"--diff: print what --fix would change; exit status 1 if anything"`
-
-	reading *project.Reader
-	report  *reporter
-	fixed   int // faults
+	reading       *project.Reader
+	report        *reporter
+	fixed         int // faults
 }
 
 func (o *checking) run(_ context.Context, c *cli, args []string) (err error) {
@@ -84,11 +83,7 @@ func (o *checking) check(file project.Named) error {
 		}
 		return err
 	}
-	text, err := o.reading.Text(file.Name)
-	if err != nil {
-		return err
-	}
-	all, err := o.reading.Split(file.Name, text)
+	_, all, err := o.reading.Read(file.Name)
 	if err != nil {
 		return err
 	}
@@ -112,16 +107,11 @@ func (o *checking) check(file project.Named) error {
 // fix writes what safe fixes make of the documents of a file; with --diff it prints what would change, as a patch.
 // Fixed standard input goes to standard output, and what is reported to standard error.
 func (o *checking) fix(file project.Named) error {
-	before, err := o.reading.Text(file.Name)
+	before, all, err := o.reading.Read(file.Name)
 	if err != nil || filepath.Base(file.Name) == workspace.Settings {
 		return err
 	}
-	all, err := o.reading.Split(file.Name, before)
-	if err != nil {
-		return err
-	}
-	var after []byte
-	copied, made, c := 0, 0, o.report.cli
+	copied, made, c, after := 0, 0, o.report.cli, []byte(nil)
 	for d := range all {
 		fixed := d
 		for range 10 { // what one fix changes may show the next fault

@@ -102,14 +102,10 @@ func (r *Reader) folder(name string) string {
 
 // passOver tells, once, of a file that isn't read although somebody may mean it.
 func (r *Reader) passOver(one workspace.Refused) {
-	if r.Passed == nil || r.passed[one.Name] {
-		return
+	if r.Passed != nil && !slices.Contains(r.passed, one.Name) {
+		r.passed = append(r.passed, one.Name)
+		r.Passed(one)
 	}
-	if r.passed == nil {
-		r.passed = map[string]bool{}
-	}
-	r.passed[one.Name] = true
-	r.Passed(one)
 }
 
 // filesOver are those of a name in a file's folder, by where it really lies and by its name, and in all folders above,

@@ -69,7 +69,7 @@ type Reader struct {
 	Passed func(workspace.Refused)
 
 	configurations map[string]*Configuration // by file, as they were met
-	passed         map[string]bool
+	passed         []string
 }
 
 // Machine says which machine a plan is to be run on.
@@ -107,7 +107,7 @@ func (r *Reader) One(name string) (only Document, err error) {
 
 // Parse gives the single document of a text that stands under a file's name.
 func (r *Reader) Parse(name string, text []byte) (only Document, err error) {
-	all, err := r.Split(name, text)
+	all, err := r.split(name, text)
 	if err != nil {
 		return only, err
 	}
@@ -122,8 +122,15 @@ func (r *Reader) Parse(name string, text []byte) (only Document, err error) {
 	return only, err
 }
 
-// Split goes over the documents of a text that stands under a file's name: itself, or the lines of a .jsonl.
-func (r *Reader) Split(name string, text []byte) (iter.Seq[Document], error) {
+// Read gives the text of a file and all of its documents: itself, or the lines of a .jsonl.
+func (r *Reader) Read(name string) (text []byte, all iter.Seq[Document], err error) {
+	if text, err = r.Text(name); err == nil {
+		all, err = r.split(name, text)
+	}
+	return text, all, err
+}
+
+func (r *Reader) split(name string, text []byte) (iter.Seq[Document], error) {
 	d, err := r.document(name)
 	files := source.Lines(name, text)
 	if !isLines(name) {
@@ -224,12 +231,11 @@ func (r *Reader) text(name string) (text []byte, err error) {
 	default:
 		text, err = workspace.Read(name, most)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, CantRead(name, err)
-	case isLines(name) && len(text) > most:
-		return nil, diag.NewError(ErrTooLarge, "%q is larger than %d bytes", name, most).
-			Advise("split it into several files")
+	}
+	if isLines(name) && len(text) > most {
+		return nil, diag.NewError(ErrTooLarge, "%q is larger than %d bytes: split it", name, most)
 	}
 	return text, nil
 }
