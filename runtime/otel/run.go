@@ -28,8 +28,7 @@ type calls map[runtime.Try]*call
 
 type call struct {
 	ctx     context.Context
-	part    trace.Span // that continues: an attempt, the question about it, or the pause before the next attempt
-	waits   bool       // it is no attempt
+	attempt trace.Span // that continues; nil for none
 	settled bool
 }
 
@@ -83,17 +82,19 @@ func end(ctx context.Context, now time.Time) {
 // Observe takes a command, with the time since the run began.
 func (t *run) Observe(at time.Duration, c runtime.Command) {
 	now := t.At.Add(at)
-	part := func(one *call, name string, with ...trace.SpanStartOption) {
-		_, one.part = t.tracer.Start(one.ctx, name, append(with, trace.WithTimestamp(now))...)
-		one.waits = name != "try"
-	}
 	switch c.Kind {
 	case runtime.Plan:
 		t.ticks[c.Tick] = t.begin(t.ctx, "tick", now, "obelus.tick", c.Tick)
 	case runtime.EndTick:
-		t.endTick(now, c)
-	case runtime.Ask:
-		part(t.call(now, c, nil), "question")
+		if tick := t.ticks[c.Tick]; tick != nil {
+			if add(tick, "obelus.faults", len(c.End.Faults)); len(c.End.Faults) > 0 {
+				trace.SpanFromContext(tick).SetStatus(codes.Error, c.End.Faults[0].Message)
+			}
+			end(tick, now)
+			delete(t.ticks, c.Tick)
+		}
+	case runtime.Ask, runtime.Tried:
+		t.call(now, c, c.Failure)
 	case runtime.Enter:
 		if one := t.call(now, c, nil); c.Of.Each != nil {
 			add(one.ctx, "obelus.items", c.Count)
@@ -107,11 +108,8 @@ func (t *run) Observe(at time.Duration, c runtime.Command) {
 		if a == nil || a.Kind == "http" || a.Kind == "mcp" {
 			kind = trace.SpanKindClient
 		}
-		part(one, "try", trace.WithSpanKind(kind), trace.WithAttributes(attribute.Int("obelus.attempt", c.Attempt)))
-	case runtime.Tried:
-		if one := t.call(now, c, c.Failure); c.After > 0 {
-			part(one, "pause")
-		}
+		_, one.attempt = t.tracer.Start(one.ctx, "try", trace.WithTimestamp(now), trace.WithSpanKind(kind),
+			trace.WithAttributes(attribute.Int("obelus.attempt", c.Attempt)))
 	case runtime.Settle:
 		t.settle(now, c)
 	case runtime.Leave:
@@ -122,7 +120,7 @@ func (t *run) Observe(at time.Duration, c runtime.Command) {
 }
 
 // call is what is known of a command's call: a part of the call in whose stead it is carried out, of the tick, or of
-// the run. The part of it that went on has ended, an attempt perhaps with a failure.
+// the run. The attempt that went on has ended, perhaps with a failure.
 func (t *run) call(now time.Time, c runtime.Command, failure *runtime.Failure) *call {
 	own, at := t.known[c.Instance], c.OfCall()
 	if own == nil {
@@ -130,7 +128,7 @@ func (t *run) call(now time.Time, c runtime.Command, failure *runtime.Failure) *
 		t.known[c.Instance] = own
 	}
 	if one := own[at]; one != nil && !one.settled {
-		one.pass(now, failure)
+		one.endAttempt(now, failure)
 		return one
 	}
 	above := t.ctx
@@ -140,29 +138,21 @@ func (t *run) call(now time.Time, c runtime.Command, failure *runtime.Failure) *
 		above = tick
 	}
 	one := &call{}
-	one.ctx, _ = t.tracer.Start(above, "call "+c.Of.ToolName, trace.WithTimestamp(now))
-	add(one.ctx, "obelus.call", runtime.Path(c.Under, c.Of.Name), "obelus.tool", c.Of.ToolName,
-		"obelus.instance", c.Instance)
+	one.ctx = t.begin(above, "call "+c.Of.ToolName, now, "obelus.call", runtime.Path(c.Under, c.Of.Name),
+		"obelus.tool", c.Of.ToolName, "obelus.instance", c.Instance, "obelus.tick", c.Tick)
 	if a := c.Plan.Activities[c.Of.Activity]; a != nil {
 		add(one.ctx, "obelus.activity", a.Kind)
-	}
-	if c.Tick > 0 {
-		add(one.ctx, "obelus.tick", c.Tick)
 	}
 	own[at] = one
 	return one
 }
 
-// pass ends the part of a call that continues; an attempt may have failed.
-func (one *call) pass(now time.Time, failure *runtime.Failure) {
-	if one.part == nil {
-		return
+func (one *call) endAttempt(now time.Time, failure *runtime.Failure) {
+	if one.attempt != nil {
+		fail(one.attempt, failure)
+		one.attempt.End(trace.WithTimestamp(now))
+		one.attempt = nil
 	}
-	if !one.waits {
-		fail(one.part, failure)
-	}
-	one.part.End(trace.WithTimestamp(now))
-	one.part = nil
 }
 
 func (t *run) settle(now time.Time, c runtime.Command) {
@@ -181,19 +171,6 @@ func (t *run) settle(now time.Time, c runtime.Command) {
 	one.settled = true
 }
 
-func (t *run) endTick(now time.Time, c runtime.Command) {
-	tick := t.ticks[c.Tick]
-	if tick == nil {
-		return
-	}
-	add(tick, "obelus.faults", len(c.End.Faults))
-	if len(c.End.Faults) > 0 {
-		trace.SpanFromContext(tick).SetStatus(codes.Error, c.End.Faults[0].Message)
-	}
-	end(tick, now)
-	delete(t.ticks, c.Tick)
-}
-
 // Break ends a run that couldn't go on, for a reason that no event tells.
 func (t *run) Break(why error) {
 	trace.SpanFromContext(t.ctx).SetStatus(codes.Error, why.Error())
@@ -205,7 +182,7 @@ func (t *run) close(now time.Time) {
 	for _, own := range t.known {
 		for _, one := range own {
 			if !one.settled {
-				one.pass(now, nil)
+				one.endAttempt(now, nil)
 				end(one.ctx, now)
 			}
 		}
@@ -219,9 +196,7 @@ func (t *run) close(now time.Time) {
 func (t *run) finish(now time.Time, o *runtime.Outcome) {
 	add(t.ctx, "obelus.status", string(o.Status), "obelus.done", o.Counts.Done, "obelus.failed", o.Counts.Failed,
 		"obelus.skipped", o.Counts.Skipped, "obelus.reason", string(o.Reason))
-	if o.Usage.InputTokens+o.Usage.OutputTokens > 0 {
-		add(t.ctx, "gen_ai.usage.input_tokens", o.Usage.InputTokens, "gen_ai.usage.output_tokens", o.Usage.OutputTokens)
-	}
+	add(t.ctx, "gen_ai.usage.input_tokens", o.Usage.InputTokens, "gen_ai.usage.output_tokens", o.Usage.OutputTokens)
 	if o.Status == runtime.RunFailed {
 		trace.SpanFromContext(t.ctx).SetStatus(codes.Error, string(o.Reason))
 	}

@@ -120,7 +120,7 @@ func (yes) Ask(context.Context, *obelus.Question) func() (obelus.Decision, error
 	return func() (obelus.Decision, error) { return obelus.Decision{Verdict: "approve", By: "ada"}, nil }
 }
 
-// Every call of a run has a span, within that of what it is a part of; each try, pause and question has one.
+// Every call of a run has a span, within that of what it is a part of; each try has one.
 func TestSpans(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{"plan.yaml": spansPlan, "part.yaml": part, "obelus.yaml": ""} {
@@ -150,7 +150,6 @@ func TestSpans(t *testing.T) {
 	want := strings.Split(strings.TrimSpace(`
 run status=done
 run/call asked asked#6 status=done tries=1 verdict=approve
-run/call asked asked#6/question
 run/call double double#2 status=done tries=1
 run/call double double#4 status=skipped tries=0 reason=†state.c.x has no value
 run/call double double#5 status=done tries=1 items=2
@@ -159,8 +158,6 @@ run/call double double#5/call double double#5[1] status=done tries=1
 run/call fails fails#3 status=failed tries=1 routed=true error.type=error error "no"
 run/call fails fails#3/try 1 error.type=error error "no"
 run/call flaky flaky#1 status=done tries=3
-run/call flaky flaky#1/pause
-run/call flaky flaky#1/pause
 run/call flaky flaky#1/try 1 error.type=busy error "come again"
 run/call flaky flaky#1/try 2 error.type=busy error "come again"
 run/call flaky flaky#1/try 3
