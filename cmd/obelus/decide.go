@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
@@ -22,8 +25,6 @@ type deciding struct {
 	Format   string `flag:"--format text|json: how questions are written; json is one a line"`
 }
 
-var verdicts = []string{"approve", "reject", "change", "replace", "retry", "fail"}
-
 func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 	path, err := c.findRun(args[0])
 	if err != nil {
@@ -37,35 +38,32 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	call, answer := "", args[1:]
-	if len(answer) > 0 && !(o.All && slices.Contains(verdicts, answer[0])) {
-		call, answer = answer[0], answer[1:]
+	call, words := "", args[1:]
+	if len(words) > 0 && !(o.All && slices.Contains(verdicts, words[0])) {
+		call, words = words[0], words[1:]
 	}
-	chosen, err := o.choose(questions, call, len(answer) > 0)
+	chosen, err := o.choose(questions.Open(), call, len(words) > 0)
 	if err != nil {
 		return err
 	}
-	if len(answer) == 0 {
-		c.showQuestions(chosen, o.Format, call != "")
+	if len(words) == 0 {
+		o.show(c, chosen)
 		if questions.Stored > 0 {
-			c.note("%s stored; the run uses them when it is resumed", wording.Counted(questions.Stored, "answer is",
-				"answers are"))
-		}
-		for _, q := range chosen {
-			if questions.Signed(q) {
-				c.note("a signed approval is stored for %s; the run judges it, and other people may sign it, too",
-					named(q))
-			}
+			c.note("%s stored; the run uses them when it is resumed",
+				wording.Counted(questions.Stored, "answer is", "answers are"))
 		}
 		return nil
 	}
-	decision, err := o.decision(c, chosen, answer)
-	if err != nil {
+	decision, err := c.answer(chosen[0], words)
+	switch {
+	case err != nil:
 		return err
+	case decision.Verdict == runtime.Change && len(chosen) > 1:
+		return usageErr("change is for one call, and %d are asked about", len(chosen))
 	}
-	decision.By = by
-	if decision.Verdict == runtime.Approve && !o.All {
-		decision.Beyond = chosen[0].Beyond // the question was named
+	decision.By, decision.Reason = by, cmp.Or(o.Reason, decision.Reason)
+	if decision.Verdict == runtime.Approve && !o.All { // the question was named
+		decision.Beyond = chosen[0].Beyond
 		if questions.ToSign(chosen[0]) {
 			key, err := findKey(o.Key, c.err)
 			if err == nil {
@@ -80,17 +78,59 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	text, end := named(chosen[0]), "the run uses it when it is resumed"
-	if len(chosen) > 1 {
-		text += " and " + wording.Count(len(chosen)-1, "more call")
-	}
+	use := "the run uses it when it is resumed"
 	switch {
 	case len(again) > 0:
-		c.showQuestions(again, o.Format, true)
-		end = "the calls shown above would run now, and need an answer of their own"
+		o.show(c, again)
+		use = "the calls shown above would run now, and need an answer of their own"
 	case questions.Running:
-		end = "the run uses it now"
+		use = "the run uses it now"
 	}
-	c.note("stored: %s, by %s, for %s; %s", decision.Verdict, diag.Escape(decision.By), text, end)
+	names := make([]string, len(chosen))
+	for i, q := range chosen {
+		names[i] = strings.TrimPrefix(q.Instance+" "+q.Path(), " ")
+	}
+	c.note("stored: %s, by %s, for %s; %s", decision.Verdict, diag.Escape(decision.By),
+		diag.Escape(wording.Names(names, 5)), use)
 	return nil
+}
+
+// choose finds the open questions about a call. Without a call they are all of them.
+func (o *deciding) choose(
+	open []*runtime.Question, call string, isAnswered bool,
+) (chosen []*runtime.Question, err error) {
+	var names []string // of the calls that are asked about
+	for _, q := range open {
+		name := q.Path()
+		if names = append(names, name); (call == "" || call == name || strings.HasPrefix(name, call+"[")) &&
+			(o.Instance == "" || o.Instance == q.Instance) && (o.ID == "" || o.ID == q.ID) {
+			chosen = append(chosen, q)
+		}
+	}
+	switch {
+	case len(chosen) > 1 && isAnswered && !o.All:
+		return nil, usageErr("the run asks about %d calls of that name", len(chosen)).
+			Advise("name one, such as %s, with --instance where several have the name, or answer all with --all",
+				named(chosen[0]))
+	case len(chosen) > 0 || call == "" && o.ID+o.Instance == "" && !isAnswered:
+		return chosen, nil
+	case len(names) == 0:
+		return nil, usageErr("the run asks nothing").Advise("continue with obelus resume")
+	}
+	return nil, usageErr("the run asks no such question").
+		Advise("it asks about %s", wording.Names(slices.Compact(names), 5)).Suggest(call, names)
+}
+
+// show shows questions.
+func (o *deciding) show(c *cli, list []*runtime.Question) {
+	if len(list) == 0 && o.Format != "json" {
+		c.out.Print("the run asks nothing\n")
+	}
+	for _, q := range list {
+		if o.Format == "json" {
+			c.out.JSON(q)
+		} else {
+			c.out.Print("%s", terminal.Question(q, terminal.StyleFor(c.out), terminal.Columns(c.out)))
+		}
+	}
 }

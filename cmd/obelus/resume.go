@@ -52,24 +52,6 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 	return c.run(ctx, s, &o.running)
 }
 
-// answers reads a file of them; they name their author, or else it is the one who runs the command.
-func (c *cli) answers(name, by string) ([]session.Answer, error) {
-	if name == "" {
-		return nil, nil
-	}
-	text, err := c.newReading().Text(name)
-	if err != nil {
-		return nil, err
-	}
-	all, err := session.ReadAnswers(name, text)
-	for i := range all {
-		if all[i].By == "" {
-			all[i].By = by
-		}
-	}
-	return all, err
-}
-
 // findRun is the journal of a run.
 func (c *cli) findRun(name string) (path string, err error) {
 	folder := ""

@@ -59,8 +59,7 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	}
 	if o.Terminate != "plan" {
 		if o.Planner == "none" {
-			return nil, usageErr("--terminate says what a run with a --planner ends with").
-				Advise("leave it out, or name a planner")
+			return nil, usageErr("--terminate is for a run with a --planner")
 		}
 		reading.Override.Terminate = plan.Terminate(o.Terminate)
 	}
@@ -82,12 +81,8 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	if err = cmp.Or(err, session.Fits(p.Plan, input, state)); err != nil {
 		return nil, err
 	}
-	if o.Out == "-" {
-		return nil, usageErr("--out can't be standard output").
-			Advise("--format json shows the result of each instance there")
-	}
-	if o.Out != "" && o.Instances == "" && len(p.Plan.Instances) == 0 {
-		return nil, usageErr("--out is for runs over instances, and the plan has none").
+	if o.Out == "-" || o.Out != "" && o.Instances == "" && len(p.Plan.Instances) == 0 {
+		return nil, usageErr("--out is a file for the results of a run over instances").
 			Advise("--format json shows the result of any run")
 	}
 	options := session.Options{

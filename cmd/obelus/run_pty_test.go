@@ -57,26 +57,24 @@ func TestRunAsksOnATerminal(t *testing.T) {
 			p.Sees("running") // what comes and goes is drawn below the question
 			v.gone(t, "wait")
 		}, statusOK, 1,
-			[]string{"✓ order", `? may "refund" run?`, `"amount": 120.5`, `← †state.order.total, from ["order"]`, "✓ approved", "✓ refund", "done in", "3 done"}},
+			[]string{"✓ order", `? may "refund" run?`, `"amount": 120.5`, `← †state.order.total, from ["order"]`, "✓ approve", "✓ refund", "done in", "3 done"}},
 		{"rejected", nil, func(v *victim, p *pty.Terminal) {
 			p.Asked()
-			p.Press("n\r")
-			p.Prompted("why?")
-			p.Press("too much\r")
+			p.Press("n too much\r")
 			p.Sees("✗ refund")
 		}, statusFound, 0,
-			[]string{"✓ order", `? may "refund" run?`, "why? too much", "✗ rejected", "✗ refund", "too much", "✓ write", "failed in", "1 rejected"}},
+			[]string{"✓ order", `? may "refund" run?`, "n too much", "✓ reject", "✗ refund", "too much", "✓ write", "failed in", "1 rejected"}},
 		{"changed to what doesn't fit", nil, func(v *victim, p *pty.Terminal) {
 			p.Asked()
-			p.Press("e\r")
-			p.Prompted("parameters:")
-			p.Press(`{"amount": 5000}` + "\r")
+			p.Press("e amount=5000\r")
+			p.Asked()
+			p.Press("e @none.json\r")
 			p.Asked()
 			p.Press("y\r")
 		}, statusOK, 1,
-			[]string{"? may \"refund\" run?", "that answer can't be used: the parameters don't fit the tool's schema at amount", "✓ approved", "✓ refund"}},
+			[]string{"? may \"refund\" run?", "that answer can't be used: the parameters don't fit the tool's schema at amount", `can't read "none.json"`, "✓ approve", "✓ refund"}},
 		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty.Terminal) { p.Sees("✗ refund") }, statusFound, 0,
-			[]string{"✓ order", `? may "refund" run?`, "– no longer asked", "✗ refund", "rejected: nobody answered within 300ms", "✓ write", "1 rejected"}},
+			[]string{"✓ order", `? may "refund" run?`, "– no longer asked", "✗ refund", "nobody answered within 300ms", "✓ write", "1 rejected"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := newPaid(t)
@@ -105,8 +103,8 @@ func TestResumeAsksOnATerminal(t *testing.T) {
 		paid   int
 		shows  []string
 	}{
-		{"r", statusOK, 2, []string{`"refund"`, "↻ it runs again", "✓ refund", "done in"}},
-		{"f", statusFound, 1, []string{`"refund"`, "✗ counted as failed", "✗ refund", "failed (interrupted)"}},
+		{"r", statusOK, 2, []string{`"refund"`, "✓ retry", "✓ refund", "done in"}},
+		{"f", statusFound, 1, []string{`"refund"`, "✓ fail", "✗ refund", "failed (interrupted)"}},
 	} {
 		t.Run(test.key, func(t *testing.T) {
 			v := newPaid(t)
@@ -125,7 +123,7 @@ func TestResumeAsksOnATerminal(t *testing.T) {
 			before := p.Modes()
 			cmd = v.atTerminal(t, p, "resume", "2", "--runs", v.runs)
 			p.Asked()
-			if screen := p.Text(); strings.Contains(screen, "may \"refund\" run?") || !strings.Contains(screen, "r run it again") || !strings.Contains(screen, "f count it as failed") {
+			if screen := p.Text(); strings.Contains(screen, "may \"refund\" run?") || !strings.Contains(screen, "r retry") || !strings.Contains(screen, "f fail") {
 				t.Errorf("the question isn't about a call in flight:\n%s", screen)
 			}
 			p.Press(test.key + "\r")

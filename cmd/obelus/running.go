@@ -41,16 +41,13 @@ func (o *running) begin(c *cli) (confirm runtime.Confirm, host session.Host, err
 	if o.Confirm == "never" || o.AutoApprove { // what asks all the same has its time
 		confirm.Policy = ""
 	}
-	o.name, err = o.named(c)
-	switch {
-	case err != nil:
-	case len(o.Price) == 2 && o.Price[0] >= 0 && o.Price[1] >= 0:
+	if len(o.Price) == 2 {
 		host.Prices = planner.Prices{InputPerMillion: o.Price[0], OutputPerMillion: o.Price[1]}
-	case len(o.Price) > 0:
-		err = usageErr("--price can't be that: expected two numbers, such as 3,15")
-	case o.AutoApprove && c.changed("confirm") && o.Confirm != "never":
-		err = usageErr("--auto-approve and --confirm %s can't be given together", o.Confirm)
 	}
+	if len(o.Price) != 0 && len(o.Price) != 2 || min(host.Prices.InputPerMillion, host.Prices.OutputPerMillion) < 0 {
+		return confirm, host, usageErr("--price can't be that: expected two numbers, such as 3,15")
+	}
+	o.name, err = o.named(c)
 	return confirm, host, err
 }
 
@@ -79,23 +76,28 @@ func (o *person) named(c *cli) (string, error) {
 // run shows a run, from its beginning or from where its journal ends, and asks for it.
 func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err error) {
 	defer s.Close()
-	var asking *terminal.Dialogue
-	if !o.Web && terminal.CanAsk(c.in, c.err) {
-		asking = terminal.NewDialogue(c.in, c.err, c.out, o.name)
-		s.Confirmer = asking
-	}
 	ctx, stop, released := interruptible(ctx)
 	defer released()
 	c.out.WhenClosed = stop
-
-	show := c.observer(ctx, s, o.Format)
-	if o.Web {
+	show, asking := c.observer(ctx, s, o.Format), (*terminal.Dialogue)(nil)
+	switch {
+	case o.Web:
 		served, err := pages.Serve(s, o.name, show)
 		if err != nil {
 			return err
 		}
 		c.err.Print("obelus: the run is shown at %s\n", served.Address())
 		show, s.Confirmer = served, served
+	case terminal.CanAsk(c.in, c.err):
+		asking = terminal.NewDialogue(c.in, c.err, c.out,
+			func(q *runtime.Question, words []string) (runtime.Decision, error) {
+				d, err := c.answer(q, words)
+				if d.By = o.name; d.Verdict == runtime.Approve {
+					d.Beyond = q.Beyond
+				}
+				return d, err
+			})
+		s.Confirmer = asking
 	}
 	s.Observer = show
 	result, err := s.Run(ctx)
@@ -109,31 +111,7 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	if asking != nil && asking.Stopped() {
 		result.Asked = nil // there was somebody to ask
 	}
-	return c.conclude(result, show, s)
-}
-
-// observer shows a run in a format.
-func (c *cli) observer(ctx context.Context, s *session.Session, format string) pages.Observer {
-	shown := terminal.Run{Plan: s.Program.Plan, Planned: s.Manifest.Options.Planned, Journal: s.Journal,
-		Results: s.Manifest.Out, Joining: len(s.Joining)}
-	if s.Machine != nil {
-		shown.Resumed = s.Look
-	}
-	if c.Quiet {
-		shown.Errors = c.err
-	}
-	switch {
-	case format != "text":
-		return session.NewEvents(c.out, s.Journal)
-	case s.Ended() || c.Quiet:
-		return terminal.NewRecorded(c.out, shown)
-	}
-	return terminal.NewProgress(ctx, c.out, shown)
-}
-
-// conclude shows how a run ended, and gives its exit status.
-func (c *cli) conclude(result *session.Result, show pages.Observer, s *session.Session) error {
-	err := show.End(result.Outcome)
+	err = show.End(result.Outcome)
 	if result.Status == runtime.RunStopped {
 		c.stopped(result, s)
 	}
@@ -148,4 +126,19 @@ func (c *cli) conclude(result *session.Result, show pages.Observer, s *session.S
 		return ending(statusStopped)
 	}
 	return nil
+}
+
+// observer shows a run in a format.
+func (c *cli) observer(ctx context.Context, s *session.Session, format string) pages.Observer {
+	shown := terminal.Run{Plan: s.Program.Plan, Planned: s.Manifest.Options.Planned, Journal: s.Journal,
+		Results: s.Manifest.Out, Joining: len(s.Joining) + len(s.Joined), At: s.At}
+	switch {
+	case format != "text":
+		return session.NewEvents(c.out, s.Journal)
+	case c.Quiet:
+		return terminal.Result{Out: c.out, Errors: c.err}
+	case s.Ended():
+		return terminal.NewRecorded(c.out, shown)
+	}
+	return terminal.NewProgress(ctx, c.out, shown)
 }

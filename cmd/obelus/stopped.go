@@ -1,37 +1,62 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// stopped prints why a run stopped, unless somebody stopped it, and the commands that continue it.
+// mostCommands is for how many questions commands are printed.
+const mostCommands = 5
+
+// stopped prints why a run stopped, unless somebody stopped it, and the commands that continue it, one a line.
 func (c *cli) stopped(result *session.Result, s *session.Session) {
 	asks := []runtime.Reason{runtime.ReasonConfirmation, runtime.ReasonInFlight, runtime.ReasonPermit}
-	if len(result.Asked) > 0 && slices.Contains(asks, result.Reason) {
-		c.unanswered(result, s)
-		return
+	asked, run := result.Asked, runName(c, s)
+	if !slices.Contains(asks, result.Reason) {
+		asked = nil
 	}
-	if result.Why != "" {
+	var lines []string
+	for i, q := range asked {
+		if i == mostCommands {
+			c.err.Print("obelus: and before %s\n", wording.Count(len(asked)-i, "more call"))
+			break
+		}
+		c.err.Print("obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q), terminal.Reason(q))
+		if q.Problem != "" {
+			c.err.Print("obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
+		}
+		answers := terminal.Verdicts(q)
+		words := []string{"decide", run, q.Path(), answers[0]}
+		if len(q.Outside) > 0 && s.Manifest.Options.Signed {
+			words = append(words, "--key", "KEY")
+		}
+		if q.Instance != "" {
+			words = append(words, "--instance", q.Instance)
+		}
+		lines = append(lines, c.commandLine(words...)+"  # or "+strings.Join(answers[1:], ", "))
+	}
+	if len(asked) == 0 && result.Why != "" {
 		c.err.Print("obelus: %s\n", diag.Escape(result.Why))
 	}
-	run := runName(c, s)
+	resume := c.commandLine("resume", run)
 	switch {
+	case len(asked) > 0 && s.ID == "":
+		c.help("answer at a terminal, or keep a journal: \"obelus decide\" answers then")
+	case len(asked) > 0:
+		lines = append([]string{c.commandLine("decide", run) + "  # shows what is asked"}, slices.Compact(lines)...)
+		c.help("answer and continue with these commands:\n    " + strings.Join(lines, "\n    ") + "\n    " + resume +
+			"  # continues with the answers")
 	case result.Reason == runtime.ReasonPermit:
 		c.help("an approval counts what the whole run does: have more approved, and begin a new run")
-	case s.ID != "" && result.Why != "":
-		c.help(c.commandLine("resume", run) + "  # continues with two more ticks; --at TICK from an earlier one")
 	case s.ID != "":
-		c.help(c.commandLine("resume", run) + "  # continues the run")
+		c.help(resume + "  # continues the run")
 	}
 }
 
@@ -68,69 +93,4 @@ func (c *cli) commandLine(words ...string) string {
 		line += " " + diag.Escape(wording.ShellWord(word))
 	}
 	return line
-}
-
-// mostCommands is for how many questions commands are printed.
-const mostCommands = 5
-
-// unanswered prints the questions that a run stopped with, and the commands that answer them and
-// continue, one a line.
-func (c *cli) unanswered(result *session.Result, s *session.Session) {
-	run := runName(c, s)
-	lines := []string{c.commandLine("decide", run) + "  # shows what is asked"}
-	if s.Manifest.Options.Planned {
-		lines = append(lines, c.commandLine("graph", "--run", run, "--format", "text")+"  # draws the plan so far")
-	}
-	for _, q := range result.Asked[:min(len(result.Asked), mostCommands)] {
-		c.err.Print("obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q),
-			whyAsked(q, s.Program.Plan))
-		if q.Problem != "" {
-			c.err.Print("obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
-		}
-		verdicts := q.Verdicts()
-		words := []string{"decide", run, q.Path(), verdicts[0]}
-		if len(q.Outside) > 0 {
-			verdicts = verdicts[:2]
-			if s.Manifest.Options.Signed {
-				words = append(words, "--key", "KEY")
-			}
-		}
-		if q.Instance != "" {
-			words = append(words, "--instance", q.Instance)
-		}
-		line := c.commandLine(words...) + "  # or " + strings.Join(verdicts[1:], ", ")
-		if !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
-	if more := len(result.Asked) - mostCommands; more > 0 {
-		c.err.Print("obelus: and before %s\n", wording.Count(more, "more call"))
-	}
-	lines = append(lines, c.commandLine("resume", run)+"  # continues with the answers")
-	if s.ID == "" {
-		c.help("answer at a terminal, or keep a journal: \"obelus decide\" answers then")
-	} else {
-		c.help("answer and continue with these commands:\n    " + strings.Join(lines, "\n    "))
-	}
-}
-
-// whyAsked is why a call needs an answer.
-func whyAsked(q *runtime.Question, p *plan.Plan) string {
-	switch {
-	case len(q.Outside) > 0:
-		var all []string
-		for _, d := range q.Outside {
-			all = append(all, strings.TrimPrefix(d.String(), fmt.Sprintf("%q: ", d.Call)))
-		}
-		return "the approval doesn't cover it: " + strings.Join(all, "; ")
-	case q.InFlight:
-		return "it was running when the run was interrupted, and may have happened"
-	case q.Uncertainty != "" && p.Advice.Enforce == "ask":
-		return diag.Escape(q.Uncertainty)
-	case q.Wanted:
-		return "the plan (_confirm) or a policy (person) requires a person's answer"
-	case q.Replaces != "":
-		return "it replaces another call"
-	}
-	return terminal.Effects(q)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -25,10 +26,10 @@ import (
 type execution struct {
 	*session.Events
 	lines  []json.RawMessage
-	plans  map[int]*plan.Plan            // by tick, as received so far
-	faults map[int]string                // by tick that has ended: those of its solution, a line each
-	calls  map[string][]*runtime.Command // by name in a view: the last command about each item and instance
+	plans  map[int]*plan.Plan // by tick, as received so far
+	faults map[int]string     // by tick that has ended: those of its solution, a line each
 	last   map[course]*runtime.Command
+	order  []course // the keys of last
 }
 
 // A course is a call, or an item of one, in one frame of a run.
@@ -38,8 +39,7 @@ type course struct {
 }
 
 func newExecution() *execution {
-	e := &execution{plans: map[int]*plan.Plan{}, faults: map[int]string{}, calls: map[string][]*runtime.Command{},
-		last: map[course]*runtime.Command{}}
+	e := &execution{plans: map[int]*plan.Plan{}, faults: map[int]string{}, last: map[course]*runtime.Command{}}
 	e.Events = session.NewEvents(e, "")
 	return e
 }
@@ -82,12 +82,15 @@ func (e *execution) Observe(at time.Duration, c runtime.Command) {
 	if c.Plan != nil && c.Under == "" && c.Of != nil && c.Of.ItemOf == nil {
 		e.plans[c.Tick] = c.Plan
 	}
-	if slices.Contains([]runtime.CommandKind{runtime.Start, runtime.Enter, runtime.Settle, runtime.Ask}, c.Kind) {
-		name := nameInView(c)
-		if c.Kind == runtime.Settle && c.Settlement.Left && e.waits(name) {
-			return // the run has stopped, and its answer is awaited
+	switch c.Kind {
+	case runtime.Start, runtime.Enter, runtime.Settle, runtime.Ask:
+		key := course{nameInView(c), c.Frame, c.Call}
+		was := e.last[key]
+		if e.last[key] = &c; was == nil {
+			e.order = append(e.order, key)
+		} else if c.Kind == runtime.Settle && c.Settlement.Left && was.Kind != runtime.Start {
+			return // a page shows that it is asked about, or something below it
 		}
-		e.note(c, name)
 	}
 	e.Events.Observe(at, c)
 }
@@ -104,71 +107,39 @@ func nameInView(c runtime.Command) string {
 	return name
 }
 
-// note stores the last command about a call.
-func (e *execution) note(c runtime.Command, name string) {
-	key := course{name, c.Frame, c.Call}
-	if e.last[key] == nil {
-		e.last[key] = &runtime.Command{}
-		e.calls[name] = append(e.calls[name], e.last[key])
-	}
-	*e.last[key] = c
-}
-
-// waits reports whether there is an open question about a call, or one below it.
-func (e *execution) waits(name string) bool {
-	for of, c := range e.last {
-		if c.Kind == runtime.Ask && (of.name == name || strings.HasPrefix(of.name, name+"/")) {
-			return true
-		}
-	}
-	return false
-}
-
-// markOf is what became of a call.
-func markOf(c *runtime.Command) dot.Mark {
-	s := c.Settlement
-	if s == nil {
-		return dot.Mark{Kind: dot.Running}
-	}
-	mark := dot.Mark{Kind: dot.MarkKind(s.Status.String()), Text: s.Reason}
-	if s.Failure != nil {
-		mark.Text = s.Failure.Message
-	}
-	if s.Status == runtime.Failed && s.Routed {
-		mark.Code = ", handled"
-	}
-	if d := s.Decision; d != nil {
-		mark.Text = strings.TrimPrefix(fmt.Sprintf("%s: %s by %s", mark.Text, d.Verdict, cmp.Or(d.By, "a person")),
-			": ")
-	}
-	return mark
-}
-
 // mostReasons is how many reasons a box shows.
 const mostReasons = 3
 
-// mark draws in what happened.
+// mark draws in what happened: of a call with items what became of these.
 func (e *execution) mark(v *dot.View) {
+	calls := map[string][]*runtime.Command{}
+	for _, key := range e.order {
+		calls[key.name] = append(calls[key.name], e.last[key])
+	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		var reasons []string
-		explain := func(text string) {
-			if text != "" && len(reasons) < mostReasons && !slices.Contains(reasons, text) {
-				reasons = append(reasons, text)
-			}
-		}
 		for _, name := range n.Calls {
-			isWaiting := e.waits(name)
-			if isWaiting {
-				explain("it waits for an answer")
-			}
-			all := e.calls[name]
-			hasItems := slices.ContainsFunc(all, func(c *runtime.Command) bool { return c.Of.ItemOf != nil })
-			for _, c := range all {
-				isCounted := c.Of.Each == nil || !hasItems // else its items are
-				if m := markOf(c); isCounted && !(isWaiting && m.Kind == dot.Running) {
+			hasItems := slices.ContainsFunc(calls[name], func(c *runtime.Command) bool { return c.Of.ItemOf != nil })
+			for _, c := range calls[name] {
+				if c.Of.Each != nil && hasItems {
+					continue
+				}
+				m := dot.Mark{Kind: dot.Running}
+				if s := c.Settlement; s != nil {
+					m = dot.Mark{Kind: dot.MarkKind(s.Status.String()), Text: wording.Cut(terminal.Cause(c), 100)}
+					if s.Routed {
+						m.Code = ", handled"
+					}
+				}
+				switch {
+				case c.Kind == runtime.Ask:
+					m.Text = "it waits for an answer"
+				case c.Settlement == nil || !c.Settlement.Left:
 					n.Mark(m)
-					explain(diag.Escape(wording.Cut(m.Text, 100)))
+				}
+				if m.Text != "" && len(reasons) < mostReasons && !slices.Contains(reasons, m.Text) {
+					reasons = append(reasons, m.Text)
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"crypto/rand"
+	"crypto/subtle"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,10 +24,12 @@ import (
 )
 
 // Live is a page that shows a run as it goes, after another observer, and asks its questions. It is served on this
-// computer alone, behind a [Door], and accepts answers only from itself. It is a Confirmer of [session.Session].
+// computer alone, to those who know its secret address, and accepts answers only from itself. It is a Confirmer of
+// [session.Session].
 type Live struct {
 	Observer
-	Door
+	host   string // the address and the port
+	token  string // of the secret address
 	who    string // who answers here
 	server *http.Server
 	run    *session.Session
@@ -38,7 +41,6 @@ type Live struct {
 	posed        []*posed
 	over         bool
 	changed      chan struct{} // closed when there is something new
-	ending       chan struct{} // closed as it is over
 }
 
 // An Observer shows a run as it goes.
@@ -60,20 +62,43 @@ func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 	if err != nil {
 		return nil, diag.NewError(nil, "the page can't be served: %w", workspace.Reason(err))
 	}
-	l := &Live{
-		Observer: next, Door: Door{Host: listener.Addr().String(), Token: rand.Text()}, who: who, run: s,
-		course: newExecution(), changed: make(chan struct{}), ending: make(chan struct{}),
-	}
+	l := &Live{Observer: next, host: listener.Addr().String(), token: rand.Text(), who: who, run: s,
+		course: newExecution(), changed: make(chan struct{})}
 	if err := l.draw(); err != nil {
 		return nil, err
 	}
 	routes := http.NewServeMux()
-	routes.HandleFunc("GET /"+l.Token+"/{$}", l.show)
-	routes.HandleFunc("GET /"+l.Token+"/events", l.stream)
-	routes.HandleFunc("POST /"+l.Token+"/answer", l.take)
-	l.server = &http.Server{Handler: l.Admit(routes), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	routes.HandleFunc("GET /{$}", l.show)
+	routes.HandleFunc("GET /events", l.stream)
+	routes.HandleFunc("POST /answer", l.take)
+	l.server = &http.Server{Handler: l.admit(http.StripPrefix("/"+l.token, routes)),
+		ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
 	go l.server.Serve(listener) // until it is closed
 	return l, nil
+}
+
+// Address is the secret address.
+func (l *Live) Address() string { return "http://" + l.host + "/" + l.token + "/" }
+
+// admit serves those who have the address. It refuses other host names, against DNS rebinding, and pages of other
+// origins.
+func (l *Live) admit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		secret, site := "/"+l.token+"/", r.Header.Get("Sec-Fetch-Site")
+		start := r.URL.Path[:min(len(secret), len(r.URL.Path))]
+		if subtle.ConstantTimeCompare([]byte(start), []byte(secret)) != 1 || r.Host != l.host ||
+			!slices.Contains([]string{"", "http://" + l.host}, r.Header.Get("Origin")) ||
+			!slices.Contains([]string{"", "same-origin", "none"}, site) {
+			http.Error(w, "there is nothing here", http.StatusNotFound)
+			return
+		}
+		for key, value := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+			"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin"} {
+			w.Header().Set(key, value)
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // draw draws what doesn't change any more: the plan, or those of the ticks that have ended.
@@ -132,10 +157,7 @@ func (l *Live) stream(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		}
-		select {
-		case <-time.After(pause):
-		case <-l.ending:
-		}
+		time.Sleep(pause)
 	}
 }
 
@@ -146,7 +168,7 @@ func (l *Live) shown(q *posed) page.Question {
 		ID: q.ID, Number: q.number, Key: q.Path(), Text: terminal.Question(&asked, false, 1000),
 		Problem: q.Problem, Effects: q.Effects, Again: q.InFlight,
 	}
-	if q.InFlight || len(q.Outside) > 0 {
+	if !slices.Contains(terminal.Verdicts(q.Question), string(runtime.Change)) {
 		return s
 	}
 	s.Params, s.Plan = q.Params, map[string]string{}
@@ -166,22 +188,14 @@ func (l *Live) take(w http.ResponseWriter, r *http.Request) {
 	body.DisallowUnknownFields()
 	err := body.Decode(&given)
 	switch {
-	case r.Header.Get("Origin") != "http://"+l.Host || r.Header.Get("Content-Type") != "application/json":
+	case r.Header.Get("Origin") != "http://"+l.host || r.Header.Get("Content-Type") != "application/json":
 		http.Error(w, "answers come from the page", http.StatusForbidden)
 		return
 	case err != nil || given.ID == "" || given.Verdict == runtime.Replace || given.Check() != nil:
 		http.Error(w, "that is no answer", http.StatusBadRequest)
 		return
 	}
-	l.mu.Lock()
-	at := slices.IndexFunc(l.posed, func(q *posed) bool { return q.ID == given.ID })
-	var q *posed
-	if at >= 0 {
-		q = l.posed[at]
-		l.posed = slices.Delete(l.posed, at, at+1)
-		l.tell()
-	}
-	l.mu.Unlock()
+	q := l.withdraw(func(q *posed) bool { return q.ID == given.ID })
 	if q == nil {
 		// an empty answer says that it counts
 		io.WriteString(w, "it has been answered elsewhere, or isn't asked any more")
@@ -210,16 +224,23 @@ func (l *Live) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Dec
 			return d, nil
 		case <-ctx.Done():
 		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		at := slices.Index(l.posed, one)
-		if at < 0 { // somebody has answered meanwhile, and was told so
+		if l.withdraw(func(q *posed) bool { return q == one }) == nil { // somebody has answered meanwhile
 			return <-one.answer, nil
 		}
-		l.posed = slices.Delete(l.posed, at, at+1)
-		l.tell()
 		return runtime.Decision{}, ctx.Err()
 	}
+}
+
+// withdraw gives an open question that isn't open any more; nil if there is none.
+func (l *Live) withdraw(which func(*posed) bool) (q *posed) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at := slices.IndexFunc(l.posed, which); at >= 0 {
+		q = l.posed[at]
+		l.posed = slices.Delete(l.posed, at, at+1)
+		l.tell()
+	}
+	return q
 }
 
 // tell wakes those who wait for news.
@@ -259,7 +280,6 @@ func (l *Live) End(o *runtime.Outcome) error {
 		_ = l.course.End(o) // which writes into memory
 	}
 	l.over = true
-	close(l.ending)
 	l.tell()
 	l.mu.Unlock()
 	late, cancel := context.WithTimeout(context.Background(), lastMessages)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canAwaitInput reports whether a wait for input can be bounded on this system.
+// canAwaitInput reports whether a wait for input can be bounded on this system; else nobody is asked.
 const canAwaitInput = true
 
 // awaitInput waits for input, at most so long. It uses select, since poll doesn't support
@@ -28,11 +28,4 @@ func awaitInput(in *os.File, atMost time.Duration) (bool, error) {
 		return false, nil
 	}
 	return n > 0, err
-}
-
-// inForeground reports whether this process is in the foreground of a terminal. The system stops
-// a process in the background that reads from it.
-func inForeground(fd int) bool {
-	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
-	return err != nil || group == unix.Getpgrp() // without job control there is no foreground
 }

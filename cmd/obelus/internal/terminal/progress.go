@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
-	"github.com/obelus-dev/obelus/runtime/session"
 )
 
 // A Run is what progress shows of a run besides its events.
@@ -25,8 +23,7 @@ type Run struct {
 	Simulated        bool          // its times are virtual
 	Journal, Results string        // paths; "" for none
 	Joining          int           // instances of a file that are to join
-	Resumed          *session.Look // where it stood; nil for a new run
-	Errors           *Screen       // of a run that shows only its output, and errors here; else nil
+	At               time.Duration // of the last event so far
 }
 
 // Progress shows a run: a line for each finished call, and on a terminal what is running below.
@@ -43,37 +40,26 @@ type Progress struct {
 	tick     int           // 0 without a planner
 	usage    runtime.Usage // at the end of the last tick
 	planning bool          // the planner has been asked
-	calls    []*callState  // that are running or have a question
-	settled  int           // calls of this tick
-	failed   map[int]int   // items of calls with many, by frame
-	expected int           // instances of the run
-	ends     map[runtime.RunStatus]int
-	ignore   func() bool // stops waiting for the end of the context; nil for nothing to wait for
+	running  []*started
+	finished int         // calls of this tick
+	ignore   func() bool // stops waiting for the end of the context
 }
 
-// A callState is a call that has started or has a question.
-type callState struct {
+// A started call hasn't finished.
+type started struct {
 	frame, call int
 	name        string
-	asking      bool
-	since       time.Duration // of its first start
-	attempt     int
+	since       time.Duration
 }
 
-const (
-	fewItems      = 20 // instances, or items of a call, up to which each is shown
-	shownFailures = 10 // of more
-)
+// few is up to how many instances, or items of a call, each is shown; of more instances half as many that failed.
+const few = 20
 
 // NewRecorded shows a run from its journal.
 func NewRecorded(out *Screen, run Run) *Progress {
-	p := &Progress{Screen: out, run: run, width: 100, style: StyleFor(out),
-		failed: map[int]int{}, ends: map[runtime.RunStatus]int{}, expected: len(run.Plan.Instances)}
+	p := &Progress{Screen: out, run: run, width: 100, at: run.At, style: StyleFor(out)}
 	for _, call := range run.Plan.Calls {
 		p.names = min(48, max(p.names, diag.Columns(diag.Escape(call.Name))))
-	}
-	if run.Resumed != nil {
-		p.at = run.Resumed.At
 	}
 	return p
 }
@@ -93,38 +79,19 @@ func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 		size = "planned as it runs"
 	}
 	p.Print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
-	p.expected += run.Joining
-	if run.Resumed != nil {
-		p.expected += len(run.Resumed.Joined)
-		for _, end := range run.Resumed.Machine.Stands().Instances {
-			if end.Status == runtime.RunDone { // the others may run again
-				p.ends[end.Status]++
-			}
-		}
-	}
-	if p.isLive {
-		p.draw(p.status())
-	}
+	p.drawStatus()
 	return p
 }
-
-// note prints a line with a mark.
-func (p *Progress) note(mark, text string) { p.Print("  %s %s\n", mark, diag.Escape(text)) }
 
 // Observe shows a command of the run.
 func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.at = at; p.run.Errors != nil {
-		return
-	} else if p.isLive {
-		defer func() { p.draw(p.status()) }()
-	}
+	p.at = at
 	switch c.Kind {
 	case runtime.Plan:
-		p.planning = true
-		if c.Tick > p.tick {
-			p.tick, p.calls, p.settled = c.Tick, nil, 0
+		if p.planning = true; c.Tick > p.tick {
+			p.tick, p.running, p.finished = c.Tick, nil, 0
 		}
 		if c.Tick > 1 {
 			p.Print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s", c.Tick, Used(p.usage))))
@@ -132,160 +99,133 @@ func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	case runtime.EndTick:
 		p.planning, p.usage = false, c.End.Usage
 		for _, fault := range c.End.Faults {
-			p.note(p.style.Red("✗"), "the solution: "+fault.Message)
+			p.Print("  %s the solution: %s\n", p.style.Red("✗"), diag.Escape(fault.Message))
 		}
-	case runtime.Leave:
-		p.left(c.Left)
 	case runtime.Start, runtime.Enter, runtime.Ask, runtime.Repeat, runtime.Settle:
-		if c.Instance == "" || p.expected <= fewItems {
-			p.observeCall(at, c)
-		}
+		p.observeCall(c)
+	default:
+		return
 	}
+	p.drawStatus()
 }
 
-// observeCall shows what becomes of a call.
-func (p *Progress) observeCall(at time.Duration, c runtime.Command) {
-	many := c.Of.ItemOf != nil && len(c.Plan.Calls) > fewItems
-	one := p.callState(c)
+// observeCall shows what becomes of a call, unless it is one of many.
+func (p *Progress) observeCall(c runtime.Command) {
+	at := slices.IndexFunc(p.running, func(s *started) bool { return s.frame == c.Frame && s.call == c.Call })
+	name := strings.TrimPrefix(c.Instance+" "+runtime.Path(c.Under, c.Of.Name), " ")
+	one := &started{c.Frame, c.Call, diag.Escape(name), -1}
+	if at >= 0 {
+		one = p.running[at]
+	}
+	mark, text := "", ""
 	switch c.Kind {
 	case runtime.Start, runtime.Enter:
-		if one.attempt == 0 {
-			one.since = at
+		if at < 0 {
+			one.since = p.at
+			p.running = append(p.running, one)
 		}
-		one.attempt, one.asking = max(1, c.Attempt), false
-		switch {
-		case many:
-		case c.Attempt > 1:
-			p.line(one, p.style.Yellow("↻"), fmt.Sprintf("attempt %d", c.Attempt))
-		case c.Uncertainty != "":
-			p.line(one, p.style.Yellow("!"), diag.Escape(c.Uncertainty))
+		if c.Uncertainty != "" && c.Attempt <= 1 {
+			mark, text = p.style.Yellow("!"), diag.Escape(c.Uncertainty)
 		}
 	case runtime.Ask:
-		if one.asking = true; c.Question.Within > 0 && !p.isLive {
-			p.line(one, p.style.Yellow("?"), "asked; an answer is awaited for up to "+Duration(c.Question.Within))
+		if c.Question.Within > 0 && !p.isLive {
+			mark, text = p.style.Yellow("?"), "asked; an answer is awaited for up to "+Duration(c.Question.Within)
 		}
 	case runtime.Repeat:
-		p.line(one, p.style.Faint("="), p.style.Faint("done already"))
-		p.settle(one)
+		mark, text = p.style.Faint("="), p.style.Faint("done already")
 	case runtime.Settle:
-		hasFailed := c.Settlement.Status == runtime.Failed || c.Settlement.Status == runtime.Rejected
-		if many && hasFailed {
-			p.failed[c.Frame]++
-		}
-		if !many || hasFailed && p.failed[c.Frame] <= shownFailures {
-			mark, text := Settlement(p.style, c, max(20, p.width-p.names-14))
-			p.line(one, mark, strings.TrimPrefix(text+decided(c.Settlement), "; "))
-		}
-		if !c.Settlement.Left { // else it continues with the run
-			p.settle(one)
-		}
+		mark, text = Settlement(p.style, c, max(20, p.width-p.names-14))
 	}
-}
-
-// callState is the state of a command's call.
-func (p *Progress) callState(c runtime.Command) *callState {
-	for _, one := range p.calls {
-		if one.frame == c.Frame && one.call == c.Call {
-			return one
-		}
+	if c.Settlement != nil {
+		p.finished++
+		p.running = slices.DeleteFunc(p.running, func(s *started) bool { return s == one })
 	}
-	name := strings.TrimPrefix(c.Instance+" "+runtime.Path(c.Under, c.Of.Name), " ")
-	one := &callState{frame: c.Frame, call: c.Call, name: diag.Escape(name)}
-	p.calls = append(p.calls, one)
 	p.names = min(48, max(p.names, diag.Columns(one.name)))
-	return one
-}
-
-// settle removes a call from those that are running.
-func (p *Progress) settle(one *callState) {
-	p.settled++
-	p.calls = slices.DeleteFunc(p.calls, func(other *callState) bool { return other == one })
-}
-
-// Waits shows what the run waits for.
-func (p *Progress) Waits(why string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.run.Errors == nil {
-		p.note(p.style.Yellow("!"), why)
+	isOneOfMany := c.Instance != "" && len(p.run.Plan.Instances)+p.run.Joining > few ||
+		c.Of.ItemOf != nil && len(c.Plan.Calls) > few
+	if mark == "" || isOneOfMany {
+		return
 	}
-}
-
-// line prints the line of a call.
-func (p *Progress) line(one *callState, mark, text string) {
 	took := "      "
-	if one.attempt > 0 {
+	if one.since >= 0 {
 		took = p.style.Faint(fmt.Sprintf("%6s", Duration(p.at-one.since)))
 	}
 	p.Print("%s\n", strings.TrimRight(fmt.Sprintf("  %s %s %s  %s", mark, Pad(one.name, p.names), took, text), " "))
 }
 
+// Waits shows what the run waits for.
+func (p *Progress) Waits(why string) { p.Print("  %s %s\n", p.style.Yellow("!"), diag.Escape(why)) }
+
 // Settlement is a mark and a text for how a call settled. A result is cut to so many columns.
 func Settlement(style Style, c runtime.Command, columns int) (mark, text string) {
 	s := c.Settlement
-	switch s.Status {
-	case runtime.Done:
-		return style.Green("✓"), Cut(Brief(s.Output), columns)
-	case runtime.Failed:
-		mark, text = style.Red("✗"), "failed: "+s.Failure.Message
-		if s.Failure.Code != "error" {
-			text = "failed (" + s.Failure.Code + "): " + s.Failure.Message
-		}
-		if s.Attempts > 1 {
-			text += fmt.Sprintf(", after %d attempts", s.Attempts)
-		}
-	case runtime.Rejected:
-		mark, text = style.Yellow("✗"), s.Reason
-		if s.Decision != nil && s.Decision.Reason != "" {
-			text = "rejected: " + s.Decision.Reason
-		}
-	default:
-		if text = s.Reason; !s.Left {
-			text = s.Status.String() + ": " + text
-		}
-		return style.Faint("–"), diag.Escape(text)
+	mark, text = style.Faint("–"), Cause(&c)
+	switch {
+	case s.Status == runtime.Done:
+		mark, text = style.Green("✓"), Cut(brief(s.Output), columns)+"; "+text
+		text = strings.TrimSuffix(strings.TrimPrefix(text, "; "), "; ")
+	case s.Status == runtime.Rejected:
+		mark = style.Yellow("✗")
+	case s.Status == runtime.Failed && s.Failure.Code != "error":
+		mark, text = style.Red("✗"), "failed ("+diag.Escape(s.Failure.Code)+"): "+text
+	case s.Status == runtime.Failed:
+		mark, text = style.Red("✗"), "failed: "+text
+	case !s.Left:
+		text = s.Status.String() + ": " + text
+	}
+	if s.Routed {
+		mark = style.Yellow("!")
+	}
+	return mark, text
+}
+
+// brief is a value on one line; the caller cuts it to size.
+func brief(value any) string {
+	text, isText := value.(string)
+	if !isText && value != nil {
+		text = JSON(value, "")
+	}
+	return diag.Escape(text)
+}
+
+// Cause is why a call settled as it did, and what people decided about it.
+func Cause(c *runtime.Command) string {
+	s := c.Settlement
+	text := s.Reason
+	if s.Failure != nil {
+		text = s.Failure.Message
+	}
+	if s.Attempts > 1 && s.Status == runtime.Failed {
+		text += fmt.Sprintf(", after %d attempts", s.Attempts)
 	}
 	if s.Routed {
 		route := "its failure route"
 		if offered := compiler.Offered(c.Plan, c.Of); len(offered) > 0 {
 			route = offered[len(offered)-1]
 		}
-		mark, text = style.Yellow("!"), text+", handled by "+route
-	}
-	return mark, diag.Escape(text)
-}
-
-// decided is what people decided about a call.
-func decided(s *runtime.Settlement) (text string) {
-	if s.Decision == nil {
-		return ""
+		text += ", handled by " + route
 	}
 	for _, d := range append(slices.Clone(s.Earlier), s.Decision) {
-		if d.By != "" {
-			text += fmt.Sprintf("; %s by %s", d.Verdict, diag.Escape(d.By))
+		if d != nil && d.By != "" {
+			text += fmt.Sprintf("; %s by %s", d.Verdict, d.By)
 		}
 	}
-	return text
+	return diag.Escape(strings.TrimPrefix(text, "; "))
 }
 
-// status is a line about which calls are running, and how many have settled.
-func (p *Progress) status() string {
-	var running []string
-	for _, one := range p.calls {
-		if !one.asking {
-			running = append(running, one.name)
-		}
+// drawStatus draws which calls are running, and how many have finished.
+func (p *Progress) drawStatus() {
+	if !p.isLive {
+		return
 	}
-	text := counts("running asking settled", len(running), len(p.calls)-len(running), p.settled)
+	text := counts("running finished", len(p.running), p.finished)
 	if p.planning {
 		text = fmt.Sprintf("tick %d, %s", p.tick, text)
 	}
-	if p.expected > fewItems {
-		text = fmt.Sprintf("%s, of %d", Ends(p.ends), p.expected)
-	} else if len(running) > 0 {
-		text += ": " + strings.Join(running, ", ")
+	for i, one := range p.running {
+		text += []string{": ", ", "}[min(i, 1)] + one.name
 	}
-	return "  " + p.style.Faint(Cut("· "+text, p.width-3))
+	p.draw("  " + p.style.Faint(Cut("· "+text, p.width-3)))
 }
 
 // counts are numbers with their names: the first one, and those above 0.
@@ -299,30 +239,6 @@ func counts(names string, numbers ...int) string {
 	return strings.Join(texts, ", ")
 }
 
-// left shows the end of an instance: of many only the first failures.
-func (p *Progress) left(end *runtime.InstanceEnd) {
-	p.ends[end.Status]++
-	mark, text := p.style.Green("●"), string(end.Status)
-	switch {
-	case p.expected > fewItems && (end.Status != runtime.RunFailed || p.ends[end.Status] > shownFailures):
-		return
-	case end.Status != runtime.RunFailed:
-		if end.Output != nil {
-			text += "  " + Cut(Brief(end.Output), max(20, p.width-diag.Columns(end.ID)-14))
-		}
-	default:
-		mark = p.style.Red("●")
-		if len(end.Errors) > 0 {
-			text = strings.TrimSuffix("failed: "+end.Errors[0].Call, ": ") + ": " + end.Errors[0].Message
-		}
-		if more := len(end.Errors) - 1; more > 0 {
-			text += ", and " + wording.Count(more, "more error")
-		}
-		text = diag.Escape(text)
-	}
-	p.Print("  %s %s  %s\n", mark, p.style.Bold(diag.Escape(end.ID)), text)
-}
-
 // End shows the result, and last the counts of calls. The outcome of a run that never started is nil.
 func (p *Progress) End(o *runtime.Outcome) error {
 	if p.isLive {
@@ -331,11 +247,15 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	}
 	if o == nil {
 		return nil
-	} else if p.run.Errors != nil {
-		return p.onlyOutput(o)
 	}
-	if p.settled+len(p.calls) > 0 || o.Instances != nil {
+	if p.finished+len(p.running) > 0 || o.Instances != nil {
 		p.Print("\n")
+	}
+	ends := map[runtime.RunStatus]int{}
+	for _, end := range o.Instances {
+		if ends[end.Status]++; len(o.Instances) <= few || len(end.Errors) > 0 && ends[end.Status] <= few/2 {
+			p.instance(&end)
+		}
 	}
 	if o.Output != nil && o.Status != runtime.RunStopped {
 		p.Print("%s\n\n", Display(o.Output))
@@ -345,12 +265,10 @@ func (p *Progress) End(o *runtime.Outcome) error {
 			p.Print("%s %s\n", p.style.Red("✗"), diag.Escape(e.Message))
 		}
 	}
-	paint := p.style.Green
-	switch o.Status {
-	case runtime.RunFailed:
-		paint = p.style.Red
-	case runtime.RunStopped:
-		paint = p.style.Yellow
+	paint := map[runtime.RunStatus]func(string) string{runtime.RunFailed: p.style.Red,
+		runtime.RunStopped: p.style.Yellow}[o.Status]
+	if paint == nil {
+		paint = p.style.Green
 	}
 	text := paint(string(o.Status))
 	if o.Status == runtime.RunStopped && o.Reason != "" {
@@ -365,10 +283,6 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	}
 	text += Used(o.Usage) + ": "
 	if o.Instances != nil {
-		ends := map[runtime.RunStatus]int{}
-		for _, end := range o.Instances {
-			ends[end.Status]++
-		}
 		text += wording.Count(len(o.Instances), "instance") + ": " + Ends(ends)
 		if p.run.Results != "" {
 			text += "; results in " + diag.Escape(p.run.Results)
@@ -382,17 +296,42 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	return p.Err()
 }
 
-// onlyOutput shows the output of a run, or why there is none.
-func (p *Progress) onlyOutput(o *runtime.Outcome) error {
+// instance shows how the run ended for an instance.
+func (p *Progress) instance(end *runtime.InstanceEnd) {
+	mark, text := p.style.Green("●"), string(end.Status)
+	if end.Output != nil {
+		text += "  " + Cut(brief(end.Output), max(20, p.width-diag.Columns(end.ID)-14))
+	}
+	for _, e := range end.Errors {
+		mark = p.style.Red("●")
+		text += ": " + diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": "))
+	}
+	p.Print("  %s %s  %s\n", mark, p.style.Bold(diag.Escape(end.ID)), text)
+}
+
+// A Result shows the output of a run, or why there is none, and nothing else.
+type Result struct{ Out, Errors *Screen }
+
+// Observe shows nothing.
+func (r Result) Observe(time.Duration, runtime.Command) {}
+
+// Waits shows nothing.
+func (r Result) Waits(string) {}
+
+// End shows the output, or the errors.
+func (r Result) End(o *runtime.Outcome) error {
+	switch {
+	case o == nil:
+		return nil
+	case o.Status == runtime.RunStopped:
+		r.Errors.Print("obelus: stopped: %s\n", diag.Escape(string(o.Reason)))
+	case o.Output != nil:
+		r.Out.Print("%s\n", Display(o.Output))
+	}
 	for _, e := range o.Errors {
-		p.run.Errors.Print("obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
+		r.Errors.Print("obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
 	}
-	if o.Status == runtime.RunStopped {
-		p.run.Errors.Print("obelus: stopped: %s\n", diag.Escape(string(o.Reason)))
-	} else if o.Output != nil {
-		p.Print("%s\n", Display(o.Output))
-	}
-	return p.Err()
+	return r.Out.Err()
 }
 
 // Ends is how many runs ended in which way.
@@ -408,7 +347,7 @@ func Used(u runtime.Usage) string {
 	}
 	text := fmt.Sprintf(", %d tokens", u.Tokens())
 	if u.Cost > 0 {
-		text += ", cost " + strconv.FormatFloat(u.Cost, 'g', 4, 64)
+		text += fmt.Sprintf(", cost %.4g", u.Cost)
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -8,8 +9,12 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime"
 )
+
+// mostDescription is how many characters of a tool's description a question shows.
+const mostDescription = 1000
 
 // Question is a question as text, with everything that an answer approves. Every value is shown in full.
 func Question(q *runtime.Question, style Style, columns int) string {
@@ -17,61 +22,75 @@ func Question(q *runtime.Question, style Style, columns int) string {
 	if q.Problem != "" {
 		p.text(2, p.Red, "that answer can't be used: "+diag.Escape(q.Problem))
 	}
-	p.headline(q)
-	show := func(name string, value any, known bool) {
-		if known {
-			p.text(4, unpainted, name+": "+visibly(value, ""))
+	ask := "may " + Quoted(q.Path()) + " run?"
+	if q.InFlight {
+		ask = "may " + Quoted(q.Path()) + " run again?"
+	}
+	for i, line := range diag.Wrap(ask, p.width-4, continued) {
+		p.row(2, []string{p.Yellow("?"), " "}[min(i, 1)]+" "+p.Bold(line))
+	}
+	paint := map[string]func(string) string{effects.ReadOnly: p.Green, effects.Destructive: p.Red}[q.Effects]
+	if paint == nil {
+		paint = p.Yellow
+	}
+	p.text(4, paint, Effects(q))
+	for _, why := range reasons(q) {
+		p.text(4, p.Red, why)
+	}
+	show := func(name string, value any) {
+		text := visibly(value, "")
+		if !slices.Contains([]string{`""`, "null", "[]", "0", `{"kind":""}`}, text) {
+			p.text(4, unpainted, name+": "+text)
 		}
 	}
-	show("tool", q.Tool, true)
-	show("carried out by", q.Activity, q.Activity != "" && q.Activity != q.Tool)
-	show("in the plan", q.Delegate, q.Delegate != "")
-	show("for the instance", q.Instance, q.Instance != "")
-	show("in the place of a call of", q.Replaces, q.Replaces != "")
-	p.gap()
-	runs := q.Runs
-	if runs.Kind == "http" {
-		runs.Text = ""
+	show("tool", q.Tool)
+	if q.Activity != q.Tool {
+		show("carried out by", q.Activity)
 	}
-	show("it runs", runs, runs.Kind != "" && runs.Kind != "model")
-	show("with the request", json.RawMessage(q.Runs.Text), runs.Kind == "http")
+	show("in the plan", q.Delegate)
+	show("for the instance", q.Instance)
+	p.gap()
+	runs, request := q.Runs, json.RawMessage(nil)
+	switch runs.Kind {
+	case "http":
+		runs.Text, request = "", json.RawMessage(runs.Text)
+	case "model":
+		runs.Kind = ""
+	}
+	show("it runs", runs)
+	show("with the request", request)
 	p.gap()
 	if len(q.Params) == 0 {
 		p.text(4, p.Faint, "without parameters")
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Params)) {
-		p.value(visibly(name, ""), q.Params[name], sourcesOf(q, name))
+		p.value(visibly(name, ""), q.Params[name])
+		for _, source := range q.Sources {
+			if strings.HasPrefix(source.Param+".", name+".") || strings.HasPrefix(source.Param, name+"[") {
+				p.source(strings.TrimPrefix(strings.TrimPrefix(source.Param, name), "."), source)
+			}
+		}
 	}
 	p.gap()
-	show("it receives besides", q.Scopes, q.Scopes != nil)
+	show("it receives besides", q.Scopes)
 	for _, kind := range slices.Sorted(maps.Keys(q.Context)) {
-		p.value(visibly("†"+kind, ""), q.Context[kind], nil)
+		p.value(visibly("†"+kind, ""), q.Context[kind])
 	}
-	show("it writes", q.Writes, len(q.Writes) > 0)
-	show("by the method", q.Method, q.Method != "")
-	show("attempts, at most", q.Attempts, q.Attempts > 1)
-	show("cost of an attempt, as its tool declares", q.Cost, q.Cost != 0)
+	show("it writes", q.Writes)
+	show("by the method", q.Method)
+	if q.Attempts > 1 {
+		show("attempts, at most", q.Attempts)
+	}
+	show("cost of an attempt, as its tool declares", q.Cost)
 	for _, rank := range q.Advice {
-		show("advice", rank, true)
+		show("advice", rank)
 	}
-	if q.Reason != "" {
-		p.text(4, unpainted, "the model's reason, which is not verified:")
-		p.quote(4, q.Reason)
+	p.section("the model's reason, which is not verified:", q.Reason)
+	if tool := q.Definition(); tool != nil {
+		p.section("the tool's own description:", wording.Cut(tool.Description, mostDescription))
 	}
 	p.gap()
 	return p.String()
-}
-
-// Full is a question, and the description and the schema of its tool.
-func Full(q *runtime.Question, style Style, columns int) string {
-	p := &block{Style: style, width: columns}
-	if tool := q.Definition(); tool != nil {
-		p.section("the tool's own description:", tool.Description)
-		if tool.Parameters != nil {
-			p.section("the schema of its parameters:", JSON(tool.Parameters.Raw(), "  "))
-		}
-	}
-	return Question(q, style, columns) + p.String()
 }
 
 // section adds a text that others have written, below a title.
@@ -79,53 +98,50 @@ func (p *block) section(title, text string) {
 	if text != "" {
 		p.text(4, p.Bold, title)
 		p.quote(4, text)
-		p.gap()
 	}
 }
 
-// headline is what is to be decided, the effects, and the tool.
-func (p *block) headline(q *runtime.Question) {
-	ask := "may " + Quoted(q.Path()) + " run?"
-	if q.InFlight {
-		ask = Quoted(q.Path()) + " had started when the run was interrupted; run it again?"
+// Verdicts are the answers that a question offers.
+func Verdicts(q *runtime.Question) []string {
+	all := q.Verdicts()
+	if len(q.Outside) > 0 {
+		return all[:2]
 	}
-	for i, line := range diag.Wrap(ask, p.width-4, continued) {
-		mark := " "
-		if i == 0 {
-			mark = p.Yellow("?")
-		}
-		p.row(2, mark+" "+p.Bold(line))
+	return all
+}
+
+// reasons are why a person is asked, besides the effects of the call.
+func reasons(q *runtime.Question) (all []string) {
+	for _, d := range q.Outside {
+		all = append(all, strings.TrimPrefix(d.String(), Quoted(d.Call)+": "))
 	}
-	paint := map[string]func(string) string{effects.ReadOnly: p.Green, effects.Destructive: p.Red}[q.Effects]
-	if paint == nil {
-		paint = p.Yellow
-	}
-	p.text(4, paint, Effects(q))
-	for i, d := range q.Outside {
-		if i == 0 {
-			p.text(4, p.Red, "the approval doesn't cover it:")
-		}
-		p.text(6, p.Red, d.String())
-	}
-	if q.Wanted {
-		p.text(4, unpainted, "the plan or a policy requires a person's answer")
+	if len(all) > 0 {
+		all = []string{"the approval doesn't cover it: " + strings.Join(all, "; ")}
 	}
 	if q.Uncertainty != "" {
-		p.text(4, p.Yellow, diag.Escape(q.Uncertainty))
+		all = append(all, diag.Escape(q.Uncertainty))
 	}
+	if q.Wanted {
+		all = append(all, "the plan (_confirm) or a policy (person) requires a person's answer")
+	}
+	if q.Replaces != "" {
+		all = append(all, "it replaces a call of "+Quoted(q.Replaces))
+	}
+	return all
+}
+
+// Reason is why a person is asked, on one line.
+func Reason(q *runtime.Question) string { return cmp.Or(strings.Join(reasons(q), "; "), Effects(q)) }
+
+// does is what a call of an effect may do.
+var does = map[string]string{
+	effects.ReadOnly: "it only reads", effects.Writes: "it adds data and deletes none",
+	effects.Destructive: "it may change or delete data permanently",
 }
 
 // Effects describes what a call may change, and who declares that.
 func Effects(q *runtime.Question) string {
-	text := "unknown effects"
-	switch q.Effects {
-	case effects.ReadOnly:
-		text = "it only reads"
-	case effects.Writes:
-		text = "it adds data and deletes none"
-	case effects.Destructive:
-		text = "it may change or delete data permanently"
-	}
+	text := cmp.Or(does[q.Effects], "unknown effects")
 	switch {
 	case q.EffectsBy != "":
 		text += ", declared by " + diag.Escape(q.EffectsBy)
@@ -138,61 +154,42 @@ func Effects(q *runtime.Question) string {
 	case q.Effects == effects.Unknown:
 		text += ": no trusted source describes this call"
 	}
-	claim := map[string]string{effects.ReadOnly: "it only reads", effects.Writes: "it deletes nothing"}[q.Claimed]
-	switch {
-	case claim == "":
-	case q.Untrusted:
-		text += "; " + diag.Escape(q.ClaimedBy) + " declares that " + claim +
-			", but the workspace isn't trusted (obelus trust)"
-	default:
-		text += "; what isn't trusted declares that " + claim + ", which has no effect"
+	if claim := does[q.Claimed]; claim != "" {
+		text += "; " + cmp.Or(diag.Escape(q.ClaimedBy), "a source") + " declares that " + claim + ", but isn't trusted"
+		if q.Untrusted {
+			text += " (obelus trust)"
+		}
 	}
 	if q.OpenWorld {
 		text += "; it may reach other machines"
 	}
 	if q.InFlight {
-		text = "it may have happened already, and would happen twice; " + text
+		text = "it had started when the run was interrupted: it may have happened, and would happen twice; " + text
 	}
 	return text
 }
 
-// value shows a named value and its sources. Texts are quoted, so that "5" differs from 5.
-func (p *block) value(name string, value any, from []runtime.Source) {
+// value shows a named value. Texts are quoted, so that "5" differs from 5.
+func (p *block) value(name string, value any) {
 	lines := jsonLines(value, p.width-6)
 	if name += ":"; len(lines) == 1 && diag.Columns(name+" "+lines[0]) <= p.width-4 {
 		p.row(4, p.Bold(name)+" "+lines[0])
-	} else {
-		p.text(4, p.Bold, name)
-		for _, line := range lines {
-			p.row(6, line)
-		}
+		return
 	}
-	for _, source := range from {
-		text := "← "
-		if source.Param != "" {
-			text += diag.Escape(source.Param) + " is "
-		}
-		if source.By != "" {
-			text += "given by " + diag.Escape(source.By)
-		} else {
-			text += diag.Escape(source.Reference)
-			if len(source.From) > 0 {
-				text += ", from " + visibly(source.From, "")
-			}
-		}
-		p.text(6, p.Faint, text)
+	p.text(4, p.Bold, name)
+	for _, line := range lines {
+		p.row(6, line)
 	}
 }
 
-// sourcesOf lists the sources of a parameter and of its fields.
-func sourcesOf(q *runtime.Question, name string) []runtime.Source {
-	var all []runtime.Source
-	for _, source := range q.Sources {
-		if field, ok := strings.CutPrefix(source.Param, name); ok &&
-			(field == "" || field[0] == '.' || field[0] == '[') {
-			source.Param = strings.TrimPrefix(field, ".")
-			all = append(all, source)
-		}
+// source shows where a value, or a field of it, comes from.
+func (p *block) source(field string, s runtime.Source) {
+	text := "← "
+	if field != "" {
+		text += diag.Escape(field) + " is "
 	}
-	return all
+	if text += diag.Escape(cmp.Or(s.Reference, "given by "+s.By)); len(s.From) > 0 {
+		text += ", from " + visibly(s.From, "")
+	}
+	p.text(6, p.Faint, text)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/testdata/pty"
 	"golang.org/x/tools/txtar"
@@ -25,14 +26,13 @@ var update = flag.Bool("update", false, "rewrite the expected screens in testdat
 
 func TestMain(m *testing.M) {
 	os.Setenv("TERM", "xterm")
-	os.Unsetenv("EDITOR")
 	os.Exit(m.Run())
 }
 
 // Each file of testdata/ask is a person at a real pseudo-terminal: a
 // question, what the person does, and last what was on the screen and what was
 // answered. What a person does is a line each: "press KEY" with Enter as soon as a key is
-// awaited, "enter TEXT" as soon as another line is, "see TEXT", "look" (the screen is shown as it is then) and "resize COLUMNS".
+// awaited, "see TEXT", "look" (the screen is shown as it is then) and "resize COLUMNS".
 func TestQuestions(t *testing.T) {
 	files, err := filepath.Glob("testdata/ask/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -77,7 +77,7 @@ func converse(t *testing.T, script string, question []byte) string {
 		switch verb {
 		case "columns":
 			columns, _ = strconv.Atoi(rest)
-		case "press", "enter", "see", "look", "resize":
+		case "press", "see", "look", "resize":
 			steps = append(steps, verb+" "+rest)
 		}
 	}
@@ -99,9 +99,6 @@ func converse(t *testing.T, script string, question []byte) string {
 		switch verb {
 		case "press":
 			terminal.Asked()
-			terminal.Press(unescape(t, rest) + "\r")
-		case "enter":
-			terminal.Prompted("why?", "parameters:", "call:")
 			terminal.Press(unescape(t, rest) + "\r")
 		case "see":
 			terminal.Sees(rest)
@@ -146,5 +143,20 @@ func unescape(t *testing.T, text string) string {
 }
 
 func dialogueAt(p *pty.Terminal) *Dialogue {
-	return NewDialogue(p.Slave, p.Slave, nil, "terminal")
+	return NewDialogue(p.Slave, p.Slave, NewScreen(p.Slave), readWords)
+}
+
+// readWords reads an answer as the command does, and parameters and calls only as JSON.
+func readWords(_ *runtime.Question, words []string) (d runtime.Decision, err error) {
+	d.Verdict, d.By = runtime.Verdict(words[0]), "terminal"
+	rest := strings.Join(words[1:], " ")
+	switch d.Verdict {
+	case runtime.Reject:
+		d.Reason = rest
+	case runtime.Change:
+		d.Params, err = ObjectOf("change", source.NewFile("entered.json", []byte(rest)))
+	case runtime.Replace:
+		d.Replacement = json.RawMessage(rest)
+	}
+	return d, err
 }

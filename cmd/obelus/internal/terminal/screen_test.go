@@ -23,7 +23,7 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	g := NewScreen(p.Slave)
 	show := NewProgress(t.Context(), g, Run{Plan: plan})
 	p.Sees("0 running")
-	d := NewDialogue(p.Slave, p.Slave, g, "terminal")
+	d := NewDialogue(p.Slave, p.Slave, g, readWords)
 	answers := askInBackground(t.Context(), d, question("first"))
 	p.Asked()
 	asked := p.Settled()
@@ -44,9 +44,9 @@ func TestProgressWaitsForQuestions(t *testing.T) {
 	g.mu.Unlock()
 	p.Press("y\r")
 	wants(t, await(t, p, answers), runtime.Approve)
-	p.Sees("0 running, 1 settled")
+	p.Sees("0 running, 1 finished")
 	screen := p.Text()
-	if answered, done := strings.Index(screen, "✓ approved"), strings.Index(screen, "here it is"); answered < 0 || done < answered {
+	if answered, done := strings.Index(screen, "✓ approve"), strings.Index(screen, "here it is"); answered < 0 || done < answered {
 		t.Errorf("what settled isn't shown below the question:\n%s", screen)
 	}
 	_ = show.End(nil)

@@ -109,19 +109,8 @@ func unpainted(text string) string { return text }
 // Quoted is an escaped name in quotes.
 func Quoted(name string) string { return `"` + diag.Escape(name) + `"` }
 
-// Cut shortens escaped text to at most so many columns.
-func Cut(text string, columns int) string {
-	if diag.Columns(text) <= columns {
-		return text
-	}
-	at := 0
-	for i, r := range text {
-		if at += diag.Columns(string(r)); at > columns-1 {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
+// Cut shortens escaped text to at most so many columns, between words if possible.
+func Cut(text string, columns int) string { return diag.Wrap(text, columns, "…")[0] }
 
 // Pad is escaped text with exactly so many columns.
 func Pad(text string, columns int) string {

@@ -34,7 +34,7 @@ func FuzzQuestionText(f *testing.F) {
 				q.Advice = append(q.Advice, plan.Rank{Tool: name + call[:min(i, len(call))], Weight: float64(i) * 1e99, Votes: []plan.Vote{{Advisor: reference, Instance: value}, {Advisor: call}}})
 			}
 		}
-		for _, text := range []string{Question(q, false, 79), Full(q, false, 79)} {
+		for _, text := range []string{Question(q, false, 79)} {
 			for line := range strings.SplitSeq(text, "\n") {
 				if diag.Escape(line) != line {
 					t.Fatalf("this line acts on a terminal: %q", line)
@@ -76,7 +76,7 @@ func FuzzWrap(f *testing.F) {
 		if joined != text {
 			t.Fatalf("%q became %q", text, joined)
 		}
-		if cut := Cut(text, max(1, int(columns))); diag.Columns(cut) > max(1, int(columns)) {
+		if cut := Cut(text, int(columns)); diag.Columns(cut) > max(8, int(columns)) {
 			t.Fatalf("%q is longer than %d columns", cut, columns)
 		}
 	})
@@ -93,11 +93,11 @@ func TestEffects(t *testing.T) {
 		{runtime.Question{Effects: "writes", EffectsBy: "c"}, []string{"it adds data and deletes none, declared by c"}},
 		{runtime.Question{Effects: "destructive", EffectsBy: "c"}, []string{"it may change or delete data permanently, declared by c"}},
 		{runtime.Question{Effects: "unknown"}, []string{"unknown effects: no trusted source describes this call"}},
-		{runtime.Question{Effects: "unknown", Claimed: "read-only"}, []string{"unknown effects: no trusted source describes this call", "what isn't trusted declares that it only reads, which has no effect"}},
+		{runtime.Question{Effects: "unknown", Claimed: "read-only"}, []string{"unknown effects: no trusted source describes this call", "a source declares that it only reads, but isn't trusted"}},
 		{runtime.Question{Effects: "read-only", Runs: review.Execution{Kind: "expr"}}, []string{"it computes a value and changes nothing"}},
 		{runtime.Question{Effects: "read-only", Runs: review.Execution{Kind: "model"}}, []string{"a model writes its result, and nothing else is done"}},
 		{runtime.Question{Effects: "read-only", EffectsBy: "c", OpenWorld: true}, []string{"it only reads, declared by c", "it may reach other machines"}},
-		{runtime.Question{Effects: "writes", EffectsBy: "c", Occasion: review.Occasion{InFlight: true}}, []string{"it may have happened already, and would happen twice", "it adds data and deletes none, declared by c"}},
+		{runtime.Question{Effects: "writes", EffectsBy: "c", Occasion: review.Occasion{InFlight: true}}, []string{"it had started when the run was interrupted: it may have happened, and would happen twice", "it adds data and deletes none, declared by c"}},
 	} {
 		words := Effects(&test.q)
 		if !slices.Equal(strings.Split(words, "; "), test.want) {

@@ -31,17 +31,6 @@ func Display(value any) string {
 	return strings.Join(lines, "\n")
 }
 
-// Brief is a value on one line; the caller cuts it to size.
-func Brief(value any) string {
-	if value == nil {
-		return ""
-	}
-	if text, ok := value.(string); ok {
-		return diag.Escape(text)
-	}
-	return diag.Escape(JSON(value, ""))
-}
-
 // JSON is a value as JSON, indented by a text; on one line if that is "".
 func JSON(value any, indent string) string {
 	text, err := diag.Encode(value, indent)
