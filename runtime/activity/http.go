@@ -97,17 +97,11 @@ var accepted = map[string]string{plan.StreamJSON: "application/json", plan.Strea
 
 // exchange sends a request and reads the answer to it in a form. The error is a [*Failure].
 func (x *caller) exchange(request *http.Request, form string) (any, error) {
-	answer, err := web.Send(x.transport, request)
+	answer, err := x.send(request)
 	if err != nil {
 		return nil, x.unanswered(request, err)
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
-		content, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal)) // what is lost of it says nothing else
-		f := x.refusal(answer.StatusCode, answer.Header, content, " from "+from(answer.Request))
-		f.Message = fmt.Sprintf("activity %q ", x.name) + f.Message
-		return nil, f
-	}
 	var body []byte
 	if answer.ContentLength <= maxOutput {
 		body, err = io.ReadAll(io.LimitReader(answer.Body, maxOutput+1))
@@ -131,42 +125,52 @@ func (x *caller) exchange(request *http.Request, form string) (any, error) {
 // from is where a request went, less what may be secret.
 func from(r *http.Request) string { return r.Method + " " + r.URL.Scheme + "://" + r.URL.Host }
 
-// unanswered is the failure of a request without an answer.
+// unanswered is the failure of a request without an answer that has a result.
 func (x *caller) unanswered(request *http.Request, err error) *Failure {
-	if refusal := (*hosts.Refusal)(nil); errors.As(err, &refusal) {
+	var refusal *hosts.Refusal
+	var lost *web.Lost
+	var no *Failure
+	switch why := x.quote(err.Error(), maxQuoted); {
+	case errors.As(err, &no):
+		no.Message = fmt.Sprintf("activity %q ", x.name) + no.Message
+		return no
+	case errors.As(err, &refusal):
 		return x.failure(CodeError, "isn't allowed to send the request: %s; %s", refusal.Why, refusal.Help)
-	}
-	why := x.quote(err.Error(), maxQuoted)
-	if lost := (*web.Lost)(nil); errors.As(err, &lost) {
+	case errors.As(err, &lost):
 		return x.failure(CodeError, "got no answer to %s, which may have arrived: %s", from(request), why)
+	default:
+		return x.failure(CodeError, "can't reach %s: %s", from(request), why)
 	}
-	return x.failure(CodeError, "can't reach %s: %s", from(request), why)
 }
 
-// refusal is the failure of an answer with an error status: its message is what was got, and from
-// where, if that is given.
-func (x *common) refusal(status int, header http.Header, content []byte, from string) *Failure {
-	details, quoted := map[string]any{"status": float64(status)}, ""
+// send sends a request. An answer with an error status is a [*Failure], whose message is what was got, and from where.
+func (x *common) send(request *http.Request) (*http.Response, error) {
+	answer, err := web.Send(x.transport, request)
+	if err != nil || answer.StatusCode/100 == 2 {
+		return answer, err
+	}
+	defer answer.Body.Close()
+	content, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal)) // what is lost of it says nothing else
+	details := map[string]any{"status": float64(answer.StatusCode)}
 	if said, err := x.decode(content, maxDepth); err == nil {
 		details["body"] = said
 		content, _ = encode(said) // in which nothing is escaped that is secret
 	} else if len(content) > 0 {
 		details["body"] = x.quote(string(content), maxDetail)
 	}
+	got := fmt.Sprintf("got %d %s from %s", answer.StatusCode, http.StatusText(answer.StatusCode), from(request))
 	if text := x.quote(string(content), maxQuoted); text != "" {
-		quoted = fmt.Sprintf(": %q", text)
+		got += fmt.Sprintf(": %q", text)
 	}
-	got := fmt.Sprintf("got %d %s%s%s", status, http.StatusText(status), from, quoted)
-	if to, err := url.Parse(header.Get("Location")); status/100 == 3 && err == nil && to.Path != "" {
+	if to, err := url.Parse(answer.Header.Get("Location")); answer.StatusCode/100 == 3 && err == nil && to.Path != "" {
 		to.User, to.RawQuery = nil, "" // where secrets are
 		got += fmt.Sprintf(", which leads to %q: write that address", x.quote(to.String(), maxQuoted))
 	}
-	f := &Failure{Code: fmt.Sprintf("http-%d", status), Message: x.hide.Message(got), Details: details}
-	if f.After = web.RetryAfter(header); f.After > 0 {
+	f := &Failure{Code: fmt.Sprintf("http-%d", answer.StatusCode), Message: x.hide.Message(got), Details: details}
+	if f.After = max(0, web.RetryAfter(answer.Header)); f.After > 0 {
 		details["retryAfter"] = f.After.Seconds()
 	}
-	f.After = max(0, f.After)
-	return f
+	return nil, f
 }
 
 // value is what an answer gives in a form. The error says what it should have been.

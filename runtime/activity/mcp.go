@@ -22,7 +22,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/kinds"
-	"github.com/obelus-dev/obelus/runtime/web"
 )
 
 // The bounds of what an MCP server may list and send.
@@ -77,7 +76,7 @@ func (s *server) send(ctx context.Context, c *contact, m message, isAnswered boo
 	case s.of.URL != "":
 		return s.post(ctx, c, text, isAnswered)
 	}
-	c.put(func() []byte { return text })
+	c.put(text)
 	return nil
 }
 
@@ -226,17 +225,12 @@ func (s *server) request(ctx context.Context, c *contact, method string, body []
 	for _, h := range s.of.Headers {
 		r.Header.Set(h.Name, kinds.Filled(h.Value, s.env.get))
 	}
-	answer, err := web.Send(s.transport, r)
+	answer, err := s.common.send(r)
+	if no := (*Failure)(nil); errors.As(err, &no) && (no.Code == "http-404" || no.Code >= "http-500") {
+		c.end(nil) // the session is gone, or the server may be: the next call begins anew
+	}
 	if err != nil {
 		return nil, err
-	}
-	if status := answer.StatusCode; status < 200 || status >= 300 {
-		defer answer.Body.Close()
-		content, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
-		if status == http.StatusNotFound || status >= 500 {
-			c.end(nil) // the session is gone, or the server may be: the next call begins anew
-		}
-		return nil, s.refusal(status, answer.Header, content, "")
 	}
 	s.mu.Lock()
 	c.session.id = cmp.Or(c.session.id, answer.Header.Get("Mcp-Session-Id"))

@@ -97,16 +97,6 @@ func (s *peer) isClosed() error {
 	return s.failure(CodeCancelled, "was cancelled: %v", errClosed)
 }
 
-// wait waits until there is a contact.
-func (s *peer) wait(ctx context.Context, c *contact) error {
-	select {
-	case <-c.ready:
-		return c.err
-	case <-ctx.Done():
-		return s.interrupted(ctx)
-	}
-}
-
 // launch starts the process of a contact, and has take read its lines. Its error ends the process.
 func (s *peer) launch(c *contact, take func(line []byte) error) error {
 	argv, _ := kinds.Arguments(s.def, nil, s.env.get) // it takes no parameters
@@ -120,7 +110,9 @@ func (s *peer) launch(c *contact, take func(line []byte) error) error {
 
 // attend sees to the end of a process.
 func (s *peer) attend(c *contact, p *process) {
+	s.mu.Lock()
 	c.p = p
+	s.mu.Unlock()
 	close(c.started)
 	context.AfterFunc(c.over, func() {
 		code := c.cause().code
@@ -208,8 +200,8 @@ func (s *peer) close() {
 	<-c.gone
 }
 
-// put has a line written, which is asked for when its turn comes; nil is none. It is dropped once the contact is over.
-func (c *contact) put(line func() []byte) {
+// put has a line written. It is dropped once the contact is over.
+func (c *contact) put(line []byte) {
 	written := make(chan struct{})
 	c.writing.Lock()
 	before := c.last
@@ -218,12 +210,9 @@ func (c *contact) put(line func() []byte) {
 	go func() {
 		select {
 		case <-before:
+			c.p.stdin.Write(append(line, '\n')) // if it fails the process is dead or deaf, and its other end shows that
+			close(written)
 		case <-c.over.Done():
-			return
 		}
-		if text := line(); text != nil {
-			c.p.stdin.Write(append(text, '\n')) // if it fails the process is dead or deaf, and its other end shows that
-		}
-		close(written)
 	}()
 }

@@ -66,12 +66,12 @@ func (t *tool) String() string {
 }
 
 func (t *tool) start(ctx context.Context, r Request, ended func(Result, error)) {
-	c := t.contact()
-	go func() { ended(t.put(ctx, c, r)) }()
+	go func() { ended(t.put(ctx, r)) }()
 }
 
-func (t *tool) put(ctx context.Context, c *contact, r Request) (Result, error) {
-	if err := t.wait(ctx, c); err != nil {
+func (t *tool) put(ctx context.Context, r Request) (Result, error) {
+	c, err := t.contact(ctx)
+	if err != nil {
 		return none, err
 	}
 	params, err := encode(r.input())
@@ -80,7 +80,7 @@ func (t *tool) put(ctx context.Context, c *contact, r Request) (Result, error) {
 	}
 	ctx, cancel := within(ctx, t.activity.def.Timeout)
 	defer cancel()
-	if err := t.held(ctx, c); err != nil {
+	if err = t.held(ctx, c); err != nil {
 		return none, err
 	}
 	came, err := t.ask(ctx, c, "tools/call", object{"name": t.activity.def.Remote, "arguments": jsontext.Value(params)})
@@ -174,7 +174,15 @@ func (t *tool) result(came []byte, r Request) (Result, error) {
 }
 
 // contact is the session for a call that is put now: the one that there is, or a new one.
-func (s *server) contact() *contact { return s.reach(s.begin) }
+func (s *server) contact(ctx context.Context) (*contact, error) {
+	c := s.reach(s.begin)
+	select {
+	case <-c.ready:
+		return c, c.err
+	case <-ctx.Done():
+		return nil, s.interrupted(ctx)
+	}
+}
 
 // begin starts or reaches the server and begins a session.
 func (s *server) begin(c *contact) error {
@@ -213,8 +221,8 @@ func Tools(ctx context.Context, of *plan.Server, o Options) ([]catalogue.Tool, [
 	}
 	defer set.Close()
 	s := set.byName[of.Name].(*tool).server
-	c := s.contact()
-	if err = s.wait(ctx, c); err != nil {
+	c, err := s.contact(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
 	all, err := s.list(ctx, c)
@@ -307,8 +315,7 @@ func (s *Set) Hold(ctx context.Context, may func(*plan.Server) bool, unrecorded 
 		if met[t.server] = true; t.of.Lock == nil || !may(t.of) {
 			continue
 		}
-		c := t.contact()
-		err := t.wait(ctx, c)
+		c, err := t.contact(ctx)
 		if err == nil {
 			err = t.held(ctx, c)
 		}

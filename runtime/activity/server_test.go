@@ -481,7 +481,7 @@ func TestServerAtAnAddress(t *testing.T) {
 	}
 	broken.Store(true)
 	_, err := s.Run(t.Context(), "add", Request{})
-	if f := failure(t, err, "http-502", `the tool "add" of the MCP server "docs" hasn't answered: it got 502 Bad Gateway: "nobody is home: `); strings.Contains(f.Message, "very secret") {
+	if f := failure(t, err, "http-502", `the tool "add" of the MCP server "docs" hasn't answered: it got 502 Bad Gateway from POST `+at.URL+`: "nobody is home: `); strings.Contains(f.Message, "very secret") {
 		t.Errorf("a secret is told: %s", f.Message)
 	}
 	broken.Store(false)

@@ -89,12 +89,12 @@ func TestServersSayNoToOneCall(t *testing.T) {
 		}
 	}
 	_, err := s.Run(t.Context(), "busy", Request{})
-	f := failure(t, err, "http-429", `the tool "busy" of the MCP server "docs" hasn't answered: it got 429 Too Many Requests: "{\"slow\":\"down\"}"`)
+	f := failure(t, err, "http-429", `the tool "busy" of the MCP server "docs" hasn't answered: it got 429 Too Many Requests from POST `+at.URL+`: "{\"slow\":\"down\"}"`)
 	if want := map[string]any{"status": 429.0, "retryAfter": 2.0, "body": map[string]any{"slow": "down"}}; f.After != 2*time.Second || !reflect.DeepEqual(f.Details, want) {
 		t.Errorf("%v, %v", f.After, f.Details)
 	}
 	_, err = s.Run(t.Context(), "page", Request{})
-	failure(t, err, "http-400", `it got 400 Bad Request: "<html>no`)
+	failure(t, err, "http-400", `it got 400 Bad Request from POST `+at.URL+`: "<html>no`)
 	leave()
 	if err := <-waited; err != nil {
 		t.Errorf("the call beside these: %v", err)

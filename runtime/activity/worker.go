@@ -27,9 +27,9 @@ type queue struct {
 	watched *request    // whom turn is for
 }
 
-// first is the request whose turn it is: the first that the process may have seen; nil for none.
+// first is the request whose turn it is; nil for none.
 func (q *queue) first() *request {
-	if len(q.waiting) == 0 || !q.waiting[0].sent {
+	if len(q.waiting) == 0 {
 		return nil
 	}
 	return q.waiting[0]
@@ -39,7 +39,6 @@ func (q *queue) first() *request {
 type request struct {
 	Request
 	id        int
-	sent      bool // the process may have seen it
 	abandoned bool // nobody wants the answer any more
 	result    Result
 	err       error
@@ -48,37 +47,30 @@ type request struct {
 
 func (w *worker) start(ctx context.Context, r Request, ended func(Result, error)) {
 	c := w.reach(func(c *contact) error {
-		return w.launch(c, func(line []byte) error { return w.take(c, line) })
+		err := w.launch(c, func(line []byte) error { return w.take(c, line) })
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.watch(c)
+		return err
 	})
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.last++
 	req := &request{Request: r, id: w.last, answered: make(chan struct{})}
-	c.queue.waiting = append(c.queue.waiting, req)
-	w.mu.Unlock()
-	c.put(func() []byte { return w.line(c, req) })
-	go func() { ended(w.await(ctx, c, req)) }()
-}
-
-// line is a request's line when its time has come; none when it was taken back.
-func (w *worker) line(c *contact, req *request) []byte {
 	line, err := encode(struct {
 		ID      int            `json:"id"`
 		Tool    string         `json:"tool"`
 		Params  map[string]any `json:"params"`
 		Context map[string]any `json:"context,omitzero"`
 	}{req.id, req.Tool, req.Params, req.Context})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !slices.Contains(c.queue.waiting, req) {
-		return nil
-	}
 	if err != nil {
-		w.end(c, req, none, w.failure(CodeError, "has parameters that can't be written as JSON: %v", err))
-		return nil
+		go ended(w.fail(CodeError, "has parameters that can't be written as JSON: %v", err))
+		return
 	}
-	req.sent = true
+	c.queue.waiting = append(c.queue.waiting, req)
 	w.watch(c)
-	return line
+	c.put(line)
+	go func() { ended(w.await(ctx, c, req)) }()
 }
 
 // end takes a request off the queue with what came of it. The caller holds the worker's mutex.
@@ -89,14 +81,17 @@ func (w *worker) end(c *contact, req *request, result Result, err error) {
 	close(req.answered)
 }
 
-// await waits for what comes of a request. One that is given up has ended when it is answered all the
-// same, or the process is gone: until then it is at work.
+// await waits for what comes of a request. One that is given up keeps its place, and has ended when it is answered all
+// the same, or the process is gone: until then it is at work. Once its turn has come it gets no more than the grace time.
 func (w *worker) await(ctx context.Context, c *contact, req *request) (Result, error) {
 	select {
 	case <-req.answered:
 	case <-c.over.Done():
 	case <-ctx.Done():
-		w.abandon(c, req)
+		w.mu.Lock()
+		req.abandoned, c.queue.watched = true, nil
+		w.watch(c)
+		w.mu.Unlock()
 		select {
 		case <-req.answered:
 		case <-c.over.Done():
@@ -126,7 +121,7 @@ func (w *worker) take(c *contact, line []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	waiting := c.queue.waiting
-	at := slices.IndexFunc(waiting, func(r *request) bool { return known && r.sent && float64(r.id) == id })
+	at := slices.IndexFunc(waiting, func(r *request) bool { return known && float64(r.id) == id })
 	switch {
 	case !known:
 		return errors.New(`it has answered without the "id" of a request`)
@@ -164,24 +159,10 @@ func (w *worker) reply(req *request, object map[string]any) (Result, error) {
 	return none, &Failure{Code: code, Message: w.hide.Message(message), Details: details}
 }
 
-// abandon takes a request back that nobody waits for any more. One that the process may have seen keeps its place, and
-// gets no more than the grace time once its turn has come.
-func (w *worker) abandon(c *contact, req *request) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !req.sent && slices.Contains(c.queue.waiting, req) {
-		w.end(c, req, none, nil)
-	} else {
-		req.abandoned, c.queue.watched = true, nil
-		w.watch(c)
-	}
-}
-
 // watch sets the clock for the request whose turn it is. The caller holds the worker's mutex.
 func (w *worker) watch(c *contact) {
-	q := &c.queue
-	first := q.first()
-	if first == q.watched {
+	q, first := &c.queue, c.queue.first()
+	if first == q.watched || c.p == nil {
 		return
 	}
 	if q.watched = first; q.turn != nil {
