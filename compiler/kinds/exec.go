@@ -42,7 +42,7 @@ var _ = register(Kind{
 		}
 		a.Stdout, a.Worker = keys.Stdout, keys.Worker
 		r.argv(a, keys.Argv, "argv")
-		program(a, n, keys.programKeys)
+		r.program(a, n, keys.programKeys)
 		if worker := "the worker \"" + a.Name + "\""; a.Worker {
 			r.startedOnce(a, worker)
 			r.onlyWith(n, worker, "a program that is started for each call", "stdin", "stdout")
@@ -58,14 +58,14 @@ var _ = register(Kind{
 })
 
 // program reads what of a program every definition of one has, but for its arguments.
-func program(a *plan.Activity, n *source.Node, keys programKeys) {
+func (r *Reader) program(a *plan.Activity, n *source.Node, keys programKeys) {
 	a.Env, a.Inherit, a.Timeout = keys.Env, keys.Inherit, keys.Timeout
 	if path.IsAbs(keys.Dir) || filepath.IsAbs(keys.Dir) {
 		a.Dir = keys.Dir
 	} else {
 		a.Dir = path.Join(a.Dir, filepath.ToSlash(keys.Dir))
 	}
-	noteVariables(a, n.Get("env"))
+	r.note(a, n.Get("env"), false, false)
 }
 
 // argv reads a program and its arguments.
@@ -91,7 +91,7 @@ func (r *Reader) argv(a *plan.Activity, n *source.Node, key string) {
 				return
 			}
 			arg.Texts = append(arg.Texts, r.Text(text, "an item of \""+key+"\""))
-			notePlaces(a, text)
+			r.note(a, text, true, false)
 		}
 		a.Argv = append(a.Argv, arg)
 	}
@@ -151,26 +151,31 @@ func (r *Reader) startedOnce(a *plan.Activity, what string) {
 	}
 }
 
-// noteVariables notes the variables of the environment that the texts of a part of a definition take.
-func noteVariables(a *plan.Activity, n *source.Node) {
+// note notes what the texts of a template take: variables of the environment, and parameters, written as {name} where
+// that is one's place in them, and as †name where a text may be one.
+func (r *Reader) note(a *plan.Activity, n *source.Node, places, references bool) {
 	if n == nil {
 		return
 	}
-	for _, f := range n.Fields {
-		noteVariables(a, f.Value)
+	for _, item := range n.Items {
+		r.note(a, item, places, references)
 	}
-	if n.Kind == source.String {
+	for _, f := range n.Fields {
+		r.note(a, f.Value, places, references)
+	}
+	switch {
+	case n.Kind != source.String:
+	case references && reference.IsExpression(n.Text):
+		r.reference(a, n)
+	default:
 		for _, found := range variable.FindAllStringSubmatch(n.Text, -1) {
 			a.Variables = append(a.Variables, plan.Variable{Name: found[1], Node: n})
 		}
-	}
-}
-
-// notePlaces notes the variables and the parameters, {name}, that a text takes.
-func notePlaces(a *plan.Activity, n *source.Node) {
-	noteVariables(a, n)
-	for _, name := range parametersIn(n.Text) {
-		a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: n})
+		for _, name := range parametersIn(n.Text) {
+			if places {
+				a.Parameters = append(a.Parameters, plan.Variable{Name: name, Node: n})
+			}
+		}
 	}
 }
 

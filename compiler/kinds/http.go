@@ -77,7 +77,7 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 	if text == "" {
 		return
 	}
-	notePlaces(a, n)
+	r.note(a, n, true, false)
 	wrong := func(part, format string, args ...any) *diag.Diagnostic {
 		at := max(0, strings.Index(text, part))
 		return r.Report(diag.WrongType, n.Within(at, at+len(part)), format, args...)
@@ -104,7 +104,11 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 	case part[6] != "":
 		wrong(part[6], "what follows # is never sent").Advise("leave it out")
 	default:
-		r.openPassword(n)
+		for _, at := range wording.PasswordsIn(text) {
+			r.Report(diag.WrongType, n.Within(at[0], at[1]),
+				"the url contains a password, which everyone who reads this file or a journal can see").
+				As(diag.Warning).Advise("take it from the environment: {$USER}:{$PASSWORD}@")
+		}
 		for segment := range strings.SplitSeq(h.Path, "/") {
 			plain, err := url.PathUnescape(placeholder().ReplaceAllString(segment, "x"))
 			switch {
@@ -114,21 +118,6 @@ func (r *Reader) httpURL(a *plan.Activity, n *source.Node) {
 				wrong("/"+segment, "the url leaves a folder by %q", plain).Advise("write the path that is meant")
 			}
 		}
-	}
-}
-
-// httpTemplate reads a value of a request, in which †name is a parameter and {name} its text.
-func (r *Reader) httpTemplate(a *plan.Activity, n *source.Node) {
-	for _, item := range n.Items {
-		r.httpTemplate(a, item)
-	}
-	for _, f := range n.Fields {
-		r.httpTemplate(a, f.Value)
-	}
-	if n.Kind == source.String && reference.IsExpression(n.Text) {
-		r.reference(a, n)
-	} else {
-		notePlaces(a, n)
 	}
 }
 
@@ -146,7 +135,7 @@ func (r *Reader) httpFields(a *plan.Activity, n *source.Node, key string) (all [
 				Advise("a list is sent as several fields, and as one where {value: †list, join: \",\"} says so")
 			continue
 		}
-		r.httpTemplate(a, one.Value)
+		r.note(a, one.Value, true, true)
 		all = append(all, one)
 	}
 	return all
@@ -213,7 +202,7 @@ func (r *Reader) httpBody(a *plan.Activity, n *source.Node) {
 		r.OneOf(n, "\"body\"", append(words, "†parameter", "a mapping", "a text with {parameter}")...)
 	default:
 		h.Body, h.Sends = n, plan.StreamText
-		r.httpTemplate(a, n)
+		r.note(a, n, true, true)
 		isText := n.Kind == source.String && !isReference
 		if isForm := kind == "application/x-www-form-urlencoded"; isForm && !isText {
 			h.Sends = plan.BodyForm
@@ -235,14 +224,5 @@ func (r *Reader) httpBody(a *plan.Activity, n *source.Node) {
 	if h.Sends != plan.StreamNone && (h.Method == "GET" || h.Method == "HEAD") {
 		r.Report(diag.WrongType, n.Span().Head(), "a %s has no body", h.Method).
 			Advise("say method: POST, or pass the values under \"query\"")
-	}
-}
-
-// openPassword warns of a password that is in an address itself.
-func (r *Reader) openPassword(n *source.Node) {
-	for _, at := range wording.PasswordsIn(n.Text) {
-		r.Report(diag.WrongType, n.Within(at[0], at[1]),
-			"the url contains a password, which everyone who reads this file or a journal can see").As(diag.Warning).
-			Advise("take it from the environment: {$USER}:{$PASSWORD}@")
 	}
 }

@@ -46,7 +46,7 @@ func (r *Reader) Server(s *plan.Server) {
 		s.Lock = catalogue.ReadRecord(s.Name, keys.Lock, r.Reader)
 	}
 	r.argv(a, keys.Command, "command")
-	program(a, n, keys.programKeys)
+	r.program(a, n, keys.programKeys)
 	if keys.URL != nil {
 		s.URL = keys.URL.Text
 		a.HTTP = &plan.HTTP{}
@@ -55,7 +55,7 @@ func (r *Reader) Server(s *plan.Server) {
 	}
 	s.Headers = keys.Headers
 	r.headerNames(n.Get("headers"))
-	noteVariables(a, n.Get("headers"))
+	r.note(a, n.Get("headers"), false, false)
 	switch {
 	case keys.Command != nil && keys.URL != nil:
 		r.Report(diag.WrongType, keys.URL.Span(), "%s has both a \"command\" and a \"url\"", what).

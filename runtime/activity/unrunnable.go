@@ -17,31 +17,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/web"
 )
 
-// Missing is what an activity starts and this machine lacks, in words: its folder and its program; or "" for each that
-// is. The folder is as this process sees it; of a program that would be in a missing folder, or whose name a variable
-// holds, nothing is known.
-func Missing(a *plan.Activity) (folder, program string) {
-	if len(a.Argv) == 0 {
-		return "", ""
-	}
-	if info, err := os.Stat(filepath.Clean(a.Dir)); err != nil || !info.IsDir() {
-		folder = fmt.Sprintf("the folder %q", a.Dir)
-	}
-	name := a.Argv[0].Texts[0]
-	at := name
-	if filepath.Base(name) != name && !filepath.IsAbs(name) { // else it is looked for in PATH
-		if folder != "" {
-			return folder, ""
-		}
-		at, _ = filepath.Abs(filepath.Join(a.Dir, name))
-	}
-	_, err := exec.LookPath(at)
-	if err != nil && !strings.Contains(name, "{") && !errors.Is(err, fs.ErrPermission) {
-		program = fmt.Sprintf("the program %q", name)
-	}
-	return folder, program
-}
-
 // telling takes what keeps an activity from being carried out.
 type telling func(what, help string, at source.Span)
 
@@ -85,27 +60,36 @@ func lacking(a *plan.Activity, rules hosts.Rules, env environment, tell telling)
 	}
 }
 
-// missingProgram tells which program, folder or files that an activity names are missing.
+// missingProgram tells which program, folder or files that an activity names are missing. Of a program that would be in
+// a missing folder, or whose name a variable holds, nothing is known.
 func missingProgram(a *plan.Activity, at source.Span, files plan.Files, tell telling) {
 	definition, argv := a.Node.Get("exec"), a.Node.Get("exec").Get("argv")
 	if a.Server != nil {
 		definition, argv = a.Server.Node, a.Server.Node.Get("command")
 	}
-	folder, program := Missing(a)
-	help := "install it, or write its path, which is relative to the folder of the file that defines the activity"
-	if argv != nil && len(argv.Items) > 0 {
-		first := argv.Items[0]
-		if at = first.Span(); first.Kind != source.String {
-			program = "" // which is an error of its own (OB104)
-		} else if strings.Contains(first.Text, " ") && !strings.Contains(first.Text, "/") {
+	if len(a.Argv) == 0 || argv != nil && argv.Items[0].Kind != source.String { // which is an error of its own (OB104)
+		return
+	}
+	if argv != nil {
+		at = argv.Items[0].Span()
+	}
+	name := a.Argv[0].Texts[0]
+	program, isKnown := name, !strings.Contains(name, "{")
+	isInFolder := filepath.Base(name) != name && !filepath.IsAbs(name) // else it is looked for in PATH
+	if isInFolder {
+		program, _ = filepath.Abs(filepath.Join(a.Dir, name))
+	}
+	if info, err := os.Stat(filepath.Clean(a.Dir)); err != nil || !info.IsDir() {
+		isKnown = isKnown && !isInFolder
+		tell(fmt.Sprintf("the folder %q doesn't exist", a.Dir), "create it before the run",
+			cmp.Or(definition.Get("cwd"), argv).Span())
+	}
+	if _, err := exec.LookPath(program); err != nil && isKnown && !errors.Is(err, fs.ErrPermission) {
+		help := "install it, or write its path, which is relative to the folder of the file that defines the activity"
+		if strings.Contains(name, " ") && !strings.Contains(name, "/") {
 			help = "write each word as an item of its own: there is no shell"
 		}
-	}
-	if folder != "" {
-		tell(folder+" doesn't exist", "create it before the run", cmp.Or(definition.Get("cwd"), argv).Span())
-	}
-	if program != "" {
-		tell(program+" isn't found", help, at)
+		tell(fmt.Sprintf("the program %q isn't found", name), help, at)
 	}
 	for _, pattern := range a.Files {
 		names, err := files.Glob(pattern.Text)

@@ -82,7 +82,8 @@ func (w *worker) end(c *contact, req *request, result Result, err error) {
 }
 
 // await waits for what comes of a request. One that is given up keeps its place, and has ended when it is answered all
-// the same, or the process is gone: until then it is at work. Once its turn has come it gets no more than the grace time.
+// the same, or the process is gone: until then it is at work. Once its turn has come it gets no more than the grace
+// time.
 func (w *worker) await(ctx context.Context, c *contact, req *request) (Result, error) {
 	select {
 	case <-req.answered:
