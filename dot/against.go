@@ -63,14 +63,14 @@ func FromDiff(p, older *plan.Plan, was func(call string) string, changed map[str
 
 // otherEffects is what a call does now and didn't do, and the other way round.
 func otherEffects(old Node, n *Node) (text string) {
-	for _, kind := range effectMarks {
-		now, before := has(n.Marks, kind), has(old.Marks, kind)
-		if n.Call == "" || old.Call == "" { // of several calls
-			return ""
-		} else if now && !before {
-			text += "; now: " + Mark{Kind: kind}.words()
+	if n.Call == "" || old.Call == "" { // of several calls
+		return ""
+	}
+	for _, kind := range effectKinds {
+		if now, before := has(n.Marks, kind), has(old.Marks, kind); now && !before {
+			text += "; now: " + kind.sign().words
 		} else if before && !now {
-			text += "; no longer: " + Mark{Kind: kind}.words()
+			text += "; no longer: " + kind.sign().words
 		}
 	}
 	return text

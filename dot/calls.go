@@ -10,7 +10,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 func (d *drawing) drawCalls(l level) {
@@ -32,7 +31,7 @@ func (d *drawing) drawCalls(l level) {
 func (d *drawing) callNode(c *plan.Call) Node {
 	n := Node{Kind: Call, Call: c.Name, Label: diag.Escape(c.Name), Frame: frameOf(c), Count: 1,
 		Calls: []string{c.Name}, Marks: d.marks(c, d.facts(c)),
-		Repeats: c.Each != nil || inEvery(d.plan) != "" && c.Instance == ""}
+		Repeats: d.repeats(c)}
 	switch {
 	case c.Latent() && has(n.Marks, Answers):
 		n.Kind = Latent
@@ -119,15 +118,9 @@ func (d *drawing) marksWithin(p *plan.Plan) []Mark {
 	return marks
 }
 
-// inEvery says for how many instances a call is run that names none.
-func inEvery(p *plan.Plan) string {
-	switch {
-	case len(p.Instances) > 0:
-		return "for each of " + wording.Count(len(p.Instances), "instance")
-	case p.AwaitsInstances:
-		return "for each instance"
-	}
-	return ""
+// repeats reports whether a call runs for each of several items or instances.
+func (d *drawing) repeats(c *plan.Call) bool {
+	return c.Each != nil || c.Instance == "" && (len(d.plan.Instances) > 0 || d.plan.AwaitsInstances)
 }
 
 // frameOf is the frame of a call that is for one instance.

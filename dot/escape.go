@@ -19,23 +19,13 @@ const (
 	maxCondition = 34
 	maxTitle     = 80
 	maxTip       = 400
-	maxRows      = 6
 	maxLines     = 48 // of the small text of a node
 )
 
-// rows splits a text into a few lines, each fit for people and of at most so
-// many characters.
-func rows(s string, limit int) []string {
-	if s == "" {
-		return nil
-	}
-	lines := strings.Split(s, "\n")
-	if len(lines) > maxRows {
-		lines = append(lines[:maxRows-1:maxRows-1], "…")
-	}
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		out[i] = shorten(diag.Escape(line), limit)
+// rows are the lines of a text, each fit for people and of at most so many characters.
+func rows(s string, limit int) (out []string) {
+	for line := range strings.Lines(s) {
+		out = append(out, shorten(diag.Escape(strings.TrimSuffix(line, "\n")), limit))
 	}
 	return out
 }

@@ -99,31 +99,20 @@ func (d *drawing) groups(l level) (groups [][]int) {
 
 // groupNode is the node that represents several calls.
 func (d *drawing) groupNode(calls []int) Node {
-	n, tools, ids := Node{Kind: Folded, Count: len(calls)}, map[string]bool{}, map[string]bool{}
+	n, tools := Node{Kind: Folded, Count: len(calls)}, map[string]bool{}
 	for _, i := range calls {
 		c := d.plan.Calls[i]
 		n.Calls = append(n.Calls, c.Name)
+		n.Repeats = n.Repeats || d.repeats(c)
 		tools[diag.Escape(c.ToolName)] = true
-		ids[c.Instance] = true
 		for _, m := range d.marks(c, d.facts(c)) {
 			n.Mark(Mark{Kind: m.Kind})
 		}
 	}
 	names := slices.Sorted(maps.Keys(tools))
-	var detail []string
 	if n.Label = fmt.Sprintf("%s ×%d", names[0], len(calls)); len(names) > 1 {
-		n.Label, detail = fmt.Sprintf("%d calls", len(calls)), []string{"of " + wording.Names(names, 3)}
+		n.Label, n.Detail = fmt.Sprintf("%d calls", len(calls)), "of "+wording.Names(names, 3)
 	}
-	all := ids[""]
-	switch delete(ids, ""); {
-	case len(ids) == 1 && !all:
-		n.Frame = frameOf(d.plan.Calls[calls[0]])
-	case len(ids) > 0:
-		detail = append(detail, "of "+wording.Count(len(ids), "instance"))
-	case inEvery(d.plan) != "":
-		detail = append(detail, inEvery(d.plan))
-	}
-	n.Detail = strings.Join(detail, "\n")
 	return n
 }
 
@@ -183,10 +172,8 @@ func hasLine(text, line string) bool { return strings.Contains("\n"+text+"\n", "
 func (b *builder) view() View {
 	for i := range b.v.Edges {
 		e := &b.v.Edges[i]
-		if b.v.Nodes[e.From].Count > 1 || b.v.Nodes[e.To].Count > 1 {
-			e.further += strings.Count(e.Label, "\n")
-			e.Label, _, _ = strings.Cut(e.Label, "\n") // one path as an example: such edges represent many
-			e.When = ""
+		if b.v.Nodes[e.From].Count > 1 || b.v.Nodes[e.To].Count > 1 { // such edges represent many
+			e.Label, e.When, e.further = "", "", 0
 		}
 		if e.further > 0 {
 			e.Label += fmt.Sprintf("\n+%d more", e.further)

@@ -74,7 +74,7 @@ func quoteMermaid(lines []string) string {
 	return `"<div>` + strings.Join(escaped, "<br/>") + `</div>"`
 }
 
-var shapes = map[Kind][2]string{
+var brackets = map[Kind][2]string{
 	Call: {"[", "]"}, Effect: {"[", "]"}, Latent: {"[", "]"}, Folded: {"[[", "]]"}, Missing: {"(", ")"},
 	Input: {"([", "])"}, Initial: {"([", "])"}, Output: {"([", "])"},
 }
@@ -84,7 +84,7 @@ var dashes = map[string]string{"dashed": ",stroke-dasharray:6 4", "dotted": ",st
 func (b *flowchart) box(n *Node) string {
 	all := b.boxRows(n, maxLabel, maxDetail)
 	if b.brief {
-		all = []row{{lines: []string{shorten(all[0].lines[0], 24)}, kind: "name"}}
+		all = []row{{lines: []string{shorten(all[0].lines[0], 24)}}}
 	}
 	look := n.look()
 	style := fmt.Sprintf("fill:%s,stroke:%s,color:%s,stroke-width:%.fpx%s", look.fill, look.line, look.text,
@@ -94,7 +94,7 @@ func (b *flowchart) box(n *Node) string {
 		class = len(b.styles)
 		b.styles = append(b.styles, style)
 	}
-	shape := shapes[n.Kind]
+	shape := brackets[n.Kind]
 	return fmt.Sprintf("%s%s%s%s:::ob%d", n.ID, shape[0], quoteMermaid(linesOf(all)), shape[1],
 		class)
 }

@@ -113,9 +113,6 @@ func (d *drawing) draw(l level) (v View, fits bool) {
 	} else if l.whose != "" {
 		v.Notes = append(v.Notes, fmt.Sprintf("%d calls: those of %s are drawn as one", len(d.plan.Calls), l.whose))
 	}
-	if note := d.unplaced(); note != "" {
-		v.Notes = append(v.Notes, note)
-	}
 	v = v.withoutImplied(implied)
 	for i, at := range d.shown {
 		if at >= 0 && v.Nodes[at].Call != "" {
@@ -155,23 +152,15 @@ func (d *drawing) drawReads() {
 		case len(r.Writers) == 0:
 			d.drawUnbound(i, reader)
 		default:
-			d.drawWriters(reader, i)
+			label := d.named(r)
+			for _, w := range r.Writers {
+				if from := d.shown[w]; from >= 0 && from != reader {
+					e := d.b.edge(from, reader, d.writeKind(int(w), r.Path))
+					e.read(label)
+					e.enters(d.entrances[i])
+				}
+			}
 		}
-	}
-}
-
-// drawWriters draws which calls a reader sees the values of.
-func (d *drawing) drawWriters(reader, read int) {
-	r := &d.plan.Reads[read]
-	label := d.named(r)
-	for _, w := range r.Writers {
-		from := d.shown[w]
-		if from < 0 || from == reader {
-			continue
-		}
-		e := d.b.edge(from, reader, d.writeKind(int(w), r.Path))
-		e.read(label)
-		e.enters(d.entrances[read])
 	}
 }
 
@@ -210,38 +199,30 @@ func (d *drawing) named(r *plan.Read) string {
 // there from the start, or of nothing.
 func (d *drawing) drawUnbound(read, reader int) {
 	r := &d.plan.Reads[read]
-	name := d.pathName(r)
-	var n Node
+	n := Node{Kind: Initial, Label: diag.Escape(r.Ref.Kind)}
 	switch {
 	// its kind is unknown, or it is missing from the start in a document that is checked with its state
 	case r.Path <= pathtree.Root || r.Ref.Kind == "state" && !r.Start && d.plan.Form != plan.Solution:
 		if _, alone := slices.BinarySearch(d.graph.SelfCycles(), int32(r.Call)); alone {
-			at := &d.b.v.Nodes[reader]
-			at.Mark(cycleMark) // it reads what it writes itself
+			d.b.v.Nodes[reader].Mark(cycleMark) // it reads what it writes itself
 			return
 		}
-		n = Node{Kind: Missing, Label: name, Detail: "nothing writes it"}
-		if r.Path == pathtree.Root {
-			n.Detail = "there is no such kind"
-		}
-		d.b.edge(d.source(n, Node{Kind: Missing, Label: "more paths", Detail: "that nothing writes"}), reader, Data)
+		d.b.edge(d.source(Node{Kind: Missing, Label: d.pathName(r), Detail: "nothing writes it"}), reader, Data)
 		return
 	case r.Ref.Kind == "input":
-		n = Node{Kind: Input, Label: "input"}
+		n.Kind = Input
 	case r.Ref.Kind == "state":
-		n = Node{Kind: Initial, Label: "initial state"}
-	default:
-		n = Node{Kind: Initial, Label: diag.Escape(r.Ref.Kind)}
+		n.Label = "initial state"
 	}
-	e := d.b.edge(d.source(n, Node{Kind: Initial, Label: "more kinds of data"}), reader, Data)
+	e := d.b.edge(d.source(n), reader, Data)
 	e.read(d.named(r))
 	e.enters(d.entrances[read])
 }
 
 // source is the one node of its label; of too many it is that of the rest.
-func (d *drawing) source(n, rest Node) int {
+func (d *drawing) source(n Node) int {
 	if _, drawn := d.sources[n.Label]; !drawn && len(d.sources) >= maxSources {
-		n = rest
+		n.Label = "more"
 	}
 	at, drawn := d.sources[n.Label]
 	if !drawn {
@@ -312,28 +293,21 @@ func (d *drawing) follows(from, earlier, to, later int) bool {
 	return waits
 }
 
-// drawFindings marks the calls that findings are about.
+// drawFindings marks the calls that errors and warnings are about, and notes how many are about none.
 func (d *drawing) drawFindings() {
+	unplaced := 0
 	for _, f := range d.findings {
-		if i, ok := d.byName[f.Call]; ok {
-			if at := d.shown[i]; at >= 0 {
-				n := &d.b.v.Nodes[at]
-				n.Mark(Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)})
-			}
+		if i, ok := d.byName[f.Call]; f.Severity == diag.Info {
+			continue
+		} else if f.Call == "" {
+			unplaced++
+		} else if ok && d.shown[i] >= 0 {
+			d.b.v.Nodes[d.shown[i]].Mark(
+				Mark{Kind: MarkKind(f.Severity.String()), Code: f.Rule.Code, Text: diag.Escape(f.Message)})
 		}
 	}
-}
-
-// unplaced counts the errors and warnings that are about no call.
-func (d *drawing) unplaced() string {
-	n := 0
-	for _, f := range d.findings {
-		if f.Call == "" && f.Severity > diag.Info {
-			n++
-		}
+	if unplaced > 0 {
+		d.b.v.Notes = append(d.b.v.Notes,
+			wording.Count(unplaced, "finding")+" about no call in particular: see obelus check")
 	}
-	if n == 0 {
-		return ""
-	}
-	return wording.Count(n, "finding") + " about no call in particular: see obelus check"
 }

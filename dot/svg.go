@@ -83,14 +83,11 @@ func (t *svgText) lay(lines []string, class string, size int) {
 }
 
 func (t *svgText) row(r row) {
-	switch r.kind {
-	case "name", "title":
-		t.lay(r.lines, r.kind, largeText)
-	case "mark":
-		t.lay(r.lines, "tone-"+r.tone.name, smallText)
-	default:
-		t.lay(r.lines, r.kind, smallText)
+	size := smallText
+	if r.class == "name" || r.class == "title" {
+		size = largeText
 	}
+	t.lay(r.lines, r.class, size)
 }
 
 func (d *svgDrawing) measure() {
@@ -130,7 +127,7 @@ func (d *svgDrawing) write() string {
 	const margin = 24
 	var head, legend svgText
 	for _, r := range d.headRows(maxNote) {
-		if r.kind == "legend" {
+		if r.class == "legend" {
 			legend.lay(r.lines, "detail", smallText)
 		} else {
 			head.row(r)
@@ -213,7 +210,7 @@ func (d *svgDrawing) node(n *Node, t svgText, box layout.Box) {
 
 // shape draws the border of a node: each kind has its own, besides its colour.
 func (d *svgDrawing) shape(n *Node, box layout.Box) {
-	round := paints[n.Kind].round
+	round := round[n.Kind]
 	fmt.Fprintf(&d.out, `<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, box.X, box.Y, box.Width, box.Height,
 		round)
 	if n.Kind == Folded {

@@ -39,10 +39,9 @@ func (v View) Text() string {
 			out.WriteString("        " + v.cause(&v.Edges[at]) + "\n")
 		}
 	}
-	for _, entry := range v.Legend() {
-		if _, isMark := entry.Of.(MarkKind); isMark {
-			out.WriteString(entry.String() + "\n")
-		}
+	legend, _ := v.legend()
+	for _, entry := range legend {
+		out.WriteString(entry + "\n")
 	}
 	return out.String()
 }
@@ -78,8 +77,8 @@ func (v *View) cause(e *Edge) string {
 			words += ", " + inOne(text)
 		}
 	}
-	for _, m := range first(e.Marks) {
-		words += " · " + m.words()
+	if len(e.Marks) > 0 && !has(e.Marks[:1], Added) {
+		words += " · " + e.Marks[0].words()
 	}
 	return words
 }

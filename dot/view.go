@@ -80,47 +80,9 @@ const (
 // or what became of it.
 type Mark struct {
 	Kind  MarkKind
-	Code  string // of a finding; the rest of an effect, and who declares it; "" otherwise
+	Code  string // of a finding; other effects of what changed; "" otherwise
 	Text  string // the message of the first one
 	Count int    // how many marks of this kind and code it represents; 0 counts as 1
-}
-
-// MarkKind is a finding's severity, a call's status, or what became of something.
-type MarkKind string
-
-// The kinds of mark.
-const (
-	Error     MarkKind = "error"
-	Warning   MarkKind = "warning"
-	Info      MarkKind = "info"
-	Running   MarkKind = "running"
-	Done      MarkKind = "done"
-	Failed    MarkKind = "failed"
-	Skipped   MarkKind = "skipped"
-	Rejected  MarkKind = "rejected"
-	Cancelled MarkKind = "cancelled"
-
-	// What became of something in a new plan; see [FromDiff].
-	Added   MarkKind = "added"
-	Removed MarkKind = "removed"
-	Changed MarkKind = "changed"
-
-	// The effects of carrying a call out. No trusted source declares
-	// what one of UnknownEffect does.
-	Destructive   MarkKind = "destroys"
-	Leaves        MarkKind = "leaves"
-	Writes        MarkKind = "writes"
-	UnknownEffect MarkKind = "unknown"
-
-	// Asks marks a call before which a person is asked, and Answers one that a model answers.
-	Asks    MarkKind = "asks"
-	Answers MarkKind = "answers"
-)
-
-// importance orders marks: what a reader should see first comes first.
-var importance = []MarkKind{
-	Error, Failed, Rejected, Cancelled, Removed, Added, Changed, Warning, Running, Done, Skipped,
-	Destructive, UnknownEffect, Leaves, Asks, Answers, Writes, Info,
 }
 
 // add adds a node, gives it its id and returns its index.
@@ -140,22 +102,18 @@ func (v *View) Card(f *facts.Facts) {
 	v.Notes = append(strings.Split(card, "\n"), v.Notes...)
 }
 
-// addMark keeps marks in the order of their importance, then by code, each
-// kind and code once.
+// addMark keeps marks in the order of [signs], then by code, each kind and code once.
 func addMark(marks []Mark, m Mark) []Mark {
 	m.Count = max(1, m.Count)
-	for i := range marks {
-		if marks[i].Kind == m.Kind && marks[i].Code == m.Code {
-			marks[i].Count += m.Count
+	at := 0
+	for ; at < len(marks); at++ {
+		order := cmp.Or(cmp.Compare(m.Kind.rank(), marks[at].Kind.rank()), cmp.Compare(m.Code, marks[at].Code))
+		if order == 0 {
+			marks[at].Count += m.Count
 			return marks
+		} else if order < 0 {
+			break
 		}
-	}
-	at := slices.IndexFunc(marks, func(o Mark) bool {
-		a, b := slices.Index(importance, o.Kind), slices.Index(importance, m.Kind)
-		return a > b || a == b && o.Code > m.Code
-	})
-	if at < 0 {
-		at = len(marks)
 	}
 	return slices.Insert(marks, at, m)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -68,40 +67,6 @@ func (o *checking) run(_ context.Context, c *cli, args []string) (err error) {
 			Advise("plans end in .yaml, .yml, .json or .jsonl and have \"calls\"")
 	}
 	return o.report.end()
-}
-
-// check reports what is wrong with the documents of a file.
-func (o *checking) check(file project.Named) error {
-	if filepath.Base(file.Name) == workspace.Settings {
-		if file.Found { // it is checked where it is used
-			return nil
-		}
-		o.report.total.Files++
-		config, err := o.reading.ConfigurationAt(file.Name)
-		if err == nil {
-			o.report.settings(config)
-		}
-		return err
-	}
-	_, all, err := o.reading.Read(file.Name)
-	if err != nil {
-		return err
-	}
-	isOurs := false
-	for d := range all {
-		if p := judge(d, file.Found); p != nil {
-			isOurs = true
-			p.Confirm(p.Findings)
-			o.report.program(p)
-		}
-	}
-	if isOurs {
-		o.report.total.Files++
-	} else {
-		o.report.total.Skipped++
-		o.report.detail("\"%s\" is skipped: it isn't a plan", &source.File{Name: file.Name})
-	}
-	return nil
 }
 
 // fix writes what safe fixes make of the documents of a file; with --diff it prints what would change, as a patch.

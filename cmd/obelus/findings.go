@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -9,6 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -27,6 +29,40 @@ func judge(d project.Document, met bool) *project.Program {
 		p.Judgement = p.Judge()
 	}
 	return p
+}
+
+// check reports what is wrong with the documents of a file.
+func (o *checking) check(file project.Named) error {
+	if filepath.Base(file.Name) == workspace.Settings {
+		if file.Found { // it is checked where it is used
+			return nil
+		}
+		o.report.total.Files++
+		config, err := o.reading.ConfigurationAt(file.Name)
+		if err == nil {
+			o.report.settings(config)
+		}
+		return err
+	}
+	_, all, err := o.reading.Read(file.Name)
+	if err != nil {
+		return err
+	}
+	isOurs := false
+	for d := range all {
+		if p := judge(d, file.Found); p != nil {
+			isOurs = true
+			p.Confirm(p.Findings)
+			o.report.program(p)
+		}
+	}
+	if isOurs {
+		o.report.total.Files++
+	} else {
+		o.report.total.Skipped++
+		o.report.detail("\"%s\" is skipped: it isn't a plan", &source.File{Name: file.Name})
+	}
+	return nil
 }
 
 // A reporter writes findings as they are made, and finally their summary.
