@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -103,12 +104,9 @@ func (o *approvers) required(p *project.Program, r *project.Reader, asked bool,
 	if err == nil {
 		return &session.Approval{Text: text, Judge: judge}, nil
 	}
-	unapproved := diag.NewError(session.ErrUnapproved, "the run isn't approved: %w", err).
-		Advise("obelus approve %s approves it", wording.ShellWord(plan))
-	if by != "" {
-		unapproved.Advise("%q asks for an approval: obelus approve %s gives it", by, wording.ShellWord(plan))
-	}
-	return nil, unapproved
+	return nil, diag.NewError(session.ErrUnapproved, "the run isn't approved: %w", err).
+		Advise("%q asks for an approval: obelus approve %s gives it", cmp.Or(by, "--require-approval"),
+			wording.ShellWord(plan))
 }
 
 // of decides, when a run continues, whose approval counts for its plan.

@@ -154,6 +154,16 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// LANGUAGE.md#imported-services: keywords of a wrong type are left out, also those that OpenAPI 3.0 has as booleans.
+func TestBooleansInOldSchemas(t *testing.T) {
+	text := `{"openapi": "3.0.0", "servers": [{"url": "https://a.example"}], "paths": {"/a": {"get": {"responses": {"200": {"content": {"application/json": {"schema":
+		{"type": "object", "required": true, "properties": {"n": {"type": "number", "minimum": 1, "exclusiveMinimum": true, "exclusiveMaximum": false}}}}}}}}}}}`
+	api := imported(t, "old.json", text)
+	if out := fmt.Sprint(api.Catalogue()); !strings.Contains(out, "n:map[exclusiveMinimum:1 type:number]") || len(api.Notes) != 1 || !strings.Contains(api.Notes[0].Message, `"required" is left out`) {
+		t.Errorf("%s: %+v", out, api.Notes)
+	}
+}
+
 // LANGUAGE.md#imported-services: a status without quotes is the same key as one in quotes.
 func TestKeysWithoutQuotes(t *testing.T) {
 	text := "openapi: 3.1.0\ninfo: {title: a, version: '1'}\nservers: [{url: 'https://a.example'}]\npaths: {/p: {get: {responses: {K: {content: {application/json: {schema: {type: integer}}}}}}}}\n"
@@ -197,7 +207,8 @@ func TestManyKeysWithoutQuotes(t *testing.T) {
 	}
 }
 
-// LANGUAGE.md#imported-services: what is in another file isn't read, and an operation is never empty because it is there.
+// LANGUAGE.md#imported-services: what is in another file isn't read, and an operation is never empty because it is
+// there; a shared schema that needs another file is noted.
 func TestOtherFiles(t *testing.T) {
 	text := `openapi: 3.1.0
 servers: [{url: "https://a.example"}]
@@ -221,11 +232,11 @@ components: {schemas: {User: {type: string}, Far: {items: {$ref: models.yaml#/Fa
 		if o.Path == "/number" || o.Path == "/anchor" {
 			why = "leads to nothing"
 		}
-		if known := o.Path == "/near" || o.Path == "/odd"; known != (o.Refused == nil) || !known && !strings.Contains(o.Refused.Message, why) {
+		if known := o.Path == "/near" || o.Path == "/odd" || o.Path == "/far"; known != (o.Refused == nil) || !known && !strings.Contains(o.Refused.Message, why) {
 			t.Errorf("%s: %+v", o, o.Refused)
 		}
 	}
-	if len(api.Notes) != 2 || !strings.Contains(api.Notes[0].Message, `"#User" leads to no schema`) || !strings.Contains(api.Notes[1].Message, `"7" leads to no schema`) {
+	if len(api.Notes) != 3 || !strings.Contains(api.Notes[2].Message, "leads out of the document") || !strings.Contains(api.Notes[0].Message, `"#User" leads to no schema`) || !strings.Contains(api.Notes[1].Message, `"7" leads to no schema`) {
 		t.Errorf("%+v", api.Notes)
 	}
 }

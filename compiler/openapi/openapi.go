@@ -50,7 +50,6 @@ type API struct {
 // An Operation is one method of one path.
 type Operation struct {
 	Name   string // of the tool
-	ID     string // the document's own, or ""
 	Method string // GET
 	Path   string // /users/{id}
 	Tags   []string
@@ -60,7 +59,6 @@ type Operation struct {
 
 	tool, activity map[string]any
 	output         any
-	scope          *named // what its schemas refer to
 }
 
 // Operation is how people call it: its method and path.
@@ -100,12 +98,16 @@ type Note struct {
 type reading struct {
 	Options
 	*API
-	root   *source.Node
-	old    bool // 3.0, whose schemas aren't JSON Schema
-	named  map[pointer]*named
-	order  []*named
-	byName map[string]*named
-	left   int // of the search for values
+	root     *source.Node
+	old      bool               // 3.0, whose schemas aren't JSON Schema
+	directed bool               // something is only read or only written
+	names    map[pointer]string // of the schemas that are referred to
+	named    map[string]pointer
+	waiting  []string          // those that are to be translated
+	taken    map[string]int    // their names
+	faults   map[string]string // of keywords, by these and their values
+	outside  *Note             // the last reference that leads out of the document
+	left     int               // of the search for values
 }
 
 // Read reads a document. What keeps all of it from being imported are findings, and then
@@ -128,13 +130,15 @@ func Read(file *source.File, o Options) (*API, []diag.Diagnostic) {
 	if root == nil || len(found) > 0 {
 		return nil, found
 	}
-	r := &reading{Options: o, API: &API{Variables: map[string]string{}}, root: root, named: map[pointer]*named{},
-		byName: map[string]*named{}, left: emptyBudget}
+	r := &reading{Options: o, API: &API{Variables: map[string]string{}, schemas: map[string]any{}}, root: root,
+		names: map[pointer]string{}, named: map[string]pointer{}, taken: map[string]int{}, faults: map[string]string{},
+		left:     emptyBudget,
+		directed: bytes.Contains(file.Text, []byte("readOnly")) || bytes.Contains(file.Text, []byte("writeOnly"))}
 	if wrong := r.recognize(); wrong != nil {
 		return nil, []diag.Diagnostic{*wrong}
 	}
 	r.operations()
-	r.settle()
+	r.finish()
 	slices.SortStableFunc(r.Notes, func(a, b Note) int { return a.At.Start - b.At.Start })
 	r.Notes = slices.CompactFunc(r.Notes, func(a, b Note) bool { return a.At == b.At })
 	return r.API, nil
@@ -142,27 +146,25 @@ func Read(file *source.File, o Options) (*API, []diag.Diagnostic) {
 
 // recognize finds out whether the text is a document of a version that can be read.
 func (r *reading) recognize() *diag.Diagnostic {
-	wrong := func(n *source.Node, format string, args ...any) *diag.Diagnostic {
-		d := diag.New(diag.WrongType, n.Span().Head(), fmt.Sprintf(format, args...))
-		return d.Advise("an OpenAPI document has openapi: 3.0.x or 3.1.x, \"info\", \"servers\" and \"paths\"")
-	}
+	at, why, help := r.root, "", "an OpenAPI document has openapi: 3.0.x or 3.1.x, \"info\", \"servers\" and \"paths\""
 	version, older, paths := r.root.Get("openapi"), r.root.Get("swagger"), r.root.Get("paths")
 	number := orEmpty(version).Text + "."
 	r.old = strings.HasPrefix(number, "3.0.")
 	switch {
-	case r.root.Kind != source.Object:
-		return wrong(r.root, "an OpenAPI document is a mapping, not %s", r.root.Kind)
 	case older != nil:
-		return wrong(older, "this is a document of Swagger 2.0, and OpenAPI 3.0 and 3.1 are read").
-			Advise("convert it first, for instance with npx swagger2openapi FILE -o openapi.yaml")
+		at, why = older, "this is a document of Swagger 2.0, and OpenAPI 3.0 and 3.1 are read"
+		help = "convert it first, for instance with npx swagger2openapi FILE -o openapi.yaml"
 	case version == nil:
-		return wrong(r.root, "this is no OpenAPI document: it has no \"openapi\"")
+		why = "this is no OpenAPI document: it has no \"openapi\""
 	case !r.old && !strings.HasPrefix(number, "3.1."):
-		return wrong(version, "OpenAPI %q isn't read; 3.0 and 3.1 are", version.Text)
+		at, why = version, fmt.Sprintf("OpenAPI %q isn't read; 3.0 and 3.1 are", version.Text)
 	case !paths.IsMapping():
-		return wrong(cmp.Or(paths, r.root), "the document has no \"paths\", and so no operations")
+		at, why = cmp.Or(paths, r.root), "the document has no \"paths\", and so no operations"
+	default:
+		return nil
 	}
-	return nil
+	d := diag.New(diag.WrongType, at.Span().Head(), why)
+	return d.Advise("%s", help)
 }
 
 // orEmpty is a value that may be missing.

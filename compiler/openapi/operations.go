@@ -14,7 +14,7 @@ import (
 )
 
 // methods are the keys of a path that are operations.
-var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
+var methods = []string{"get", "put", "post", "delete", "options", "head", "patch"}
 
 // operations goes over all operations of the document. Each has its name before one is
 // chosen, so that which are wanted changes no name.
@@ -37,9 +37,8 @@ func (r *reading) operations() {
 				continue
 			}
 			node, refused := r.resolve(f.Value)
-			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key,
-				ID: textAt(node, "operationId")}
-			o.Name = unique(names, cmp.Or(safeName(o.ID), safeName(f.Key.Text+" "+o.Path)))
+			o := &Operation{Method: strings.ToUpper(f.Key.Text), Path: path.Key.Text, Node: f.Key}
+			o.Name = unique(names, cmp.Or(safeName(textAt(node, "operationId")), safeName(f.Key.Text+" "+o.Path)))
 			for _, tag := range orEmpty(node.Get("tags")).Items {
 				o.Tags = append(o.Tags, tag.AsText())
 			}
@@ -116,16 +115,12 @@ type builder struct {
 }
 
 func (b *builder) build() *Note {
-	if b.Method == "TRACE" {
-		return noteOf(b.Node, "requests of the method %s aren't sent", b.Method)
-	}
-	b.scope = &named{}
+	b.outside = nil
 	for _, step := range []func() *Note{b.server, b.parameters, b.body, b.result, b.security} {
-		if refused := step(); refused != nil {
+		if refused := cmp.Or(step(), b.outside); refused != nil {
 			return refused
 		}
 	}
-	b.order = append(b.order, b.scope)
 	b.http["url"] = b.url
 	if len(b.query) > 0 {
 		b.http["query"] = b.query
@@ -160,33 +155,16 @@ var effects = map[string]map[string]any{
 // MaxDescription is how many characters a tool may say of itself.
 const MaxDescription = 1_000
 
-// describe says what the operation does, and with which codes a call of it fails according to the
-// document.
+// describe says what the operation does.
 func (b *builder) describe() string {
 	summary, text := strings.TrimSpace(textAt(b.node, "summary")), strings.TrimSpace(textAt(b.node, "description"))
 	if !strings.HasPrefix(text, summary) {
 		text = strings.TrimSpace(summary + "\n\n" + text)
 	}
-	text = wording.Cut(text, MaxDescription)
 	if b.node.Get("deprecated").IsTrue() {
 		text = strings.TrimSpace("Deprecated. " + text)
 	}
-	var fails []string
-	for _, f := range orEmpty(b.node.Get("responses")).Fields {
-		status := f.Key.Text
-		if len(status) != 3 || status[0] != '4' && status[0] != '5' {
-			continue
-		}
-		answer, _ := b.resolve(f.Value)
-		if why := strings.Join(strings.Fields(textAt(answer, "description")), " "); why != "" {
-			status += " (" + strings.TrimSuffix(wording.Cut(why, 80), ".") + ")"
-		}
-		fails = append(fails, "http-"+status)
-	}
-	if len(fails) > 0 {
-		text = strings.TrimSpace(text + "\n\nFails with " + strings.Join(fails, ", ") + ".")
-	}
-	return text
+	return wording.Cut(text, MaxDescription)
 }
 
 // server finds the address that the operation is sent to.
@@ -214,7 +192,7 @@ func (b *builder) server() *Note {
 
 // NotAnAddress is why a text isn't the address of a service, or "".
 func NotAnAddress(text string) string {
-	switch scheme, _, full := strings.Cut(text, "://"); {
+	switch {
 	case absolute.MatchString(text):
 		return ""
 	case len(wording.PasswordsIn(text)) > 0:
@@ -223,12 +201,8 @@ func NotAnAddress(text string) string {
 				"taken from the environment", wording.WithoutPasswords(text))
 	case text == "":
 		return "no server is named"
-	case !full, scheme != "http" && scheme != "https":
-		return fmt.Sprintf("%q has no https:// and host", text)
-	case strings.Contains(text, "{"):
-		return fmt.Sprintf("%q has a variable without a \"default\"", text)
 	}
-	return fmt.Sprintf("%q is no address of a service: it is a host and a path", text)
+	return fmt.Sprintf("%q is no address of a service: expected https://, a host and a path", text)
 }
 
 var absolute = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]_-]+(/[^\s{}?#\\]*)?$`)
@@ -246,14 +220,14 @@ func (b *builder) security() *Note {
 	var unmet []string
 	for _, need := range needs.Items {
 		var all []credential
-		met := len(unmet)
 		for _, f := range need.Fields {
-			c, why := b.credential(f.Key.Text)
-			if all = append(all, c); why != "" {
-				unmet = append(unmet, why)
+			if c := b.credential(f.Key.Text); c.into != nil {
+				all = append(all, c)
+			} else {
+				unmet = append(unmet, f.Key.Text)
 			}
 		}
-		if need.Kind == source.Object && len(unmet) == met {
+		if need.Kind == source.Object && len(all) == len(need.Fields) {
 			for _, c := range all {
 				c.into[c.field] = c.before + b.variable(c.scheme, c.holds)
 			}
@@ -263,28 +237,25 @@ func (b *builder) security() *Note {
 	if len(needs.Items) == 0 || len(b.Headers) > 0 { // which show who asks
 		return nil
 	}
-	return noteOf(needs, "none of its security schemes can be met: %s", strings.Join(unmet, "; ")).advise(unknownKey)
+	return noteOf(needs, "of its security schemes %s can't be met: expected a bearer token, basic, or a key in a "+
+		"header or in the query", wording.Names(unmet, 5)).advise(unknownKey)
 }
 
-// credential is that of a scheme, or why there is none.
-func (b *builder) credential(name string) (c credential, why string) {
-	n, refused := b.resolve(b.root.Get("components").Get("securitySchemes").Get(name))
-	if refused != nil {
-		return c, fmt.Sprintf("%q isn't defined", name)
-	}
+// credential is that of a scheme; empty where it is none that can be sent.
+func (b *builder) credential(name string) (c credential) {
+	n, _ := b.resolve(b.root.Get("components").Get("securitySchemes").Get(name))
 	in, field, way := textAt(n, "in"), textAt(n, "name"), strings.ToLower(textAt(n, "scheme"))
 	switch kind := textAt(n, "type"); {
 	case kind == "http" && way == "basic":
-		return credential{b.headers, "Authorization", "Basic ", "the base64 of user:password", name}, ""
+		return credential{b.headers, "Authorization", "Basic ", "the base64 of user:password", name}
 	case kind == "http" && way == "bearer", kind == "oauth2", kind == "openIdConnect":
-		return credential{b.headers, "Authorization", "Bearer ", "a token", name}, ""
+		return credential{b.headers, "Authorization", "Bearer ", "a token", name}
 	case kind == "apiKey" && in == "header" && kinds.IsHeader(field):
-		return credential{b.headers, field, "", "the key that is sent as the header " + field, name}, ""
+		return credential{b.headers, field, "", "the key that is sent as the header " + field, name}
 	case kind == "apiKey" && in == "query" && field != "":
-		return credential{b.query, field, "", "the key that is sent as " + field + " in the query", name}, ""
-	default:
-		return c, fmt.Sprintf("%q is of the type %q", name, strings.Join(strings.Fields(kind+" "+way+" "+in), " "))
+		return credential{b.query, field, "", "the key that is sent as " + field + " in the query", name}
 	}
+	return c
 }
 
 // variable is the text that takes a secret from the environment. The variable's name has the

@@ -109,11 +109,12 @@ func (b *builder) parameter(p parameter) (name, why string) {
 	}
 	value := any(map[string]any{})
 	if at := p.Get("schema"); at != nil {
-		value = b.schema(at, request, b.scope)
+		value = b.schema(at, request)
 	}
 	style := cmp.Or(textAt(p.Node, "style"), map[bool]string{true: "form", false: "simple"}[query])
-	shape, join := b.shapeOf(value), joins[style]
-	if shape == object || shape == nested || p.in == "path" && shape == array || join == "" {
+	kinds, join := b.kindsOf(value), joins[style]
+	isList := kinds&lists != 0
+	if kinds.isNested() || p.in == "path" && isList || join == "" {
 		return "", "such a value isn't sent in a " + p.in + " in the style \"" + style + "\""
 	}
 	if m, ok := value.(map[string]any); ok {
@@ -125,7 +126,7 @@ func (b *builder) parameter(p parameter) (name, why string) {
 	}
 	name = b.add(p.wire, p.in, value, p.in == "path" || p.Get("required").IsTrue())
 	sent, explode := any("†"+name), p.Get("explode")
-	if shape == array && !(query && (explode.IsTrue() || explode == nil && style == "form")) {
+	if isList && !(query && (explode.IsTrue() || explode == nil && style == "form")) {
 		sent = map[string]any{"value": sent, "join": join}
 	}
 	if query {
@@ -136,46 +137,25 @@ func (b *builder) parameter(p parameter) (name, why string) {
 	return name, ""
 }
 
-// A content has the schemas of a body by its media types, such as application/json.
-type content struct {
-	types   []string // without their parameters, in lower case
-	schemas []*source.Node
-}
-
-// contentOf is the content of a body or a response.
-func contentOf(n *source.Node) (c content) {
-	for _, media := range orEmpty(n.Get("content")).Fields {
-		kind, _, _ := strings.Cut(media.Key.Text, ";")
-		c.types = append(c.types, strings.ToLower(strings.TrimSpace(kind)))
-		c.schemas = append(c.schemas, media.Value.Get("schema"))
-	}
-	return c
-}
-
-// first is the first of the media types that matches, the usual one before others; "" where none does.
-func (c content) first(usual string, matches *regexp.Regexp) (kind string, schema *source.Node) {
-	at := slices.Index(c.types, usual)
-	if at < 0 {
-		at = slices.IndexFunc(c.types, matches.MatchString)
-	}
-	if at < 0 {
-		return "", nil
-	}
-	return c.types[at], c.schemas[at]
-}
-
-const (
-	asJSON = "application/json"
-	asText = "text/plain"
-	asForm = "application/x-www-form-urlencoded"
-)
-
 // The media types of each sort.
 var (
 	likeJSON = regexp.MustCompile(`^(application/json|\*/\*|application/\*|text/json)$|\+json$`)
 	likeText = regexp.MustCompile(`^(text/|application/(text|xml|yaml)$)|\+xml$`)
-	likeForm = regexp.MustCompile("^" + asForm + "$")
+	likeForm = regexp.MustCompile("^application/x-www-form-urlencoded$")
+	plainly  = regexp.MustCompile("^text/plain$")
+	anyMedia = regexp.MustCompile("")
 )
+
+// media is the first media type of a body or a result that is like a pattern, with its schema; "" for none.
+func media(n *source.Node, like *regexp.Regexp) (kind string, schema *source.Node) {
+	for _, f := range orEmpty(n.Get("content")).Fields {
+		kind, _, _ := strings.Cut(f.Key.Text, ";")
+		if kind = strings.ToLower(strings.TrimSpace(kind)); like.MatchString(kind) {
+			return kind, f.Value.Get("schema")
+		}
+	}
+	return "", nil
+}
 
 // body reads what the operation sends besides its parameters.
 func (b *builder) body() *Note {
@@ -191,28 +171,34 @@ func (b *builder) body() *Note {
 	if refused != nil {
 		return refused
 	}
-	required, all := at.Get("required").IsTrue(), contentOf(at)
-	kind, schema := all.first(asJSON, likeJSON)
-	form, fields := all.first(asForm, likeForm)
+	required := at.Get("required").IsTrue()
+	kind, schema := media(at, likeJSON)
+	form, fields := media(at, likeForm)
+	text, _ := media(at, plainly)
 	switch {
 	case bodiless && required:
 		return noteOf(at, "a %s with a body isn't sent", b.Method).advise(badBody)
 	case bodiless:
 	case kind != "":
-		if kind != asJSON && strings.HasSuffix(kind, "json") {
-			b.headers["Content-Type"] = kind
-		}
+		b.exactly("Content-Type", kind)
 		return b.content(schema, "json", required)
 	case form != "":
 		return b.content(fields, "form", required)
-	case slices.Contains(all.types, asText):
-		b.headers["Content-Type"] = asText + "; charset=utf-8"
+	case text != "":
+		b.headers["Content-Type"] = text + "; charset=utf-8"
 		b.full(map[string]any{"type": "string"}, required)
 	default:
-		return noteOf(at, "its body is %s", cmp.Or(strings.Join(all.types, " or "), "without \"content\"")).
-			advise(badBody)
+		other, _ := media(at, anyMedia)
+		return noteOf(at, "its body is %s", cmp.Or(other, "without \"content\"")).advise(badBody)
 	}
 	return nil
+}
+
+// exactly sets a header to a kind of JSON that isn't the usual one.
+func (b *builder) exactly(header, kind string) {
+	if kind != "application/json" && strings.HasSuffix(kind, "json") {
+		b.headers[header] = kind
+	}
 }
 
 // full makes a body one parameter.
@@ -225,7 +211,7 @@ func (b *builder) full(schema any, required bool) {
 func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 	object := any(map[string]any{})
 	if n != nil {
-		object = b.schema(n, request, b.scope)
+		object = b.schema(n, request)
 	}
 	properties, needs, budget := map[string]any{}, map[string]bool{}, maxFlat
 	ok := b.flat(object, &budget, properties, needs)
@@ -243,7 +229,7 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 	template, renamed := map[string]any{}, false
 	for _, wire := range slices.Sorted(maps.Keys(properties)) {
 		schema := properties[wire]
-		if shape := b.shapeOf(schema); sends == "form" && (shape == object || shape == nested) {
+		if sends == "form" && b.kindsOf(schema).isNested() {
 			left := noteOf(n, "the field %q of the form of %s is an object, which isn't sent", wire, b.Operation)
 			if needs[wire] {
 				return left.advise(badBody)
@@ -258,15 +244,9 @@ func (b *builder) content(n *source.Node, sends string, required bool) *Note {
 	if b.http["body"] = template; !renamed {
 		b.http["body"] = sends
 	} else if sends == "form" {
-		b.headers["Content-Type"] = asForm
+		b.headers["Content-Type"] = "application/x-www-form-urlencoded"
 	}
 	return nil
-}
-
-// shapeOf is the shape of what a schema allows.
-func (b *builder) shapeOf(v any) shape {
-	budget := maxFlat
-	return b.shape(v, &budget)
 }
 
 // result reads what results from the operation.
@@ -274,10 +254,10 @@ func (b *builder) result() *Note {
 	at := orEmpty(b.node.Get("responses"))
 	var schemas []any
 	text, other := "", ""
-	isEmpty, redirects, succeeds := false, false, false
+	isEmpty, succeeds := false, false
 	for _, f := range at.Fields {
 		status := f.Key.Text
-		if redirects = redirects || strings.HasPrefix(status, "3"); len(status) != 3 || status[0] != '2' {
+		if len(status) != 3 || status[0] != '2' {
 			continue
 		}
 		succeeds = true
@@ -285,27 +265,25 @@ func (b *builder) result() *Note {
 		if refused != nil {
 			return refused
 		}
-		all := contentOf(n)
-		kind, schema := all.first(asJSON, likeJSON)
-		plain, _ := all.first(asText, likeText)
+		kind, schema := media(n, likeJSON)
+		plain, _ := media(n, likeText)
+		first, _ := media(n, anyMedia)
 		switch {
 		case kind != "":
-			if kind != asJSON && strings.HasSuffix(kind, "json") {
-				b.headers["Accept"] = kind
-			}
+			b.exactly("Accept", kind)
 			value := any(true)
 			if schema != nil {
-				value = b.schema(schema, response, b.scope)
+				value = b.schema(schema, response)
 			}
 			schemas = append(schemas, value)
-		case len(all.types) == 0:
+		case first == "":
 			isEmpty = true
 		default:
-			text, other = cmp.Or(text, plain), cmp.Or(other, strings.Join(all.types, " or "))
+			text, other = cmp.Or(text, plain), cmp.Or(other, first)
 		}
 	}
 	usual, _ := b.resolve(at.Get("default"))
-	if kind, _ := contentOf(usual).first(asJSON, likeJSON); !succeeds && kind != "" {
+	if kind, _ := media(usual, likeJSON); !succeeds && kind != "" {
 		schemas = []any{true} // that of errors, too
 	}
 	if isEmpty && len(schemas) > 0 {
@@ -327,8 +305,6 @@ func (b *builder) result() *Note {
 		}
 	case other != "":
 		return noteOf(at, "its result is %s", other)
-	case redirects && !succeeds:
-		return noteOf(at, "its result is a redirect")
 	default:
 		b.http["response"] = "none"
 	}

@@ -1,9 +1,13 @@
 package openapi
 
 import (
+	"cmp"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
@@ -22,23 +26,7 @@ type pointer struct {
 	dir  direction
 }
 
-// A named schema is one that others refer to, or all of those that are in one operation.
-type named struct {
-	pointer
-	ref       string // that was met first
-	value     any    // with links in the place of references
-	refs      []*named
-	pruned    bool   // the other direction has another one
-	broken    *Note  // it leads out of the document
-	name      string // under "schemas"
-	duplicate *named // an equal schema that replaces it
-	large     bool   // with all that it refers to
-}
-
-// A link is a reference before the names of schemas are known.
-type link struct{ to *named }
-
-// The keywords by what their values are. Others say something of documents, or nothing that a
+// The keywords by what their values are. Others describe documents, or are nothing that a
 // validator of JSON Schema looks at.
 var (
 	mapsOfSchemas  = strings.Fields("properties patternProperties $defs definitions dependentSchemas")
@@ -51,8 +39,11 @@ var (
 	known = slices.Concat(plain, mapsOfSchemas, listsOfSchemas, oneSchema)
 )
 
+// isBound are the keywords that are booleans in OpenAPI 3.0.
+var isBound = map[string]bool{"exclusiveMinimum": true, "exclusiveMaximum": true}
+
 // schema translates a schema to draft 2020-12.
-func (r *reading) schema(n *source.Node, dir direction, in *named) any {
+func (r *reading) schema(n *source.Node, dir direction) any {
 	if n.Kind == source.Bool {
 		return n.IsTrue()
 	}
@@ -62,51 +53,58 @@ func (r *reading) schema(n *source.Node, dir direction, in *named) any {
 	}
 	out := map[string]any{}
 	if ref := n.Get("$ref"); ref != nil {
-		if to := r.refer(ref, dir, in); to != nil {
-			out["$ref"] = link{to}
+		if name := r.refer(ref, dir); name != "" {
+			out["$ref"] = prefix + name
 		}
 		if r.old { // nothing beside it counts
 			return out
 		}
 	}
-	gone := hidden(n, dir, in)
+	gone, isOpen := hidden(n, dir), false
 	for _, f := range n.Fields {
-		key, v := f.Key.Text, f.Value
+		key, v, noted := f.Key.Text, f.Value, len(r.Notes)
+		var value any
 		switch {
-		case key == "$dynamicRef" || key == "$recursiveRef":
-			r.note(noteOf(f.Key, "%q isn't followed; what it leads to may be anything", key))
 		case slices.Contains(mapsOfSchemas, key) && v.Kind == source.Object:
 			all := map[string]any{}
 			for _, p := range v.Fields {
-				if key != "properties" || !slices.Contains(gone, p.Key.Text) {
-					all[p.Key.Text] = r.schema(p.Value, dir, in)
+				if key == "properties" && slices.Contains(gone, p.Key.Text) ||
+					key == "patternProperties" && r.isFaulty("pattern", p.Key) {
+					continue
 				}
+				all[p.Key.Text] = r.schema(p.Value, dir)
 			}
-			out[key] = all
+			value = all
 		case slices.Contains(listsOfSchemas, key) && v.Kind == source.Array:
 			list := make([]any, len(v.Items))
 			for i, item := range v.Items {
-				list[i] = r.schema(item, dir, in)
+				list[i] = r.schema(item, dir)
 			}
 			if n.Get("discriminator") != nil && key == "oneOf" { // it chooses, and a value may fit several
 				key = "anyOf"
 			}
-			out[key] = list
+			value = list
 		case slices.Contains(oneSchema, key) && v.Kind == source.Object:
-			out[key] = r.schema(v, dir, in)
-		case key == "required" && v.Kind == source.Array:
-			needs := []any{}
-			for _, item := range v.Items {
-				if !slices.Contains(gone, item.Text) {
-					needs = append(needs, item.Value())
-				}
+			value = r.schema(v, dir)
+		case !slices.Contains(known, key), !(r.old && isBound[key] && v.Kind == source.Bool) && r.isFaulty(key, v):
+			continue
+		case key == "required":
+			needs := slices.DeleteFunc(v.Value().([]any),
+				func(name any) bool { return slices.Contains(gone, name.(string)) })
+			if len(needs) == 0 {
+				continue
 			}
-			if len(needs) > 0 {
-				out[key] = needs
-			}
-		case slices.Contains(known, key):
-			out[key] = v.Value()
+			value = needs
+		default:
+			value = v.Value()
 		}
+		if len(r.Notes) == noted || key != "not" && key != "if" { // with less in it, it would refuse more
+			out[key] = value
+		}
+		isOpen = isOpen || len(r.Notes) > noted && key == "patternProperties"
+	}
+	if isOpen { // others would refuse the names
+		delete(out, "additionalProperties")
 	}
 	if r.old {
 		return modern(out, n.Get("nullable").IsTrue())
@@ -114,12 +112,27 @@ func (r *reading) schema(n *source.Node, dir direction, in *named) any {
 	return out
 }
 
+// isFaulty reports whether a keyword can't have its value, and notes it.
+func (r *reading) isFaulty(key string, v *source.Node) bool {
+	at := key + ":" + v.Span().Text()
+	why, met := r.faults[at]
+	if !met {
+		if err := schema.New(map[string]any{key: v.Value()}, schema.Options{}).Compile(); err != nil {
+			why = err.Error()
+		}
+		r.faults[at] = why
+	}
+	if why != "" {
+		r.note(noteOf(v, "%q is left out: %s", key, why))
+	}
+	return why != ""
+}
+
 // hidden are the properties that don't go in a direction.
-func hidden(n *source.Node, dir direction, in *named) (gone []string) {
+func hidden(n *source.Node, dir direction) (gone []string) {
+	only := map[direction]string{request: "readOnly", response: "writeOnly"}[dir]
 	for _, f := range orEmpty(n.Get("properties")).Fields {
-		readOnly, writeOnly := f.Value.Get("readOnly").IsTrue(), f.Value.Get("writeOnly").IsTrue()
-		in.pruned = in.pruned || readOnly != writeOnly
-		if readOnly && dir == request || writeOnly && dir == response {
+		if f.Value.Get(only).IsTrue() {
 			gone = append(gone, f.Key.Text)
 		}
 	}
@@ -151,35 +164,51 @@ func modern(m map[string]any, nullable bool) any {
 	return map[string]any{"anyOf": []any{m, map[string]any{"type": "null"}}}
 }
 
-// refer is what a reference leads to; nil where it leads nowhere.
-func (r *reading) refer(ref *source.Node, dir direction, in *named) *named {
+const prefix = "#/schemas/" // of the names of schemas
+
+var notSchemaName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// refer is the name of what a reference leads to; "" where it leads nowhere.
+func (r *reading) refer(ref *source.Node, dir direction) string {
 	n, refused := r.target(ref)
 	switch {
 	case refused != nil && strings.HasSuffix(refused.Message, outside):
-		in.broken = refused
-		return nil
+		r.outside = refused
+		return ""
 	case refused != nil || n.Kind != source.Object && n.Kind != source.Bool:
 		r.note(noteOf(ref, "%q leads to no schema; what it stands for may be anything", ref.Text))
-		return nil
+		return ""
+	}
+	if !r.directed {
+		dir = response
 	}
 	key := pointer{n, dir}
-	to := r.named[key]
-	if to == nil {
-		to = &named{pointer: key, ref: ref.Text}
-		r.named[key] = to
-		r.order = append(r.order, to)
+	if r.names[key] == "" {
+		name := cmp.Or(strings.Trim(notSchemaName.ReplaceAllString(path.Base(ref.Text), "_"), "_"), "schema")
+		if dir == request {
+			name += "Input"
+		}
+		name = unique(r.taken, name)
+		r.names[key], r.named[name] = name, key
+		r.waiting = append(r.waiting, name)
 	}
-	in.refs = append(in.refs, to)
-	return to
+	return r.names[key]
 }
 
-// translate is the value of a named schema, which is read once.
-func (r *reading) translate(n *named) any {
-	if n.value == nil && n.node != nil {
-		n.value = map[string]any{} // while it refers to itself
-		n.value = r.schema(n.node, n.dir, n)
+// referred is the schema that a value of "$ref" names. It is translated once.
+func (r *reading) referred(ref any) any {
+	text, _ := ref.(string)
+	name := strings.TrimPrefix(text, prefix)
+	if p := r.named[name]; r.schemas[name] == nil && p.node != nil {
+		around := r.outside
+		r.outside, r.schemas[name] = nil, map[string]any{} // while it refers to itself
+		r.schemas[name] = r.schema(p.node, p.dir)
+		if r.outside != nil {
+			r.note(r.outside)
+		}
+		r.outside = around
 	}
-	return n.value
+	return r.schemas[name]
 }
 
 const maxFlat = 1_000 // schemas that make up one object
@@ -205,8 +234,8 @@ func (r *reading) flat(v any, budget *int, properties map[string]any, needs map[
 		}
 	}
 	parts, _ := m["allOf"].([]any)
-	if to, ok := m["$ref"].(link); ok {
-		parts = append([]any{r.translate(to.to)}, parts...)
+	if m["$ref"] != nil {
+		parts = append([]any{r.referred(m["$ref"])}, parts...)
 	}
 	for _, part := range parts {
 		if !r.flat(part, budget, properties, needs) {
@@ -237,45 +266,52 @@ func several(v any) []any {
 	return []any{v}
 }
 
-// The shapes of a value that is sent as text. A value of several shapes counts as the one that comes last.
-type shape int
+// A kindSet has the kinds of values that a schema allows, besides null; none where nothing is known.
+type kindSet uint8
 
 const (
-	unknown shape = iota
-	object        // and nothing else, besides null
-	scalar
-	array  // whose items are scalar
-	nested // a list with others in it
+	scalars kindSet = 1 << iota
+	lists
+	objects
+	nested // lists of lists or objects
 )
 
-// shape is the shape of a schema's values. The budget bounds how many schemas are looked at.
-func (r *reading) shape(v any, budget *int) (s shape) {
+// isNested reports whether a value isn't sent as text.
+func (k kindSet) isNested() bool { return k == objects || k&nested != 0 }
+
+// kindsOf finds the kinds of a schema's values.
+func (r *reading) kindsOf(v any) kindSet {
+	budget := maxFlat
+	return r.kinds(v, &budget)
+}
+
+func (r *reading) kinds(v any, budget *int) (k kindSet) {
 	m, _ := v.(map[string]any)
 	if *budget--; *budget < 0 {
-		return scalar
+		return scalars
 	}
-	if to, refers := m["$ref"].(link); refers {
-		s = r.shape(r.translate(to.to), budget)
+	if m["$ref"] != nil {
+		k = r.kinds(r.referred(m["$ref"]), budget)
 	}
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 		list, _ := m[key].([]any)
-		for _, one := range list {
-			s = max(s, r.shape(one, budget))
+		for _, item := range list {
+			k |= r.kinds(item, budget)
 		}
 	}
 	for _, kind := range several(m["type"]) {
 		switch {
 		case kind == "null":
 		case kind == "object", kind == nil && m["properties"] != nil:
-			s = max(s, object)
+			k |= objects
 		case kind == "array", kind == nil && m["items"] != nil:
-			s = max(s, array)
-			if items := r.shape(m["items"], budget); items != unknown && items != scalar {
-				s = nested
+			k |= lists
+			if items := r.kinds(m["items"], budget); items&(lists|objects) != 0 {
+				k |= nested
 			}
 		case kind != nil, m["enum"] != nil, m["const"] != nil:
-			s = max(s, scalar)
+			k |= scalars
 		}
 	}
-	return s
+	return k
 }
