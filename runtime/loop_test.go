@@ -16,6 +16,7 @@ import (
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/testdata/amount"
 )
 
@@ -198,7 +199,7 @@ func (r *simulator) carryOut(c runtime.Command) {
 			r.t.Fatalf("tick %d: there is no further solution", c.Request.Tick)
 		}
 		if c.Request.Received == "" {
-			r.asks = append(r.asks[:min(len(r.asks), c.Request.Tick-1)], string(c.Request.ContextJSON()))
+			r.asks = append(r.asks[:min(len(r.asks), c.Request.Tick-1)], string(request.Append(nil, c.Request.Messages)))
 		}
 		r.pieces = r.broken(r.solutions[c.Request.Tick-1][len(c.Request.Received):])
 	case runtime.Cancel:

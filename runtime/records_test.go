@@ -220,7 +220,7 @@ func recordText(record request.Object) string { return request.JSON(record) }
 // calls of earlier ticks: a record hands that on as it stands.
 func values(r *runtime.Request) string {
 	var messages []map[string]any
-	if err := json.Unmarshal(r.ContextJSON(), &messages); err != nil {
+	if err := json.Unmarshal(request.Append(nil, r.Messages), &messages); err != nil {
 		panic(err)
 	}
 	messages = slices.DeleteFunc(messages, func(m map[string]any) bool { return m["type"] == "meta" })

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/request"
 )
 
 // EXECUTION.md#the-carried-plan: a call that writes nothing is told to the next requests, with its parameters and
@@ -29,7 +30,7 @@ func TestWhatWroteNothingIsTold(t *testing.T) {
 					made[c.Params["order"].(string)]++
 					pending = append(pending, runtime.Event{Kind: runtime.Ended, Try: runtime.Try{Tick: c.Tick, Call: c.Call, Attempt: c.Attempt}, Route: -1, Value: strings.Repeat("paid ", 1000)})
 				case runtime.Plan:
-					context := string(c.Request.ContextJSON())
+					context := string(request.Append(nil, c.Request.Messages))
 					longest = max(longest, len(context))
 					solution := `{"calls": [], "output": "all"}`
 					if next := told(t, context); next < orders {

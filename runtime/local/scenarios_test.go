@@ -313,7 +313,7 @@ func (s *scenario) observe(at time.Duration, c runtime.Command) {
 	case runtime.Plan:
 		s.say("%v tick %d", at, c.Tick)
 		if s.options["requests"] == true {
-			s.say("request %s", c.Request.ContextJSON())
+			s.say("request %s", request.Append(nil, c.Request.Messages))
 		}
 	case runtime.Start:
 		with := ""
@@ -325,7 +325,7 @@ func (s *scenario) observe(at time.Duration, c runtime.Command) {
 		}
 		s.say("%v start %s %s%s", at, name, inJSON(c.Params), with)
 		if c.Request != nil && s.options["requests"] == true {
-			s.say("request %s", c.Request.ContextJSON())
+			s.say("request %s", request.Append(nil, c.Request.Messages))
 		}
 	case runtime.Enter:
 		s.say("%v enter %s %s", at, name, inJSON(c.Params))

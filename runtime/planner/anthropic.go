@@ -11,7 +11,7 @@ import (
 // anthropic is the wire format of Anthropic's messages.
 var anthropic = format{
 	base: "ANTHROPIC_BASE_URL", usual: "https://api.anthropic.com", path: "v1/messages",
-	keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}, custom: "ANTHROPIC_CUSTOM_HEADERS",
+	keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
 	headers: []header{
 		{name: "Anthropic-Version", prefix: "2023-06-01"},
 		{name: "X-Api-Key", variable: "ANTHROPIC_API_KEY"},

@@ -207,7 +207,7 @@ func (p *pipes) Close() error { p.once.Do(func() { close(p.closed) }); return ni
 // settings points the environment at nowhere but the endpoint of a test.
 func settings(t *testing.T, p protocol) {
 	for _, name := range []string{
-		"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS",
+		"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "ANTHROPIC_AUTH_TOKEN",
 		"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy",
 	} {
 		t.Setenv(name, "")

@@ -113,27 +113,16 @@ func (p *endpoint) post(ctx context.Context, body any) (*http.Request, error) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("User-Agent", "obelus")
-	secret := func(text string) {
-		p.hide.KeepDistinctive("key", text)
-		_, credentials, _ := strings.Cut(text, " ") // of "Bearer …"
-		p.hide.KeepDistinctive("key", credentials)
-	}
-	for line := range strings.Lines(os.Getenv(p.format.custom)) {
-		if name, value, ok := strings.Cut(line, ":"); ok {
-			r.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
-			secret(strings.TrimSpace(value))
-		}
-	}
 	for _, h := range p.format.headers {
 		value := os.Getenv(h.variable)
-		if secret(value); value != "" || h.variable == "" {
+		if p.hide.KeepDistinctive("key", value); value != "" || h.variable == "" {
 			r.Header.Set(h.name, h.prefix+value)
 		}
 	}
 	p.hide.KeepUser(p.url.User)
 	for _, values := range p.url.Query() {
 		for _, value := range values {
-			secret(value)
+			p.hide.KeepDistinctive("key", value)
 		}
 	}
 	return r, nil

@@ -110,9 +110,7 @@ func (p *endpoint) diagnoseStatus(t *failure, x *exchange) {
 		t.remedy = fmt.Sprintf("see whether the model's name and %s are right", base)
 	case x.status == 408, x.status == 409, x.status == 429, x.status >= 500:
 		t.again, t.wait = true, web.RetryAfter(x.header) // negative where the endpoint doesn't say
-		if ms, err := strconv.ParseFloat(x.header.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
-			t.wait = web.Seconds(ms / 1000)
-		} else if delay := retryDelay.FindSubmatch(x.refusal); delay != nil && t.wait < 0 {
+		if delay := retryDelay.FindSubmatch(x.refusal); delay != nil && t.wait < 0 {
 			s, _ := strconv.ParseFloat(string(delay[1]), 64)
 			t.wait = web.Seconds(s)
 		}

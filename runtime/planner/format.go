@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"strings"
 
 	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 	"github.com/obelus-dev/obelus/runtime/request"
@@ -19,7 +18,6 @@ type format struct {
 	usual   string   // the address where it doesn't
 	path    string   // of requests, below the address
 	keys    []string // the variables that may hold a key, the usual first
-	custom  string   // the variable that may hold further headers, one "Name: value" a line, as gateways want them
 	headers []header
 	// body is what is sent, to be encoded as JSON. The schema is that of the answer, an object's; nil where the prompt
 	// describes it.
@@ -76,11 +74,6 @@ func (f *format) address(planner string) (*url.URL, error) {
 		// It isn't shown: there may be a password in it.
 		return nil, fmt.Errorf(
 			"%s holds no address of an endpoint; write it like https://example.com/v1, or unset it", f.base)
-	}
-	for line := range strings.Lines(os.Getenv(f.custom)) {
-		if strings.TrimSpace(line) != "" && !strings.Contains(line, ":") {
-			return nil, fmt.Errorf("%s holds a line that is no header; write each like \"X-Team: search\"", f.custom)
-		}
 	}
 	for _, variable := range append(f.keys, f.base) {
 		if os.Getenv(variable) != "" {

@@ -70,16 +70,3 @@ func TestCutKeys(t *testing.T) {
 		}
 	})
 }
-
-// PLANNERS.md#models: a line of further headers that is none is reported, without what it says.
-func TestCustomHeaders(t *testing.T) {
-	for _, p := range protocols {
-		settings(t, p)
-		name := strings.Replace(p.key, "API_KEY", "CUSTOM_HEADERS", 1)
-		t.Setenv(name, "X-Team: search\n\nX-Portal secret")
-		_, err := Open(p.spec, Options{})
-		if err == nil || !strings.HasPrefix(err.Error(), name+" holds a line that is no header") || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v", p.spec, err)
-		}
-	}
-}

@@ -34,14 +34,13 @@ func TestRetries(t *testing.T) {
 	both(t, func(t *testing.T, p protocol) {
 		_, usage, e, err := ask(t, p, greeting(), Options{},
 			says(429, `{"error":{"type":"rate_limit_error","message":"slow down"}}`, "Retry-After", "7"),
-			says(429, `{}`, "Retry-After-Ms", "1500", "Retry-After", "60"),
 			says(503, ``, "Retry-After", time.Now().Add(18500*time.Millisecond).UTC().Format(http.TimeFormat)),
 			says(429, `{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"2.5s"}]}}`),
 			streams(p.stream(solution)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := []time.Duration{0, 7 * time.Second, 8500 * time.Millisecond, 18 * time.Second, 20500 * time.Millisecond}; !slices.Equal(e.at, want) {
+		if want := []time.Duration{0, 7 * time.Second, 18 * time.Second, 20500 * time.Millisecond}; !slices.Equal(e.at, want) {
 			t.Errorf("asked at %v, want %v", e.at, want)
 		}
 		if usage.InputTokens != 120 {
@@ -394,12 +393,11 @@ func TestKeysStayHidden(t *testing.T) {
 			}
 		}
 	})
-	// A password in the address, and one that an endpoint wants in a header.
+	// A password in the address.
 	both(t, func(t *testing.T, p protocol) {
 		t.Setenv(p.base, "http://me:pass-word-4711@models.test/v1?token=token-0815-token")
-		t.Setenv(strings.Replace(p.key, "API_KEY", "CUSTOM_HEADERS", 1), "X-Portal: Secret portal-pass-99")
-		_, _, _, err := ask(t, p, greeting(), Options{}, says(400, `{"error":{"message":"pass-word-4711 token-0815-token portal-pass-99"}}`))
-		for _, secret := range []string{"pass-word-4711", "token-0815-token", "portal-pass-99"} {
+		_, _, _, err := ask(t, p, greeting(), Options{}, says(400, `{"error":{"message":"pass-word-4711 token-0815-token "}}`))
+		for _, secret := range []string{"pass-word-4711", "token-0815-token"} {
 			if err == nil || strings.Contains(err.Error(), secret) {
 				t.Errorf("got %v", err)
 			}

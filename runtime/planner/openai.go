@@ -11,7 +11,7 @@ import (
 // openai is the wire format of OpenAI's chat completions, which many other endpoints accept.
 var openai = format{
 	base: "OPENAI_BASE_URL", usual: "https://api.openai.com/v1", path: "chat/completions",
-	keys: []string{"OPENAI_API_KEY"}, custom: "OPENAI_CUSTOM_HEADERS",
+	keys: []string{"OPENAI_API_KEY"},
 	headers: []header{
 		{name: "Authorization", prefix: "Bearer ", variable: "OPENAI_API_KEY"},
 		{name: "OpenAI-Organization", variable: "OPENAI_ORG_ID"},

@@ -13,9 +13,8 @@ import (
 func TestSecretsOfRequests(t *testing.T) {
 	t.Setenv("PLAIN_BASE_URL", "http://me:pass-in-url-1@models.test/v1?key=key-in-url-22&v=1")
 	t.Setenv("PLAIN_KEY", "api-key-4444-api")
-	t.Setenv("PLAIN_HEADERS", "Authorization: Bearer bearer-token-3\nCookie: session=cookie-55555\nX-Word: production")
 	one := plain
-	one.custom, one.headers = "PLAIN_HEADERS", []header{{name: "X-Api-Key", variable: "PLAIN_KEY"}}
+	one.headers = []header{{name: "X-Api-Key", variable: "PLAIN_KEY"}}
 	p, err := open("plain:m", "m", &one, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -23,12 +22,12 @@ func TestSecretsOfRequests(t *testing.T) {
 	if _, err = p.post(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"api-key-4444-api", "session=cookie-55555", "pass-in-url-1", "key-in-url-22", "bearer-token-3"} {
+	for _, secret := range []string{"api-key-4444-api", "pass-in-url-1", "key-in-url-22"} {
 		if got := p.hide.Text(secret); strings.Contains(got, secret) {
 			t.Errorf("%q is shown as %q", secret, got)
 		}
 	}
-	for _, harmless := range []string{"obelus/1.84.0-test", "application/json", "production"} {
+	for _, harmless := range []string{"obelus/1.84.0-test", "application/json"} {
 		if got := p.hide.Text(harmless); got != harmless {
 			t.Errorf("%q is shown as %q", harmless, got)
 		}

@@ -57,7 +57,7 @@ func TestRequestsAreLinear(t *testing.T) {
 					t.Errorf("%s: a request for a result beside %d takes %v", name, n, took)
 				}
 			}
-			return len(r.ContextJSON()) + len(JSON(r.Schema))
+			return len(Append(nil, r.Messages)) + len(JSON(r.Schema))
 		}
 		if one, two := size(600), size(1200); two > one*5/2 {
 			t.Errorf("%s: a request has %d bytes, and %d for twice as many", name, one, two)

@@ -301,7 +301,7 @@ func TestSchemaOfSolutions(t *testing.T) {
 	documents(t, func(name string, p *plan.Plan) {
 		r := Compose(beginning(p))
 		again := Compose(beginning(p))
-		if !bytes.Equal(r.ContextJSON(), again.ContextJSON()) || JSON(r.Schema) != JSON(again.Schema) {
+		if !bytes.Equal(Append(nil, r.Messages), Append(nil, again.Messages)) || JSON(r.Schema) != JSON(again.Schema) {
 			t.Errorf("%s: composed again, the request differs", name)
 		}
 		s := checkSchema(t, r.Schema)
@@ -476,7 +476,7 @@ func TestLatentRequestIsItsOwn(t *testing.T) {
 			Type string
 			Tool map[string]any
 		}
-		if err := json.Unmarshal(r.ContextJSON(), &context); err != nil {
+		if err := json.Unmarshal(Append(nil, r.Messages), &context); err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range context {

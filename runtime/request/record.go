@@ -158,39 +158,21 @@ func (s *Context) delegatesHoldSecrets() bool {
 	})
 }
 
-func (s *Context) settings() (out Object) {
+// settings are those of the document, as a plan message has them.
+func (s *Context) settings() Object {
 	p := s.Plan
-	out = Object{{"writes", p.Writes.String()}, {"terminate", string(p.Terminate)}}
+	out := Object{{"writes", p.Writes.String()}, {"terminate", string(p.Terminate)}}
 	if asking := compiler.ConfirmedTools(p); len(asking) > 0 {
-		tools := make([]any, len(asking))
-		for i, tool := range asking {
-			tools[i] = tool
+		out = out.With("confirm", asking)
+	}
+	from := p.PlanMessage
+	if from == nil {
+		from = p.Root
+	}
+	for _, key := range []string{"limits", "advice"} {
+		if n := from.Get(key); n != nil {
+			out = out.With(key, Of(n))
 		}
-		out = out.With("confirm", tools)
-	}
-	limits := Object{}
-	add := func(key string, value float64) {
-		if value > 0 {
-			limits = limits.With(key, value)
-		}
-	}
-	add("ticks", float64(p.Limits.Ticks))
-	add("calls", float64(p.Limits.Calls))
-	add("parallel", float64(p.Limits.Parallel))
-	add("tokens", float64(p.Limits.Tokens))
-	add("cost", p.Limits.Cost)
-	if p.Limits.Time > 0 {
-		limits = limits.With("time", p.Limits.Time.String())
-	}
-	if len(limits) > 0 {
-		out = out.With("limits", limits)
-	}
-	if len(p.Advisors) > 0 {
-		advice := Object{{"aggregate", p.Advice.Aggregate}, {"enforce", p.Advice.Enforce}}
-		if p.Advice.HasThreshold {
-			advice = advice.With("threshold", p.Advice.Threshold)
-		}
-		out = out.With("advice", advice)
 	}
 	return out
 }

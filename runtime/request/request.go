@@ -57,10 +57,6 @@ type Call struct {
 	Paths  []string       // the paths that the result can take; nil where there is no choice
 }
 
-// ContextJSON is what the planner is to know as a JSON array of context messages.
-// What a tick began with besides is in its [Request.Record].
-func (r *Request) ContextJSON() []byte { return Append(nil, r.Messages) }
-
 // Usage is what a request has cost so far.
 type Usage struct {
 	InputTokens  int `json:"inputTokens,omitzero" key:"inputTokens" from:"0"`

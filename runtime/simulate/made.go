@@ -23,7 +23,7 @@ func (w *world) perform(c runtime.Command, chance *rand.Rand, e *runtime.Event) 
 	var err error
 	if a := evaluated(c.Plan, call); a != nil {
 		result, err = activity.Evaluate(a.Name, a.Expression, request)
-		w.out.Steps += result.Steps / stepsOfStep
+		w.out.Steps += result.Steps / perStep
 		w.weigh(result.Value)
 	} else if value, ok := w.result(w.planOf(c), call, chance); !ok {
 		e.Failure = &runtime.Failure{Code: activity.CodeBadOutput, Message: unmakeable}

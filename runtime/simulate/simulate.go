@@ -69,18 +69,13 @@ type Scenario struct {
 
 // A CallReport is what became of one call.
 type CallReport struct {
-	Call     *plan.Call
-	Instance string // "" without instances
-	Under    string // the calls above one of a delegate; see [runtime.Command]
-	Status   runtime.Status
-	Reason   string
-	Failure  *runtime.Failure
-	Routed   bool
-	Attempts int
-	Started  bool
-	From, To time.Duration // first start, and settlement; both the settlement of one that never started
-	Cost     float64
-	Output   any
+	runtime.Settlement // none of a call that never finished
+	Call               *plan.Call
+	Instance           string // "" without instances
+	Under              string // the calls above one of a delegate; see [runtime.Command]
+	Started            bool
+	From, To           time.Duration // first start, and settlement; both the settlement of one that never started
+	Cost               float64
 }
 
 // Run simulates the plan once.
@@ -90,14 +85,15 @@ func Run(r *analyzer.Simulation, o Options) *Scenario {
 		w.budget = activity.NewBudget(0, 0, 0)
 	}
 	if o.Steps > 0 {
-		w.machine.Bound(o.Steps/stepsOfCall, o.Steps*effortOfStep, TooLong)
-		w.out.Steps = min(looks(r.Plan())/edgesOfStep, o.Steps/2)
+		w.machine.Bound(o.Steps/stepsOfCall, o.Steps*perStep, TooLong)
+		w.out.Steps = min(looks(r.Plan())/perStep, o.Steps/2)
 	}
 	if _, err := runtime.Drive(w.machine, w); err != nil {
 		w.out.Outcome = &runtime.Outcome{Status: runtime.RunFailed, Reason: runtime.Reason(err.Error())}
 	}
 	w.out.Makespan = w.now
 	w.weigh(w.out.Outcome.Output) // which may hold the same part many times
+	w.out.Steps = w.cost()
 	w.gather()
 	return w.out
 }
@@ -123,7 +119,7 @@ func (w *world) Next() (runtime.Event, error) {
 	}
 	for len(w.due) > 0 {
 		switch o := &w.options; {
-		case o.Steps > 0 && w.out.Steps > o.Steps:
+		case o.Steps > 0 && w.cost() > o.Steps:
 			return w.stop(TooLong), nil
 		case o.Abandoned != nil && o.Abandoned():
 			return w.stop(Unwatched), nil
@@ -153,16 +149,18 @@ const TooLong = "the simulation takes too many steps"
 const Unwatched = "nobody waits for the simulation any more"
 
 // stepsOfCall is what a call costs beside its values, and stepsOfSample one of the steps in which a result is made up;
-// stepsOfStep is how many steps of an expression count as one, bytesOfStep is how much text and edgesOfStep how many
-// looks along edges of the graph count as a value.
+// perStep is how many steps of expressions and patterns, bytes of text and looks along edges of the graph cost one.
 const (
 	stepsOfCall   = 10
 	stepsOfSample = 2
-	stepsOfStep   = 10
-	bytesOfStep   = 16
-	edgesOfStep   = 16
-	effortOfStep  = 16 // of patterns
+	perStep       = 10
 )
+
+// cost is what the simulation has cost so far.
+func (w *world) cost() int {
+	budget := w.machine.Budget()
+	return w.out.Steps + (budget.Matching.Used+max(0, budget.Resolved()))/perStep
+}
 
 func (w *world) weigh(v any) {
 	if w.options.Steps <= 0 || w.out.Steps > w.options.Steps {
@@ -171,7 +169,7 @@ func (w *world) weigh(v any) {
 	w.out.Steps++
 	switch v := v.(type) {
 	case string:
-		w.out.Steps += len(v) / bytesOfStep
+		w.out.Steps += len(v) / perStep
 	case []any:
 		for _, item := range v {
 			w.weigh(item)
@@ -185,18 +183,16 @@ func (w *world) weigh(v any) {
 }
 
 type world struct {
-	options  Options
-	machine  *runtime.Machine
-	began    bool
-	now      time.Duration
-	due      []happening // a heap
-	order    int
-	frames   map[int]*frame
-	roots    []*frame         // those of the run itself
-	budget   *activity.Budget // of expressions; nil for no bound
-	resolved int              // what the machine's own expressions had taken when that was counted last
-	matched  int              // the same of what patterns may have cost
-	out      *Scenario
+	options Options
+	machine *runtime.Machine
+	began   bool
+	now     time.Duration
+	due     []happening // a heap
+	order   int
+	frames  map[int]*frame
+	roots   []*frame         // those of the run itself
+	budget  *activity.Budget // of expressions; nil for no bound
+	out     *Scenario
 }
 
 type happening struct {
@@ -214,10 +210,6 @@ func (w *world) later(after time.Duration, e runtime.Event) {
 
 // Do makes up what follows from commands, and when.
 func (w *world) Do(commands []runtime.Command) error {
-	budget := w.machine.Budget()
-	matched, resolved := budget.Matching.Used, budget.Resolved()
-	w.out.Steps += (matched-w.matched)/effortOfStep + max(0, resolved-w.resolved)/stepsOfStep
-	w.matched, w.resolved = matched, max(resolved, w.resolved)
 	for _, c := range commands {
 		if w.options.Observe != nil {
 			w.options.Observe(w.now, c)
@@ -282,7 +274,6 @@ func (w *world) start(c runtime.Command) error {
 	w.out.Steps += stepsOfCall
 	w.weigh(c.Params)
 	report.start(w.now)
-	report.Attempts = c.Attempt
 	how, failing := profile(c.Of.Tool)
 	if how.Cost != nil {
 		report.Cost += draw(how.Cost.Median, how.Cost.Most, w.chance(c, -2))
@@ -320,8 +311,7 @@ func (o *Options) mustFail(call *plan.Call, under string) bool {
 
 func (w *world) settled(c runtime.Command) {
 	report := w.report(c.Try)
-	report.Status, report.Reason, report.To = c.Settlement.Status, c.Settlement.Reason, w.now
-	report.Failure, report.Routed, report.Output = c.Settlement.Failure, c.Settlement.Routed, c.Settlement.Output
+	report.Settlement, report.To = *c.Settlement, w.now
 	if !report.Started {
 		report.From = w.now
 	}

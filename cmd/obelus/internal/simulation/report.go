@@ -116,9 +116,8 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 
 // settlement is a mark and a text for how a call settled.
 func (s *Simulation) settlement(call *simulate.CallReport, style terminal.Style) (mark, text string) {
-	settled := &runtime.Settlement{Status: call.Status, Routed: call.Routed, Attempts: call.Attempts,
-		Output: call.Output, Failure: call.Failure, Reason: call.Reason}
-	mark, text = terminal.Settlement(style, runtime.Command{Of: call.Call, Plan: s.Plan, Settlement: settled}, 60)
+	of := runtime.Command{Of: call.Call, Plan: s.Plan, Settlement: &call.Settlement}
+	mark, text = terminal.Settlement(style, of, 60)
 	if call.Status == runtime.Done && call.Attempts > 1 {
 		text = strings.TrimSuffix(fmt.Sprintf("%d attempts: %s", call.Attempts, text), ": ")
 	}
