@@ -125,11 +125,7 @@ func (c *cli) newReading() *project.Reader {
 
 // passed reports a configuration that isn't read.
 func (c *cli) passed(one workspace.Refused) {
-	why := one.Why
-	if !one.Misnamed {
-		why = "others may have written it: " + why + "; name it with --config if it is meant"
-	}
-	c.err.Print("obelus: \"%s\" isn't read: %s\n", diag.Escape(one.Name), why)
+	c.err.Print("obelus: \"%s\" isn't read: %s\n", diag.Escape(one.Name), one.Why)
 }
 
 // detail prints a message about a file that only -v asks for.

@@ -119,11 +119,8 @@ type Place struct {
 	Passed   []Refused // those that would count but for others, who may write them
 }
 
-// A Refused file isn't read, and why. One that is misnamed would be under another name.
-type Refused struct {
-	Name, Why string
-	Misnamed  bool
-}
+// A Refused file isn't read, and why.
+type Refused struct{ Name, Why string }
 
 // Locate finds the workspace of a document in a folder: the nearest folder at or
 // above its own that holds obelus.yaml or .git, else its own. A folder that others
@@ -199,7 +196,8 @@ func (p *Place) settings(folder string) string {
 	if why == "" {
 		return name
 	}
-	p.Passed = append(p.Passed, Refused{name, why, false})
+	p.Passed = append(p.Passed, Refused{name,
+		"others may have written it: " + why + "; name it with --config if it is meant"})
 	return ""
 }
 

@@ -27,27 +27,6 @@ type Configuration struct {
 	read             map[string]string // digests of all that was read, by path from its folder
 }
 
-// configured is the configuration of a document: what was named, or the
-// nearest obelus.yaml in its workspace. Without any, it sets nothing.
-func (r *Reader) configured(place workspace.Place) (*Configuration, error) {
-	if r.Config != "" {
-		return r.ConfigurationAt(r.Config)
-	}
-	for _, one := range place.Passed {
-		r.passOver(one)
-	}
-	return r.ConfigurationAt(place.Settings)
-}
-
-// configurationOf is the configuration of a file's document.
-func (r *Reader) configurationOf(name string) (*Configuration, error) {
-	place, err := r.place(name)
-	if err != nil {
-		return nil, err
-	}
-	return r.configured(place)
-}
-
 // Around are the configurations over a file. What they demand of runs counts whatever configuration was named and no
 // matter who wrote one: it makes nothing laxer.
 func (r *Reader) Around(file string) (all []*Configuration, err error) {

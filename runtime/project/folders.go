@@ -1,7 +1,7 @@
 package project
 
 import (
-	"errors"
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,7 +32,7 @@ func (r *Reader) Gather(args []string) (all []Named, err error) {
 		if key := filepath.Clean(n.Name); seen[key] {
 			return nil
 		} else if seen[key] = true; n.Name != "-" {
-			config, err := r.configurationOf(n.Name)
+			_, config, err := r.locate(n.Name)
 			if err != nil {
 				return err
 			}
@@ -72,24 +72,23 @@ func (r *Reader) Gather(args []string) (all []Named, err error) {
 	return all, nil
 }
 
-// place is where a file's workspace is, as somebody would write it who names the file so.
-func (r *Reader) place(name string) (place workspace.Place, err error) {
-	if r.Root != "" {
-		info, err := os.Stat(r.Root)
-		if err == nil && !info.IsDir() {
-			err = errors.New("it isn't a folder")
-		}
-		if err != nil {
-			return place, diag.NewError(ErrRoot, "can't use --root %q: %w", r.Root, workspace.Reason(err))
+// locate gives the workspace of a file, as somebody would write it who names the file so, and its configuration: what
+// was named, or the nearest obelus.yaml in its workspace. Without any, it sets nothing.
+func (r *Reader) locate(name string) (root string, config *Configuration, err error) {
+	place, err := workspace.Locate(r.folder(name), r.Root)
+	if err != nil {
+		return "", nil, err
+	}
+	if root = cmp.Or(r.Root, place.Root); r.Root == "" && !filepath.IsAbs(name) {
+		root = FromHere(root)
+	}
+	if r.Config == "" {
+		for _, one := range place.Passed {
+			r.passOver(one)
 		}
 	}
-	place, err = workspace.Locate(r.folder(name), r.Root)
-	if r.Root != "" {
-		place.Root = r.Root
-	} else if !filepath.IsAbs(name) {
-		place.Root = FromHere(place.Root)
-	}
-	return place, err
+	config, err = r.ConfigurationAt(cmp.Or(r.Config, place.Settings))
+	return root, config, err
 }
 
 // folder is the one that a file lies in; standard input lies in the workspace's.
@@ -122,8 +121,7 @@ func (r *Reader) filesOver(file, name string) (names []string, err error) {
 			for _, other := range []string{"." + name, stem + ".yml", "." + stem + ".yml"} {
 				other = filepath.Join(at, other)
 				if info, err := os.Stat(other); err == nil && info.Mode().IsRegular() && workspace.Shared(at) == "" {
-					r.passOver(workspace.Refused{Name: FromHere(other), Why: "what counts is called " + name,
-						Misnamed: true})
+					r.passOver(workspace.Refused{Name: FromHere(other), Why: "what counts is called " + name})
 				}
 			}
 			one := filepath.Join(at, name)

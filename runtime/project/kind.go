@@ -9,38 +9,32 @@ import (
 	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 // A Kind is what a file holds: a plan, or what lies beside plans.
 type Kind uint8
 
 const (
-	Foreign Kind = iota // nothing that is checked
-	Plan                // a document of a shape of LANGUAGE.md#documents
+	Plan Kind = iota // a document of a shape of LANGUAGE.md#documents, or anything else
 	// tools, activities, schemas, advisors: what plans import, the configuration names, or --activities brings
 	Definitions
-	Settings // obelus.yaml
-	Policy   // who may do what
-	Given    // recorded solutions, or instances of a run, one a line: what a run reports on
+	Policy // who may do what
+	Given  // recorded solutions, or instances of a run, one a line: what a run reports on
 )
 
 // Identify says what a document is, by what it holds and then by its name; root is nil where its text can't be read. It
 // is sure where what it holds shows it: a file that nobody named, and of which only the name tells, may be somebody
 // else's.
 func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
-	name := filepath.Base(file.Name)
 	if inner := root.Get("document"); inner != nil && file.Row > 0 {
 		root = inner
 	}
 	calls := root.Get("calls")
 	switch {
-	case name == workspace.Settings:
-		return Settings, true
-	case name == policy.File:
+	case filepath.Base(file.Name) == policy.File:
 		return Policy, true
 	case root == nil:
-		return Foreign, ours.Match(file.Text)
+		return Plan, ours.Match(file.Text)
 	case isList(calls), isPlan(root), isPlan(root.Get("context")),
 		slices.ContainsFunc(root.Fields, func(f source.Field) bool { return begins(f.Value, "_tool") }):
 		return Plan, true

@@ -32,7 +32,6 @@ import (
 var (
 	ErrRead     = errors.New("a file can't be read")
 	ErrTooLarge = errors.New("a file is too large")
-	ErrRoot     = errors.New("the folder can't be a workspace")
 	ErrOutside  = errors.New("the file isn't in the workspace")
 	ErrNotOne   = errors.New("the file doesn't hold one document")
 	ErrOther    = errors.New("the plan isn't the one that is demanded")
@@ -148,27 +147,23 @@ func (r *Reader) split(name string, text []byte) (iter.Seq[Document], error) {
 // document is what the documents of a file have in common: their imports are opened below the workspace root and
 // nowhere else.
 func (r *Reader) document(name string) (d Document, err error) {
-	place, err := r.place(name)
+	root, config, err := r.locate(name)
 	if err != nil {
 		return d, err
 	}
-	relative, err := below(place.Root, filepath.Join(r.folder(name), filepath.Base(name)))
+	relative, err := below(root, filepath.Join(r.folder(name), filepath.Base(name)))
 	if err != nil {
 		return d, err
 	}
-	config, err := r.configured(place)
-	if err != nil {
-		return d, err
-	}
-	folder := workspace.Folder{Dir: place.Root, Limit: r.limits().Bytes}
+	folder := workspace.Folder{Dir: root, Limit: r.limits().Bytes}
 	d = Document{
-		Root: place.Root, Opened: map[string]string{}, Config: config, Machine: r.Machine, Permit: r.Permit,
+		Root: root, Opened: map[string]string{}, Config: config, Machine: r.Machine, Permit: r.Permit,
 		policies: r.policies,
 		Options: compiler.Options{
 			Name: filepath.ToSlash(relative), Limits: r.limits(), Instances: r.Instances, Override: r.Override,
 			Functions: r.Functions, Hints: r.Hints, Catalogues: config.Catalogues, Trusted: config.Trusted,
 			Files: folder,
-			Show:  func(name string) string { return filepath.Join(place.Root, filepath.FromSlash(name)) },
+			Show:  func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) },
 		},
 	}
 	d.Options.Open = func(name string) ([]byte, error) {

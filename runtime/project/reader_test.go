@@ -42,13 +42,12 @@ func TestReader(t *testing.T) {
 		file   string
 		kind   error
 	}{
-		"not there":   {project.Reader{}, "gone.yaml", project.ErrRead},
-		"no root":     {project.Reader{Root: at("gone")}, "plan.yaml", project.ErrRoot},
-		"root a file": {project.Reader{Root: at("plan.yaml")}, "plan.yaml", project.ErrRoot},
-		"outside":     {project.Reader{Root: t.TempDir()}, "plan.yaml", project.ErrOutside},
-		"two":         {project.Reader{}, "two.jsonl", project.ErrNotOne},
-		"none":        {project.Reader{}, "none.jsonl", project.ErrNotOne},
-		"too large":   {project.Reader{Limits: small}, "two.jsonl", project.ErrTooLarge},
+		"not there": {project.Reader{}, "gone.yaml", project.ErrRead},
+		"no root":   {project.Reader{Root: at("gone")}, "plan.yaml", project.ErrOutside},
+		"outside":   {project.Reader{Root: t.TempDir()}, "plan.yaml", project.ErrOutside},
+		"two":       {project.Reader{}, "two.jsonl", project.ErrNotOne},
+		"none":      {project.Reader{}, "none.jsonl", project.ErrNotOne},
+		"too large": {project.Reader{Limits: small}, "two.jsonl", project.ErrTooLarge},
 	} {
 		if _, err := test.reader.One(at(test.file)); !errors.Is(err, test.kind) {
 			t.Errorf("%s: %v", name, err)

@@ -83,7 +83,7 @@ func (v *Vouching) Revoke() error {
 // Vouching are the files of a folder's workspace that may say that something is harmless.
 func (r *Reader) Vouching(folder string) (all []*Vouching, err error) {
 	name := filepath.Join(folder, workspace.Settings)
-	config, err := r.configurationOf(name)
+	_, config, err := r.locate(name)
 	if err == nil && config.File != nil {
 		v := newVouching(config.File)
 		err = config.complete(v, r.limits())
