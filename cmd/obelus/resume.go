@@ -54,11 +54,9 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 
 // findRun is the journal of a run.
 func (c *cli) findRun(name string) (path string, err error) {
-	folder := ""
-	if !session.IsFile(name) {
-		if folder, err = c.runsFolder(); err != nil {
-			return "", err
-		}
+	folder, err := c.runsFolder()
+	if err != nil {
+		return "", err
 	}
 	return session.Find(folder, name)
 }

@@ -51,7 +51,6 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 }
 
 type showing struct {
-	State  bool   `flag:"--state: print the state, as JSON, of each instance by its id if there are any"`
 	Format string `flag:"--format text|json: how the run is written; json is its events, one a line"`
 }
 
@@ -65,23 +64,7 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 		return err
 	}
 	var show pages.Observer = session.NewEvents(c.out, path)
-	switch outcome := look.Outcome(); {
-	case o.State:
-		state := outcome.State
-		if outcome.Instances != nil {
-			states := map[string]any{}
-			for _, one := range outcome.Instances {
-				states[one.ID] = one.State
-			}
-			state = states
-		}
-		if o.Format == "json" {
-			c.out.JSON(state)
-		} else {
-			c.out.Print("%s\n", terminal.Display(state))
-		}
-		return nil
-	case o.Format == "text":
+	if o.Format == "text" {
 		c.out.Print("%s  %s\n\n", diag.Escape(look.ID), look.Status)
 		show = terminal.NewRecorded(c.out, terminal.Run{Plan: look.Program.Plan, Journal: path,
 			Joining: len(look.Joined)})

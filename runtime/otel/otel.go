@@ -44,7 +44,9 @@ func Start(ctx context.Context) (telemetry obelus.Telemetry, shutdown func(conte
 }
 
 // New gives an observer of runs that makes spans with a provider of your own.
-func New(tracers trace.TracerProvider) obelus.Telemetry { return &telemetry{tracers.Tracer(scope)} }
+func New(tracers trace.TracerProvider) obelus.Telemetry {
+	return (&telemetry{tracers.Tracer(scope)}).begin
+}
 
 // scope is the name under which spans are made.
 const scope = "github.com/obelus-dev/obelus"

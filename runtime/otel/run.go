@@ -32,15 +32,15 @@ type call struct {
 	settled bool
 }
 
-// Begin begins the span of a run.
-func (o *telemetry) Begin(ctx context.Context, r session.Started) session.Trace {
+// begin begins the span of a run.
+func (o *telemetry) begin(ctx context.Context, r session.Started) func(time.Duration, runtime.Command) {
 	t := &run{telemetry: o, Started: r, ticks: map[int]context.Context{}, known: map[string]calls{}}
-	t.ctx = t.begin(ctx, "run", r.At, "obelus.run", r.ID, "obelus.plan", r.Plan, "obelus.resumed", r.Resumed)
-	return t
+	t.ctx = t.span(ctx, "run", r.At, "obelus.run", r.ID, "obelus.plan", r.Plan, "obelus.resumed", r.Resumed)
+	return t.observe
 }
 
-// begin begins a span as a part of another, with some attributes.
-func (o *telemetry) begin(above context.Context, name string, now time.Time, about ...any) context.Context {
+// span begins a span as a part of another, with some attributes.
+func (o *telemetry) span(above context.Context, name string, now time.Time, about ...any) context.Context {
 	ctx, _ := o.tracer.Start(above, name, trace.WithTimestamp(now), trace.WithAttributes(attributes(about)...))
 	return ctx
 }
@@ -79,12 +79,12 @@ func end(ctx context.Context, now time.Time) {
 	trace.SpanFromContext(ctx).End(trace.WithTimestamp(now))
 }
 
-// Observe takes a command, with the time since the run began.
-func (t *run) Observe(at time.Duration, c runtime.Command) {
+// observe takes a command, with the time since the run began.
+func (t *run) observe(at time.Duration, c runtime.Command) {
 	now := t.At.Add(at)
 	switch c.Kind {
 	case runtime.Plan:
-		t.ticks[c.Tick] = t.begin(t.ctx, "tick", now, "obelus.tick", c.Tick)
+		t.ticks[c.Tick] = t.span(t.ctx, "tick", now, "obelus.tick", c.Tick)
 	case runtime.EndTick:
 		if tick := t.ticks[c.Tick]; tick != nil {
 			if add(tick, "obelus.faults", len(c.End.Faults)); len(c.End.Faults) > 0 {
@@ -138,7 +138,7 @@ func (t *run) call(now time.Time, c runtime.Command, failure *runtime.Failure) *
 		above = tick
 	}
 	one := &call{}
-	one.ctx = t.begin(above, "call "+c.Of.ToolName, now, "obelus.call", runtime.Path(c.Under, c.Of.Name),
+	one.ctx = t.span(above, "call "+c.Of.ToolName, now, "obelus.call", runtime.Path(c.Under, c.Of.Name),
 		"obelus.tool", c.Of.ToolName, "obelus.instance", c.Instance, "obelus.tick", c.Tick)
 	if a := c.Plan.Activities[c.Of.Activity]; a != nil {
 		add(one.ctx, "obelus.activity", a.Kind)
@@ -171,14 +171,14 @@ func (t *run) settle(now time.Time, c runtime.Command) {
 	one.settled = true
 }
 
-// Break ends a run that couldn't go on, for a reason that no event tells.
-func (t *run) Break(why error) {
-	trace.SpanFromContext(t.ctx).SetStatus(codes.Error, why.Error())
-	t.close(time.Now())
-}
-
-// close ends the run, and what of it hasn't ended.
-func (t *run) close(now time.Time) {
+// finish ends the run, and what of it hasn't ended.
+func (t *run) finish(now time.Time, o *runtime.Outcome) {
+	add(t.ctx, "obelus.status", string(o.Status), "obelus.done", o.Counts.Done, "obelus.failed", o.Counts.Failed,
+		"obelus.skipped", o.Counts.Skipped, "obelus.reason", string(o.Reason))
+	add(t.ctx, "gen_ai.usage.input_tokens", o.Usage.InputTokens, "gen_ai.usage.output_tokens", o.Usage.OutputTokens)
+	if o.Status == runtime.RunFailed {
+		trace.SpanFromContext(t.ctx).SetStatus(codes.Error, string(o.Reason))
+	}
 	for _, own := range t.known {
 		for _, one := range own {
 			if !one.settled {
@@ -191,14 +191,4 @@ func (t *run) close(now time.Time) {
 		end(tick, now)
 	}
 	end(t.ctx, now)
-}
-
-func (t *run) finish(now time.Time, o *runtime.Outcome) {
-	add(t.ctx, "obelus.status", string(o.Status), "obelus.done", o.Counts.Done, "obelus.failed", o.Counts.Failed,
-		"obelus.skipped", o.Counts.Skipped, "obelus.reason", string(o.Reason))
-	add(t.ctx, "gen_ai.usage.input_tokens", o.Usage.InputTokens, "gen_ai.usage.output_tokens", o.Usage.OutputTokens)
-	if o.Status == runtime.RunFailed {
-		trace.SpanFromContext(t.ctx).SetStatus(codes.Error, string(o.Reason))
-	}
-	t.close(now)
 }

@@ -143,7 +143,7 @@ func TestSpans(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := record()
-	result, err := p.Run(t.Context(), obelus.RunOptions{Confirmer: yes{}, Telemetry: live})
+	result, err := p.Run(t.Context(), obelus.RunOptions{Confirmer: yes{}, Telemetry: live.Telemetry})
 	if err != nil || result.Status != obelus.Done {
 		t.Fatal(result, err)
 	}
@@ -172,10 +172,10 @@ run/call part part#7/call double part#7/double#1 status=done tries=1
 // A run that couldn't go on has ended, with why, and so has what it was at.
 func TestBrokenRunsHaveEnded(t *testing.T) {
 	kept := record()
-	run := kept.Begin(t.Context(), session.Started{At: time.Unix(100, 0)})
-	run.Observe(time.Second, runtime.Command{Kind: runtime.Plan, Try: runtime.Try{Tick: 1}})
-	run.Break(errors.New("the disk is full"))
-	if got := strings.Join(kept.lines(t), "\n"); got != "run error \"the disk is full\"\nrun/tick" {
+	observe := kept.Telemetry(t.Context(), session.Started{At: time.Unix(100, 0)})
+	observe(time.Second, runtime.Command{Kind: runtime.Plan, Try: runtime.Try{Tick: 1}})
+	observe(200*time.Second, runtime.Command{Kind: runtime.Finish, Outcome: &runtime.Outcome{Status: runtime.RunFailed, Reason: "the disk is full"}})
+	if got := strings.Join(kept.lines(t), "\n"); got != "run status=failed reason=the disk is full error \"the disk is full\"\nrun/tick" {
 		t.Error(got)
 	}
 	for _, one := range kept.Ended() {

@@ -62,10 +62,7 @@ func ReadAnswers(name string, text []byte) (all []Answer, err error) {
 
 // store adds answers to the file of those of a run, a line each.
 func store(name string, answers []Answer) error {
-	var text []byte
-	if before, err := os.ReadFile(name); err == nil && !bytes.HasSuffix(before, []byte("\n")) && len(before) > 0 {
-		text = append(text, '\n')
-	}
+	text := []byte("\n") // a crash may have torn the line before
 	for _, a := range answers {
 		line, err := json.Marshal(a)
 		if err != nil {
@@ -148,8 +145,7 @@ func (d *answerSource) add(more []Answer) {
 	}
 }
 
-// reportUnused tells which answers weren't used. Of a run that stopped, one waits for its question, and is reported
-// only where the run asks another one.
+// reportUnused tells which answers weren't used. Of a run that stopped, one waits for its question.
 func (d *answerSource) reportUnused(o *runtime.Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -19,18 +19,9 @@ type Observer interface {
 	Waits(why string)
 }
 
-// Telemetry traces runs. One that is given to several runs at a time is called from several goroutines.
-type Telemetry interface {
-	// Begin begins to trace a run, as a part of what ctx may hold.
-	Begin(ctx context.Context, r Started) Trace
-}
-
-// A Trace learns what happens in a run, from one goroutine.
-type Trace interface {
-	Observe(at time.Duration, c runtime.Command)
-	// Break ends the trace of a run that couldn't continue, for a reason that no command has.
-	Break(why error)
-}
+// Telemetry begins to trace a run, as a part of what ctx may hold, and gives what learns, in one goroutine, what
+// happens in it, and last how it ended. It is called from several goroutines where several runs have it.
+type Telemetry func(ctx context.Context, r Started) func(at time.Duration, c runtime.Command)
 
 // Started is a run that has been started or resumed.
 type Started struct {

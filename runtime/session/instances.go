@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -21,6 +20,8 @@ const (
 	maxInstances = 64 << 20 // bytes of the file of instances
 	maxBatch     = 4 << 20  // bytes of the lines that join a run at once
 	maxID        = 256      // bytes of the id of an instance
+
+	instanceForm = `expected {"id": TEXT, "input": {…}, "state": {…}}, with an id of at most 256 bytes`
 )
 
 // readInstances reads the file of instances of a run, {id, state?, input?} a line, before any of them joins. Those of
@@ -79,27 +80,23 @@ func readInstance(line *source.File, ids *naming.IDs) (one runtime.Instance, err
 	wrong := func(at *source.Node, format string, args ...any) error {
 		return &diag.Fault{Diagnostic: diag.New(diag.WrongType, at.Span(), fmt.Sprintf(format, args...))}
 	}
-	id := node.Get("id")
-	if id == nil || id.Kind != source.String || id.Text == "" || len(id.Text) > maxID {
-		return one, wrong(cmp.Or(id, node),
-			`expected {"id": TEXT, "input": {…}, "state": {…}}, with an id of at most %d bytes`, maxID)
-	}
-	one.ID = id.Text
-	if err := ids.Add(id.Text); err != nil {
-		return one, wrong(id, "%v", err)
-	}
 	for _, field := range node.Fields {
 		values, isObject := field.Value.Value().(map[string]any)
 		switch key := field.Key.Text; {
+		case key == "id" && field.Value.Kind == source.String && len(field.Value.Text) <= maxID:
+			if one.ID, err = field.Value.Text, ids.Add(field.Value.Text); err != nil {
+				return one, wrong(field.Value, "%v", err)
+			}
 		case key == "input" && isObject:
 			one.Input = values
 		case key == "state" && isObject:
 			one.State = values
-		case key == "input" || key == "state":
-			return one, wrong(field.Value, "%q has to be an object of values", key)
-		case !slices.Contains([]string{"id", "status", "output", "errors"}, key) && !strings.HasPrefix(key, "x-"):
-			return one, wrong(field.Key, "an instance has no key %q", diag.Escape(key))
+		case !slices.Contains([]string{"status", "output", "errors"}, key) && !strings.HasPrefix(key, "x-"):
+			return one, wrong(field.Key, "that can't be %q of an instance: "+instanceForm, diag.Escape(key))
 		}
+	}
+	if one.ID == "" {
+		return one, wrong(node, instanceForm)
 	}
 	return one, nil
 }

@@ -147,15 +147,10 @@ func DefaultFolder() (string, error) {
 	return filepath.Join(state, "obelus", "runs"), nil
 }
 
-// IsFile reports whether a name is that of a journal's file, and no id.
-func IsFile(name string) bool {
-	return strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, extension)
-}
-
 // Find is the journal that a name means in a folder of them: a file, or an id or its
 // beginning.
 func Find(folder, name string) (string, error) {
-	if IsFile(name) {
+	if strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, extension) {
 		return name, nil
 	}
 	files, err := journals(folder)
@@ -166,14 +161,14 @@ func Find(folder, name string) (string, error) {
 	switch {
 	case len(found) == 0:
 		return "", diag.NewError(ErrNoRun, "there is no run %q in %q", name, folder)
-	case len(found) > 1 && idOf(found[0]) != name: // which comes first
+	case len(found) > 1:
 		return "", diag.NewError(ErrNoRun, "%d runs begin with %q", len(found), name).
 			Advise("say more of its id: %s or %s", idOf(found[0]), idOf(found[1]))
 	}
 	return found[0], nil
 }
 
-// journals are the files of the runs in a folder, by their names. A missing folder has none.
+// journals are the files of the runs in a folder. A missing folder has none.
 func journals(folder string) (files []string, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -184,7 +179,6 @@ func journals(folder string) (files []string, err error) {
 			files = append(files, filepath.Join(folder, e.Name()))
 		}
 	}
-	slices.Sort(files)
 	return files, nil
 }
 

@@ -41,20 +41,15 @@ func OpenQuestions(path string, o ResumeOptions) (*Questions, error) {
 	for _, a := range decided {
 		q.stored[a.ID] = a.Decision
 	}
-	for more := q.Open(); len(more) > 0; {
-		var next []*runtime.Question
-		for _, one := range more {
-			d, ok := q.stored[one.ID]
-			if !ok || d.Signed != "" && q.ToSign(one) {
-				continue
-			}
-			delete(q.stored, one.ID)
-			q.Stored++
-			if again := q.try(one, d); again != nil {
-				next = append(next, again)
+	for before := -1; before < q.Stored; { // one may lead to another
+		before = q.Stored
+		for _, one := range q.Open() {
+			if d, ok := q.stored[one.ID]; ok && (d.Signed == "" || !q.ToSign(one)) {
+				delete(q.stored, one.ID)
+				q.Stored++
+				q.try(one, d)
 			}
 		}
-		more = next
 	}
 	return q, nil
 }
@@ -67,9 +62,6 @@ func (q *Questions) Open() []*runtime.Question {
 	}
 	return open
 }
-
-// Signed reports whether somebody has signed what a question is about. The run judges whether that is enough.
-func (q *Questions) Signed(about *runtime.Question) bool { return q.stored[about.ID].Signed != "" }
 
 // try has the machine, which starts nothing, take a decision, and gives what it asks
 // because of it: why it can't be taken, or about what replaces the call.

@@ -32,36 +32,29 @@ type Options struct {
 	// the latent calls of a plan that is run as it stands; "" is nobody, or the Host's Planner.
 	PlannerName, Model string
 	Record             string         // a folder for what either answers; "" for none
-	Draft              *planner.Draft // if given, keeps the plan that the planner makes, and nothing of it is run
-	// Instances is a file of further instances, a JSON object {id, state?, input?} a line, and Results the file
-	// for the result of each; "" for none.
-	Instances, Results string
-	// Digest is the one that the plan must have, "" for any. Its programs are started with the files that it is
-	// over, whatever becomes of them meanwhile.
+	Draft              *planner.Draft // keeps the plan that the planner makes, and nothing of it is run; nil runs it
+	Instances, Results string         // files of further instances, and for the result of each; "" for none
+	// Digest is the one that the plan must have, also while it runs; "" for any.
 	Digest   string
-	Approval *Approval // if given, has to hold for the program
-	// Runs is the folder in which the run's journal is kept, such as [DefaultFolder]; with "" none is kept, and
-	// the run can't be resumed.
-	Runs string
+	Approval *Approval // has to hold for the program; nil for none
+	Runs     string    // the folder for the run's journal; with "" none is kept, and the run can't be resumed
 }
 
-// A Host is what the process brings in which a run takes place. Of it only the prices are in the journal.
+// A Host is what the process brings in which a run takes place. Of it only prices are in the journal.
 type Host struct {
 	// Functions are activities by name. They take the place of definitions, and the program is to be read
 	// knowing their names ([project.Reader]). Hints declare for a resumed run what they do to the world.
 	Functions map[string]activity.Func
 	Hints     map[string]plan.Hints
-	Planner   planner.Planner // writes what is run, in the place of one that has a name
-	Prices    planner.Prices  // of tokens, for the limits of a plan; a resumed run keeps its own by default
-	MaxTokens int             // bounds an answer of a model; 0 is the bound of its wire format, if it has any
-	Confirmer local.Confirmer // asks people; nil means that there is nobody to ask
-	Observer  Observer        // if given, sees the run
-	Telemetry Telemetry       // if given, traces the run
-	// Notice, if given, receives a sentence on what was met that needs no decision.
-	Notice  func(text string)
-	Version string // of the program, for the journal's head
-	// Moment, if given, is called at moments at which it makes a difference whether the process is killed, for tests.
-	Moment func(what string)
+	Planner   planner.Planner   // writes what is run, in the place of one that has a name
+	Prices    planner.Prices    // of tokens, for the limits of a plan; a resumed run keeps its own by default
+	MaxTokens int               // bounds an answer of a model; 0 is the bound of its wire format, if it has any
+	Confirmer local.Confirmer   // asks people
+	Observer  Observer          // sees the run
+	Telemetry Telemetry         // traces the run
+	Notice    func(text string) // receives a sentence on what was met that needs no decision
+	Version   string            // of the program, for the journal's head
+	Moment    func(what string) // is called where it makes a difference whether the process is killed, for tests
 }
 
 // note reports what needs no decision.
@@ -82,13 +75,11 @@ func (h *Host) wait(why string) {
 type ResumeOptions struct {
 	Host
 	// Activities are files of activities in the place of those that the run was begun with; none means those,
-	// which must be as they were.
-	Activities []string
-	// Digest is the one that the plan must have, with its programs' files as they are now, in the place of that
-	// which the run was begun with; "" is that.
+	// which must be as they were. So is the Digest, with its programs' files as they are now.
+	Activities  []string
 	Digest      string
 	InFlight    runtime.InFlight // what becomes of calls that were at work and may not simply be run again
-	Confirm     *runtime.Confirm // if given, says whom the run asks from now on
+	Confirm     *runtime.Confirm // whom the run asks from now on; nil for those that it asked
 	Answers     []Answer         // decisions about calls, used in this order as they are asked about
 	RetryFailed bool             // run again what failed, and what was skipped for it; nothing that was done
 	Approvers   Approvers        // judges whether an approval that the run was begun under still holds
@@ -145,8 +136,9 @@ type Session struct {
 	set      *activity.Set
 	planner  planner.Planner
 	recorder *planner.Recorder
-	trace    Trace // nil without one
-	batch    int   // how many of Joining may join at once
+	trace    func(at time.Duration, c runtime.Command) // nil without one
+	began    time.Time
+	batch    int // how many of Joining may join at once
 }
 
 // Begin opens what a run needs, and begins its journal.
@@ -350,7 +342,8 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	outcome, err := s.run(ctx)
 	if err != nil {
 		if s.trace != nil {
-			s.trace.Break(err)
+			broken := &runtime.Outcome{Status: runtime.RunFailed, Reason: runtime.Reason(err.Error())}
+			s.trace(time.Since(s.began), runtime.Command{Kind: runtime.Finish, Outcome: broken})
 		}
 		return nil, errors.Join(err, s.Close())
 	}
@@ -364,8 +357,9 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 
 func (s *Session) run(ctx context.Context) (outcome *runtime.Outcome, err error) {
 	m := s.Manifest
+	s.began = time.Now().Add(-s.Look.At)
 	if s.Telemetry != nil {
-		s.trace = s.Telemetry.Begin(ctx, Started{s.ID, m.Title, time.Now().Add(-s.Look.At), s.Machine != nil})
+		s.trace = s.Telemetry(ctx, Started{s.ID, m.Title, s.began, s.Machine != nil})
 	}
 	if err := s.hold(ctx); err != nil {
 		return nil, err
@@ -433,7 +427,7 @@ func (s *Session) observe(at time.Duration, c runtime.Command) {
 		pin(s.Program, c.Question)
 	}
 	if s.trace != nil {
-		s.trace.Observe(at, c)
+		s.trace(at, c)
 	}
 	if s.Observer != nil {
 		s.Observer.Observe(at, c)
