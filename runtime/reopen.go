@@ -6,8 +6,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
-// Reopenable keeps of what fails all that it takes to run it again ([Resumption]). It is
-// to be said before the run begins.
+// Reopenable keeps of what fails all that it takes to run it again ([Resumption]), from before the run begins.
 func (p *progress) Reopenable() { p.keepsFailed = true }
 
 // Failed reports how many calls of the run itself have failed and can be run again.
@@ -20,47 +19,41 @@ func (m *Machine) Failed() (calls int) {
 	return calls
 }
 
-// failedCalls are the calls of a frame that failed, whose failure nothing took, and of
-// which something can run again. There are none where the frame fails whatever they come
-// to: a person rejected an item of a list, or what was given up with the frame stands.
-func failedCalls(f *frame) []int32 {
-	var failed []int32
+// failedCalls are the calls of a frame that failed, whose failure nothing took, and of which something can run again.
+// There are none where the frame fails whatever they come to: a person rejected an item of a list, or what was given up
+// with the frame stands.
+func failedCalls(f *frame) (failed []int32) {
 	allOrNothing := f.items != nil && !f.items.collect
 	for at := range f.calls {
 		i, status := int32(at), f.calls[at].status
 		unrouted := f.items != nil || slices.ContainsFunc(f.errors, func(e runError) bool { return e.place == i })
-		switch {
-		case status == Rejected && allOrNothing:
-			return nil
-		case !(status == Failed && unrouted || status == Cancelled && f.parent != nil):
-		case !f.isFinal(i):
+		switch hasFailed := status == Failed && unrouted || status == Cancelled && f.parent != nil; {
+		case hasFailed && !f.isFinal(i):
 			failed = append(failed, i)
-		case allOrNothing || status == Cancelled:
+		case (hasFailed || status == Rejected) && (allOrNothing || status == Cancelled):
 			return nil
 		}
 	}
 	return failed
 }
 
-// isFinal reports whether a call was carried out by a frame below, and nothing
-// of that can run again: started anew, it would repeat what was done or decided.
+// isFinal reports whether a call was carried out by a frame below, and nothing of that can run again: started anew, it
+// would repeat what was done or decided.
 func (s *schedule) isFinal(i int32) bool {
 	more := s.calls[i].more
 	return more != nil && more.last != nil && len(failedCalls(more.last)) == 0
 }
 
-// reopenRun has what failed run again, and what was skipped for it; nothing that was done. A
-// failure that the plan took, and what a person rejected, stand as they are.
+// reopenRun has what failed run again, and what was skipped for it; nothing that was done. A failure that the plan
+// took, and what a person rejected, stand as they are.
 func reopenRun(m *Machine) {
-	reopened := map[string]bool{} // instances that had ended
 	for _, f := range m.frames {
-		if f != nil && f.parent == nil && reopenFrame(f) && f.left {
-			f.left, reopened[f.site.Instance] = false, true
+		if f != nil && f.parent == nil && reopenFrame(f) && f.left { // its instance had ended
+			f.left = false
 			m.instances.working++
+			m.instances.ends = slices.DeleteFunc(m.instances.ends,
+				func(end InstanceEnd) bool { return end.ID == f.site.Instance })
 		}
-	}
-	if len(reopened) > 0 {
-		m.instances.ends = slices.DeleteFunc(m.instances.ends, func(end InstanceEnd) bool { return reopened[end.ID] })
 	}
 }
 
@@ -71,33 +64,14 @@ func (s *schedule) lacksItems(i int32) bool {
 		slices.ContainsFunc(more.last.calls, func(one callState) bool { return one.status == Skipped })
 }
 
+// reopenFrame reports whether anything of a frame runs again.
 func reopenFrame(f *frame) bool {
-	again := make([]bool, len(f.calls))
-	failed := failedCalls(f)
+	failed, again := failedCalls(f), make([]bool, len(f.calls))
 	for _, i := range failed {
 		again[i] = true
 	}
-	if len(failed) == 0 && f.items == nil {
-		return false
-	}
-	if f.items == nil {
-		waits := func(on int32) bool { return again[on] }
-		for _, i := range f.Plan.Graph.Order() {
-			isOpen := f.calls[i].status == Skipped || f.lacksItems(i)
-			again[i] = again[i] || isOpen && slices.ContainsFunc(f.Plan.Graph.Deps(int(i)), waits)
-		}
-		isUnrouted := func(e runError) bool { return e.failure != nil }
-		if slices.ContainsFunc(f.errors, isUnrouted) { // †error reads what stood there from the start
-			var given any
-			if f.parent != nil {
-				given = f.parent.context(f.under)["error"]
-			}
-			f.Log.Give("error", given)
-			showFailures(f)
-		}
-		f.errors = slices.DeleteFunc(f.errors,
-			func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
-	} else {
+	switch {
+	case f.items != nil:
 		f.items.failure = nil
 		for i, one := range f.items.Of {
 			again[i] = again[i] || f.calls[i].status == Skipped && one.Skip == ""
@@ -105,6 +79,25 @@ func reopenFrame(f *frame) bool {
 		if !slices.Contains(again, true) {
 			f.machine.finished = append(f.machine.finished, f)
 		}
+	case len(failed) == 0:
+		return false
+	default:
+		waits := func(on int32) bool { return again[on] }
+		for _, i := range f.Plan.Graph.Order() {
+			isOpen := f.calls[i].status == Skipped || f.lacksItems(i)
+			again[i] = again[i] || isOpen && slices.ContainsFunc(f.Plan.Graph.Deps(int(i)), waits)
+		}
+		isUnrouted := func(e runError) bool { return e.failure != nil }
+		if slices.ContainsFunc(f.errors, isUnrouted) { // †error reads what stood there from the start
+			var initial any
+			if f.parent != nil {
+				initial = f.parent.context(f.under)["error"]
+			}
+			f.Log.Give("error", initial)
+			showFailures(f)
+		}
+		f.errors = slices.DeleteFunc(f.errors,
+			func(e runError) bool { return e.place == atLast || e.place >= 0 && again[e.place] })
 	}
 	f.givenUp = false
 	for i, yes := range again {
@@ -125,8 +118,8 @@ func reopenFrame(f *frame) bool {
 	return true
 }
 
-// resetCall puts a call in the place of one that has settled: it waits, as none of it had been
-// before but its tries, and what a person gave it to run with. What it wrote is taken back.
+// resetCall puts a call in the place of one that has settled: it waits, as none of it had been before but its tries,
+// and what a person gave it to run with. What it wrote is taken back.
 func resetCall(f *frame, i int32) {
 	state := &f.calls[i]
 	*f.machine.counts.of(state.status)--
@@ -146,14 +139,6 @@ func resetCall(f *frame, i int32) {
 		lost: state.attempt, again: true, last: was.last, changed: was.changed, replacement: was.replacement,
 		facts: was.facts,
 	}}
-}
-
-// exhausted reports whether nothing is left to be tried again of a call that runs again; or
-// it failed for one that a person rejected, or that was cut short and may not simply run
-// again: begun anew it would ask about that once more, or run it.
-func (s *schedule) exhausted(i int32) bool {
-	more := s.calls[i].more
-	return more != nil && (more.refused || more.again && s.isFinal(i))
 }
 
 // revivable is the frame of a call's last try, which failed, where something of it can run again; or nil.

@@ -17,8 +17,11 @@ const longestPause = time.Hour
 
 func (f *frame) failed(i int32, failure *Failure) {
 	call, tries := f.call(i), int(f.calls[i].attempt)
+	// Begun anew, it would repeat, or ask about once more, what a person rejected or nobody knows to have been done.
+	isExhausted := false
 	if more := f.calls[i].more; more != nil {
 		tries -= int(more.lost)
+		isExhausted = more.refused || more.again && f.isFinal(i)
 	}
 	switch isTriedAgain := tries < call.Retry.Attempts && call.Each == nil; { // of items each was
 	case isTriedAgain && failure.After > longestPause:
@@ -26,7 +29,7 @@ func (f *frame) failed(i int32, failure *Failure) {
 		shown.Message += fmt.Sprintf("; it isn't tried again, as it asks for a pause of %s, and none is longer than %s",
 			wording.Duration(failure.After), wording.Duration(longestPause))
 		failure = &shown
-	case isTriedAgain && !f.exhausted(i) && forbidden(f, i, call, f.calls[i].params) == nil:
+	case isTriedAgain && !isExhausted && forbidden(f, i, call, f.calls[i].params) == nil:
 		f.transition(i, Pausing)
 		pause := max(failure.After, backoff(call.Retry, tries))
 		f.tried(i, failure, pause)

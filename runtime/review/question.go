@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +16,9 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/runtime/guard"
+	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
@@ -25,17 +28,13 @@ type Question struct {
 	Tool     string `json:"tool"`
 	Activity string `json:"activity,omitzero"` // what carries it out; "" for a latent call
 	Site
-	Reason string         `json:"reason,omitzero"` // the call's "_reasoningForCall": a model's words, never ours
-	Params map[string]any `json:"params"`
-	// Sources tell where parameters come from, in the order of the text.
-	Sources []Source `json:"sources,omitzero"`
-	// Runs is what is started, and Attempts how often at most.
-	Runs     Execution `json:"runs"`
-	Attempts int       `json:"attempts,omitzero"` // 0 is once
-	// Scopes are the parts of the context that it is given besides, and
-	// Context what they hold, by kind; nil for a call without scopes.
-	Scopes  []ScopeSource  `json:"scopes,omitzero"`
-	Context map[string]any `json:"context,omitzero"`
+	Reason   string         `json:"reason,omitzero"` // the call's "_reasoningForCall": a model's words, never ours
+	Params   map[string]any `json:"params"`
+	Sources  []Source       `json:"sources,omitzero"` // where parameters come from, in the order of the text
+	Runs     Execution      `json:"runs"`
+	Attempts int            `json:"attempts,omitzero"` // how often it is started at most; 0 is once
+	Scopes   []ScopeSource  `json:"scopes,omitzero"`   // the parts of the context that it is given besides
+	Context  map[string]any `json:"context,omitzero"`  // what they hold, by kind; nil for a call without scopes
 	// Effects is what the activity that runs may do: "read-only", "writes", "destructive", or "unknown"; EffectsBy who
 	// says so, "" for nobody; Claimed what is said where that is less and doesn't count, ClaimedBy who says that, and
 	// Untrusted that it is a workspace that isn't trusted, and not the plan. OpenWorld is set where it reaches beyond
@@ -47,17 +46,14 @@ type Question struct {
 	Untrusted bool     `json:"untrusted,omitzero"`
 	OpenWorld bool     `json:"openWorld"`
 	Writes    []string `json:"writes,omitzero"` // the alternatives of its output path, as text
-	// how it is written there: "merge", "push", …; "" to take the place of what is there
-	Method string  `json:"method,omitzero"`
-	Cost   float64 `json:"cost,omitzero"` // the declared cost of one try ("x-simulate"); 0 when undeclared
+	Method    string   `json:"method,omitzero"` // how it is written there: "merge", "push", …; "" to take the place
+	Cost      float64  `json:"cost,omitzero"`   // the declared cost of one try ("x-simulate"); 0 when undeclared
 	Occasion
 	// ID names the question: an answer that was given to it answers no other, and none about what would run otherwise.
 	// What the machine doesn't see of that is added by [Question.Pin].
-	ID string `json:"id"`
-	// Within is how long an answer is waited for; 0 is for ever.
-	Within time.Duration `json:"-"`
-	// Seen is when it was shown, nil before. Who asks sets it where that comes later.
-	Seen    func() *time.Time `json:"-"`
+	ID      string            `json:"id"`
+	Within  time.Duration     `json:"-"` // how long an answer is waited for; 0 is for ever
+	Seen    func() *time.Time `json:"-"` // when it was shown, nil before; set by who asks where that comes later
 	Subject `json:"-"`
 }
 
@@ -66,21 +62,17 @@ type Occasion struct {
 	// InFlight is set where the run was killed while this call was at work, and its tool isn't known to be idempotent:
 	// it may have happened already. Then Retry, Fail and nothing else answers.
 	InFlight bool `json:"inFlight,omitzero"`
-	// Advice is what the advisors make of the tools, the best first, and Uncertainty says
-	// that this call's tool is rated below the threshold.
+	// Advice is what the advisors make of the tools, the best first, and Uncertainty says that they rate this call's
+	// tool below the threshold.
 	Advice      []plan.Rank `json:"advice,omitzero"`
 	Uncertainty string      `json:"doubt,omitzero"`
-	// Wanted is set where the plan itself has a person asked ("_confirm").
-	Wanted bool `json:"wanted,omitzero"`
-	// Replaces is the tool of the call in whose place a person put this one; "" when
-	// nobody did. It runs once it is approved as it is shown.
-	Replaces string `json:"replaces,omitzero"`
-	// Outside is what of the call leaves the run's permit, and nothing else; Beyond identifies that for approval.
-	// Params are then as they are written, where the call has no values yet.
+	Wanted      bool        `json:"wanted,omitzero"`   // the plan itself has a person asked ("_confirm")
+	Replaces    string      `json:"replaces,omitzero"` // the tool of the call in whose place a person put this one
+	// Outside is what of the call leaves the run's permit; Beyond identifies that for approval. Params are then as they
+	// are written, where the call has no values yet.
 	Outside []permit.Difference `json:"outside,omitzero"`
 	Beyond  string              `json:"beyond,omitzero"`
-	// Problem says why the last answer couldn't be taken; "" for the first time.
-	Problem string `json:"problem,omitzero"`
+	Problem string              `json:"problem,omitzero"` // why the last answer couldn't be taken
 }
 
 // A Subject is what a question is about.
@@ -127,62 +119,46 @@ func machines(id string) string {
 	return own
 }
 
-// An Execution is what is started to carry a call out.
+// An Execution is what is started to carry a call out. A secret is shown by its name, as {$NAME}.
 type Execution struct {
-	Kind string `json:"kind"` // "exec", "http", "mcp", "expr", "plan", "go", or "model" for a latent call
-	// Argv is the program of an exec, or of an mcp's server, and its arguments with the values of this call, a
-	// secret by its name as {$NAME}, Folder where it is started,
-	// as its definition names it, and Worker that it stays for further calls.
-	Argv   []string `json:"argv,omitzero"`
-	Folder string   `json:"folder,omitzero"`
-	Worker bool     `json:"worker,omitzero"`
-	// Stdin is what the program reads: "" for all parameters as JSON, "none", or the reference to one of them.
-	Stdin string `json:"stdin,omitzero"`
-	// Env are the variables that its definition gives it, as NAME=value, a secret by
-	// its name as {$NAME}; and Inherit the names of those that it gets of ours.
-	Env     []string `json:"env,omitzero"`
-	Inherit []string `json:"inherit,omitzero"`
-	// Method and URL are those of the request of an http, with the values of this call; of an
-	// mcp the URL is its server's.
-	Method string `json:"method,omitzero"`
-	URL    string `json:"url,omitzero"`
-	// Headers are what the definition of an mcp's server puts on its requests, a secret by its name as {$NAME}.
-	Headers map[string]string `json:"headers,omitempty"`
-	// Text is the expression of an expr, the path of a plan, the tool of an mcp, or what else describes
-	// the activity, as JSON.
-	Text string `json:"text,omitzero"`
-	// Defined is where it is defined, "file:line".
-	Defined string `json:"defined,omitzero"`
+	Kind    string            `json:"kind"`              // "exec", "http", "mcp", "expr", "plan", "go", or "model"
+	Argv    []string          `json:"argv,omitzero"`     // the program of an exec or an mcp's server, and its arguments
+	Folder  string            `json:"folder,omitzero"`   // where it is started, as its definition names it
+	Worker  bool              `json:"worker,omitzero"`   // it stays for further calls
+	Stdin   string            `json:"stdin,omitzero"`    // "" for all parameters as JSON, "none", or one of them
+	Env     []string          `json:"env,omitzero"`      // variables that its definition gives it, as NAME=value
+	Inherit []string          `json:"inherit,omitzero"`  // the names of those that it gets of ours
+	Method  string            `json:"method,omitzero"`   // of the request of an http
+	URL     string            `json:"url,omitzero"`      // of the request of an http, or of an mcp's server
+	Headers map[string]string `json:"headers,omitempty"` // what the definition of an mcp's server puts on its requests
+	// Text is the expression of an expr, the path of a plan, the tool of an mcp, or what else describes the activity.
+	Text    string `json:"text,omitzero"`
+	Defined string `json:"defined,omitzero"` // where, as "file:line"
 
 	hides string // the URL with the password that URL hides; "" if there is none
 }
 
 // ScopeSource is a part of the context that a call's scopes hand over.
 type ScopeSource struct {
-	Scope string `json:"scope"` // as in the plan
-	// the calls that wrote what it holds; "input", "state" for what was there from the start
-	From []string `json:"from"`
+	Scope string   `json:"scope"` // as in the plan
+	From  []string `json:"from"`  // like that of a Source
 }
 
 // A Source is where a part of a parameter comes from.
 type Source struct {
 	Param     string `json:"param"`     // a path into the parameters: "user.name", "items[0]"
 	Reference string `json:"reference"` // the expression, as in the plan
-	// the calls that wrote what it reads, or may yet; "input", "state" for what was there from the start
+	// From are the calls that wrote what it reads, or may yet; "input", "state" for what was there from the start.
 	From []string `json:"from"`
 	By   string   `json:"by,omitzero"` // who gave the value in the place of all that, or "" for nobody
 }
 
 // A Site is the position of a call in a run whose plan runs over instances or delegates. It must not be changed.
 type Site struct {
-	// Instance is the one that the call works on; "" without instances. Under is, of a call of a delegate, the path of
-	// the calls that delegate: "digest#1/chapter#2". Delegate is the path of the plan that such a call is in.
-	Instance string `json:"instance,omitzero"`
-	Under    string `json:"under,omitzero"`
-	Delegate string `json:"delegate,omitzero"`
-	// Tries are which try of each of the delegating calls in Under it is, the outermost first. With them each call
-	// settles once.
-	Tries []int `json:"-"`
+	Instance string `json:"instance,omitzero"` // that the call works on; "" without instances
+	Under    string `json:"under,omitzero"`    // of a call of a delegate: the calls that delegate, "digest#1/chapter#2"
+	Delegate string `json:"delegate,omitzero"` // the path of the plan that such a call is in
+	Tries    []int  `json:"-"`                 // which try of each call in Under: with them each call settles once
 	// Parent and ParentCall are the frame and the call in whose stead it is carried out, as commands number them; -1
 	// for a call of the run itself.
 	Parent, ParentCall int `json:"-"`
@@ -232,4 +208,85 @@ func (q *Question) Unacceptable(params map[string]any) string {
 		return failure.Message
 	}
 	return ""
+}
+
+// Verdict is how a person answers a [Question].
+type Verdict string
+
+// The answers of EXECUTION.md#reviewers, and those to a question about a call in flight.
+const (
+	Approve Verdict = "approve"
+	Change  Verdict = "change"  // run it with Decision.Params
+	Replace Verdict = "replace" // put Decision.Replacement in its place, and ask about that
+	Reject  Verdict = "reject"
+	Retry   Verdict = "retry" // in flight: run it again
+	Fail    Verdict = "fail"  // in flight: count it as failed
+)
+
+// A Decision is a person's answer. It is journaled, and a model learns of it.
+type Decision struct {
+	Verdict Verdict        `json:"verdict"`
+	Params  map[string]any `json:"params,omitzero"` // of Change: all parameters, as values
+	// Replacement is the call of a Replace, as JSON: "_tool" and parameters.
+	Replacement json.RawMessage `json:"replacement,omitempty"`
+	Reason      string          `json:"reason,omitzero"` // in the person's words
+	By          string          `json:"by,omitzero"`     // who: a name, or [ByTimeout]
+	// Beyond is that of a question about what leaves the run's permit; an approval of that names it.
+	Beyond string `json:"beyond,omitzero"`
+	Signed string `json:"signed,omitzero"` // a signed statement of that, where the run's approval is signed
+	ID     string `json:"id,omitzero"`     // the question's; "" answers whatever is asked
+}
+
+// Check reports why a decision from elsewhere answers no question, or nil.
+func (d *Decision) Check() error {
+	switch {
+	case !slices.Contains([]Verdict{Approve, Reject, Change, Replace, Retry, Fail}, d.Verdict):
+		return fmt.Errorf("there is no verdict %q: expected approve, reject, change or replace, or retry or fail for "+
+			"a call that was at work", d.Verdict)
+	case (d.Verdict == Change) != (d.Params != nil):
+		return errors.New("a change, and nothing else, has \"params\": all that the call is to have")
+	case (d.Verdict == Replace) != (len(d.Replacement) > 0):
+		return errors.New("a replace, and nothing else, has a \"replacement\": a call")
+	}
+	return nil
+}
+
+// Report is a decision as a model learns of it.
+func (d *Decision) Report() request.Object {
+	if d == nil {
+		return nil
+	}
+	out := request.Object{}.With("verdict", string(d.Verdict))
+	if d.Params != nil {
+		out = out.With("params", d.Params)
+	}
+	if len(d.Replacement) > 0 {
+		root, _ := source.Parse(source.NewFile("replacement.json", d.Replacement), source.DefaultLimits())
+		out = out.With("replacement", request.Of(root))
+	}
+	return out.WithText("reason", d.Reason).WithText("by", d.By)
+}
+
+// ByTimeout is who decides when nobody answers.
+const ByTimeout = "time-out"
+
+// Confirm says which calls a person is asked about, and what counts as
+// the answer when none comes. The zero value asks nobody.
+type Confirm struct {
+	Policy  guard.Policy  `json:"policy,omitzero"`
+	Timeout time.Duration `json:"timeout,omitzero"` // 0 waits for ever
+	Default Verdict       `json:"default,omitzero"` // [Approve] or [Reject]; "" is Reject
+}
+
+// Check reports what is wrong with a confirmation that comes from elsewhere, or nil.
+func (c Confirm) Check() error {
+	switch {
+	case !slices.Contains([]guard.Policy{guard.Never, guard.Effects, guard.Always}, c.Policy):
+		return fmt.Errorf("there is no policy %q of whom to ask", c.Policy)
+	case !slices.Contains([]Verdict{"", Approve, Reject}, c.Default):
+		return fmt.Errorf("%q can't be the answer where nobody gives one", c.Default)
+	case c.Timeout < 0:
+		return fmt.Errorf("nobody can answer within %v", c.Timeout)
+	}
+	return nil
 }

@@ -21,11 +21,8 @@ type fold struct {
 	undo *[]func()
 }
 
-// owned says of a container that a fold has made it, and may change it in place; and
-// which of those in it are so as well, by path.
-type owned struct {
-	in map[pathtree.ID]*owned
-}
+// owned says of a container that a fold has made it, and may change it in place; and which of those in it are so, too.
+type owned struct{ in map[pathtree.ID]*owned }
 
 func (o *owned) at(id pathtree.ID) *owned {
 	if o == nil {
@@ -35,12 +32,10 @@ func (o *owned) at(id pathtree.ID) *owned {
 }
 
 func (o *owned) set(id pathtree.ID, in *owned) {
-	switch {
-	case in == nil:
-		delete(o.in, id)
-	case o.in == nil:
-		o.in = map[pathtree.ID]*owned{id: in}
-	default:
+	if o.in == nil && in != nil {
+		o.in = map[pathtree.ID]*owned{}
+	}
+	if delete(o.in, id); in != nil {
 		o.in[id] = in
 	}
 }
@@ -116,19 +111,16 @@ func (f *fold) put(own *owned, at pathtree.ID, under any, steps []pathtree.ID, m
 		return nil, nil, err
 	}
 	base, isObject := under.(map[string]any)
-	switch {
-	case isObject && own == nil:
-		base, own = maps.Clone(base), &owned{}
-	case under == nil && !segment.IsIndex:
+	list, _ := under.([]any)
+	if own == nil {
+		base, list, own = maps.Clone(base), slices.Clone(list), &owned{}
+	}
+	if under == nil && !segment.IsIndex {
 		base, isObject, own = map[string]any{}, true, &owned{}
 	}
 	if isObject {
 		f.setKey(own, base, segment.Key, next, value, in)
 		return base, own, nil
-	}
-	list, _ := under.([]any)
-	if own == nil {
-		list, own = slices.Clone(list), &owned{}
 	}
 	wasOwn, isNew := own.at(next), segment.Index == len(list)
 	if own.set(next, in); isNew {
