@@ -33,13 +33,13 @@ func (s *schedule) child(i int32) *frame {
 
 // startBelow begins the next try of a call that a frame below carries out, or continues with that of its last try.
 func startBelow(f *frame, i int32) {
-	call, state := f.call(i), &f.calls[i]
+	call, one := f.call(i), &f.calls[i]
 	d := f.revivable(i)
 	if d == nil && call.Each == nil {
 		f.nextTry(i)
 	} else { // items count by themselves
 		f.transition(i, Running)
-		if state.attempt++; d != nil {
+		if one.attempt++; d != nil {
 			tellGuards(f, i, guard.Continued)
 		}
 	}
@@ -47,23 +47,40 @@ func startBelow(f *frame, i int32) {
 		f.pause(i, call.Timeout)
 	}
 	c := f.emit(i, Enter)
-	c.Params = state.params
+	c.Params = one.params
 	switch {
 	case d != nil:
-		if state.more.child, state.more.last, f.machine.frames[d.number] = d, nil, d; d.items != nil {
-			d.items.Items = state.more.items
+		if one.more.child, one.more.last, f.machine.frames[d.number] = d, nil, d; d.items != nil {
+			d.items.Items = one.more.items
 			c.Count = len(d.calls)
 		}
 		reopenFrame(d)
 	case call.Each != nil:
-		c.Count = len(state.more.items.Of)
-		f.machine.delegated += c.Count
-		startItems(openBelow(f, i, f.site), &results{Items: state.more.items, collect: call.Each.Collect})
+		all := &results{Items: one.more.items, collect: call.Each.Collect}
+		n := len(all.Of)
+		c.Count = n
+		f.machine.delegated += n
+		d = openBelow(f, i, f.site)
+		d.Plan, d.Program, d.Log = compiler.Items(f.Plan, f.Plan.Calls[i], n), f.Program, f.Log
+		d.items, all.values, d.calls, d.unsettled = all, make([]any, n), make([]callState, n), n
+		d.boundBy.reach(n, 0)
+		d.orderedBy.reach(n, 0)
+		if f.machine.unsettled += n; n == 0 {
+			f.machine.finished = append(f.machine.finished, d)
+		}
+		for at := range n {
+			startItem(d, int32(at))
+		}
 	default:
 		c.Uncertainty = uncertainty(f, call)
-		f.machine.delegated += len(f.Plan.Delegates[call.Delegate].Calls) + 1
-		startDelegate(openBelow(f, i, Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name),
-			Delegate: call.Delegate, Tries: append(slices.Clip(f.site.Tries), int(state.attempt))}))
+		p, handed := f.Plan.Delegates[call.Delegate], f.context(i)
+		f.machine.delegated += len(p.Calls) + 1
+		d = openBelow(f, i, Site{Instance: f.site.Instance, Under: Path(f.site.Under, call.Name),
+			Delegate: call.Delegate, Tries: append(slices.Clip(f.site.Tries), int(one.attempt))})
+		d.Log = state.New(state.Delegated(p, handed, one.params))
+		d.setPlan(p)
+		d.takeUp(nil)
+		d.begin()
 	}
 }
 
@@ -80,36 +97,6 @@ func openBelow(f *frame, i int32, site Site) *frame {
 	f.machine.frames = append(f.machine.frames, d)
 	f.calls[i].details().child = d
 	return d
-}
-
-func startDelegate(d *frame) {
-	f, i := d.parent, d.under
-	plan, given := f.Plan.Delegates[d.site.Delegate], f.context(i)
-	d.Log = state.New(state.Delegated(plan, given, f.calls[i].params))
-	for _, kind := range []string{"error", "advice"} {
-		if value, ok := given[kind]; ok {
-			d.Log.Give(kind, value)
-		}
-	}
-	d.setPlan(plan)
-	d.takeUp(nil)
-	d.begin()
-}
-
-func startItems(d *frame, items *results) {
-	f, n := d.parent, len(items.Of)
-	d.Plan, d.Program, d.Log = compiler.Items(f.Plan, f.Plan.Calls[d.under], n), f.Program, f.Log
-	d.items, items.values, d.calls = items, make([]any, n), make([]callState, n)
-	d.boundBy.reach(n, 0)
-	d.orderedBy.reach(n, 0)
-	d.unsettled = n
-	f.machine.unsettled += n
-	if n == 0 {
-		f.machine.finished = append(f.machine.finished, d)
-	}
-	for at := range n {
-		startItem(d, int32(at))
-	}
 }
 
 // startItem settles an item, or queues it.

@@ -3,6 +3,7 @@ package runtime
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -115,6 +116,14 @@ func (c *callState) details() *callDetails {
 	return c.more
 }
 
+// all are the calls of a frame by number; of one that is over there are none.
+func (f *frame) all() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for i := 0; f != nil && i < len(f.calls) && yield(int32(i)); i++ {
+		}
+	}
+}
+
 func (f *frame) begin() {
 	if len(f.calls) == 0 {
 		f.machine.finished = append(f.machine.finished, f)
@@ -220,24 +229,16 @@ func (f *frame) decide(i int32) {
 // alreadyThere is why a call is skipped whose path has a value that stays.
 const alreadyThere = "a value is already there"
 
-// verdict is whether a call can run, by its reads and by the calls that it comes after.
+// verdict is whether a call can run, by its reads and by the calls that must be done before it.
 func (s *schedule) verdict(i int32) (map[string]any, resolve.Readiness) {
 	call := s.Plan.Calls[i]
 	params, v := s.Evaluate(call)
-	if first := s.undone(call); first >= 0 && v.Skip == "" {
-		v.Skip = fmt.Sprintf("it comes after %q, which %s", s.Plan.Calls[first].Name, cameTo[s.calls[first].status])
-	}
-	return params, v
-}
-
-// undone is a call that must be done before another starts, and has ended otherwise; -1 is none.
-func (s *schedule) undone(call *plan.Call) int {
 	for _, a := range call.After {
-		if status := s.calls[a.Call].status; !a.Settled && status.Settled() && status != Done {
-			return a.Call
+		if status := s.calls[a.Call].status; v.Skip == "" && !a.Settled && status > Done {
+			v.Skip = fmt.Sprintf("it comes after %q, which %s", s.Plan.Calls[a.Call].Name, cameTo[status])
 		}
 	}
-	return -1
+	return params, v
 }
 
 var cameTo = map[Status]string{Failed: "failed", Skipped: "was skipped", Rejected: "was rejected",
@@ -288,13 +289,6 @@ func (f *frame) start(i int32) {
 	if call.Timeout > 0 {
 		f.emit(i, SetTimer).After = call.Timeout
 	}
-}
-
-// produced settles a latent call whose result the plan already holds.
-func (f *frame) produced(i int32) {
-	f.transition(i, Running)
-	tellGuards(f, i, guard.Started)
-	f.complete(i, f.call(i).Produced.Value(), f.call(i).Takes-1, nil)
 }
 
 // isAtWork reports whether an attempt of a call is at work outside of the machine.

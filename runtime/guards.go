@@ -83,11 +83,7 @@ func tellGuards(f *frame, i int32, stage guard.Stage) {
 func forbidden(f *frame, i int32, call *plan.Call, params map[string]any) *Failure {
 	c := guardedCall(f, i)
 	c.Of, c.Params = call, params
-	return failureOf(guard.Order{}.Starts(c))
-}
-
-// failureOf is that of a call that a guard refuses.
-func failureOf(v guard.Verdict) *Failure {
+	v := guard.Order{}.Starts(c)
 	if v.Kind != guard.Refuse {
 		return nil
 	}

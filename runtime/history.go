@@ -292,29 +292,18 @@ func doneBefore(output any) Settlement {
 }
 
 // settleContinued settles the calls that were done before this run began: those of whose output the frame's initial
-// state holds one alternative, the failure route included.
+// state holds one alternative, the failure route included, on all its paths.
 func settleContinued(f *frame) {
+	initial := func(path plan.Path) any { value, _ := f.Log.Initial(path.ID); return value }
 	for i, call := range f.Plan.Calls {
-		for _, route := range call.Output {
-			if output, there := f.initialOutput(route); there {
-				// and not done, for which a state is no evidence
-				f.orders.Started(label.IsMet(f.Plan, call), nil, false)
-				f.settle(int32(i), doneBefore(output))
-				break
-			}
+		at := slices.IndexFunc(call.Output, func(route plan.Route) bool {
+			return !slices.ContainsFunc(route, func(path plan.Path) bool { return initial(path) == nil })
+		})
+		if at >= 0 { // it has started, and isn't done, for which a state is no evidence
+			f.orders.Started(label.IsMet(f.Plan, call), nil, false)
+			f.settle(int32(i), doneBefore(initial(call.Output[at][0])))
 		}
 	}
-}
-
-// initialOutput reports whether the initial state holds a value, not null, at all paths
-// of an alternative, and gives the one at the first.
-func (s *schedule) initialOutput(route plan.Route) (first any, there bool) {
-	for _, path := range slices.Backward(route) {
-		if first, _ = s.Log.Initial(path.ID); first == nil {
-			return nil, false
-		}
-	}
-	return first, true
 }
 
 // resolvedParams are what the plan resolved a call's parameters to, whatever a person made of them.

@@ -144,7 +144,11 @@ func (m *Machine) open(one *Instance) {
 	}
 	switch why := m.unfit(f, input, initial); {
 	case why != "":
-		rejectInstance(f, why)
+		f.recordError(CallError{Code: "bad-instance", Message: why}, atFirst, nil)
+		for i := range f.calls {
+			f.settle(int32(i), Settlement{Status: Skipped, Reason: "its instance can't run"})
+		}
+		leaveRun(f, RunFailed, nil)
 	case m.loop == nil && m.opened:
 		f.begin()
 	case m.loop != nil && m.instances != nil:
@@ -153,7 +157,7 @@ func (m *Machine) open(one *Instance) {
 	}
 }
 
-// unfit says why an instance can't run, or "".
+// unfit says why an instance can't run, or "": none of its calls begins then, and the others aren't concerned.
 func (m *Machine) unfit(f *frame, input, initial map[string]any) string {
 	if m.instances == nil {
 		return ""
@@ -170,15 +174,6 @@ func (m *Machine) unfit(f *frame, input, initial map[string]any) string {
 		return "the plan of the instance has calls that wait for each other"
 	}
 	return ""
-}
-
-// rejectInstance ends an instance that can't run before any of its calls has begun. The others aren't concerned.
-func rejectInstance(f *frame, why string) {
-	f.recordError(CallError{Code: "bad-instance", Message: why}, atFirst, nil)
-	for i := range f.calls {
-		f.settle(int32(i), Settlement{Status: Skipped, Reason: "its instance can't run"})
-	}
-	leaveRun(f, RunFailed, nil)
 }
 
 // leaveRun takes the result of an instance that has ended, and forgets the rest of it.

@@ -20,7 +20,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/resolve"
-	"github.com/obelus-dev/obelus/runtime/state"
 )
 
 // loop is what a machine that is given its calls by a planner has besides. Every tick begins with no call; those of its
@@ -148,40 +147,34 @@ func (l *loop) askPlanner(received []byte) {
 
 // settingFor is where the run stands, for those messages that are visible.
 func settingFor(m *Machine, visible func(*frame, *Message) bool) compiler.Setting {
-	s := compiler.Setting{Plan: m.loop.base, Paths: m.loop.paths, Live: m.loop.live}
+	s := compiler.Setting{Plan: m.loop.base, Paths: m.loop.paths, Live: m.loop.live, Data: m.shared.data}
 	for _, f := range m.roots() {
-		input, state, data := f.values(func(message *Message) bool { return visible(f, message) })
 		s.Errors = append(s.Errors, f.readable...)
-		if m.instances == nil {
-			s.Input, s.State, s.Data = input, state, data
-			break
+		of := func(kind string) map[string]any {
+			return resolve.Mapping(f.Log.SeenBy(kind, func(message *Message) bool { return visible(f, message) }))
 		}
-		s.Instances = append(s.Instances,
-			plan.Instance{ID: f.site.Instance, Values: plan.Values{Input: input, State: state, Data: data}})
-		s.Data = m.shared.data
+		if m.instances == nil {
+			s.Input, s.State, s.Data = of("input"), of("state"), of("data")
+			continue
+		}
+		values := plan.Values{Input: of("input"), State: of("state"), Data: of("data")}
+		s.Instances = append(s.Instances, plan.Instance{ID: f.site.Instance, Values: values})
 	}
 	return s
 }
 
-// setting is where a frame stands, for a plan of its own.
+// settingOf is where a frame stands, for a plan of its own.
 func settingOf(f *frame) compiler.Setting {
-	s := compiler.Setting{Plan: f.Plan, Paths: f.Program.Paths, Errors: f.readable, Live: liveLabels(f)}
+	of := func(kind string) map[string]any { return resolve.Mapping(f.Log.Value(kind)) }
+	s := compiler.Setting{Plan: f.Plan, Paths: f.Program.Paths, Errors: f.readable, Live: liveLabels(f),
+		Input: of("input"), State: of("state"), Data: of("data")}
 	if f.machine.loop != nil && f.parent == nil {
 		s.Plan = f.machine.loop.base
 	} else if s.Paths == f.Plan.Paths {
 		s.Paths = f.Plan.Paths.Clone() // the plan isn't ours alone
 		f.Program.Paths = s.Paths
 	}
-	s.Input, s.State, s.Data = f.values(state.Anyone)
 	return s
-}
-
-// values are the state of a frame, made of the messages that are visible.
-func (s *schedule) values(visible func(*Message) bool) (input, state, data map[string]any) {
-	object := func(kind string) map[string]any {
-		return resolve.Mapping(s.Log.SeenBy(kind, visible))
-	}
-	return object("input"), object("state"), object("data")
 }
 
 func (l *loop) streamed(e Event) {
@@ -320,8 +313,8 @@ func viewOf(f *frame, plan *plan.Plan) *plan.Plan {
 	return bind.ForInstance(plan, f.site.Instance)
 }
 
-// eachAlone is up to how many calls a solution is looked at with each of them that comes; a longer one only when it has
-// become a quarter longer, so that what an answer costs grows as its length does.
+// eachAlone is up to how many calls a solution is looked at with each that comes; a longer one only when it has become
+// a quarter longer, so that the cost of an answer grows as its length does.
 const eachAlone = 128
 
 // arrive compiles what has arrived of a solution, and judges and schedules the calls that are new in it.

@@ -353,7 +353,8 @@ func (m *Machine) startQueued() {
 		}
 		switch v := checkStart(f, i); {
 		case v.Kind == guard.Refuse:
-			f.settle(i, Settlement{Status: Failed, Failure: failureOf(v), Attempts: int(f.calls[i].attempt)})
+			f.settle(i, Settlement{Status: Failed, Failure: &Failure{Code: v.Code, Message: v.Reason},
+				Attempts: int(f.calls[i].attempt)})
 		case v.Kind == guard.Ask && v.Outside != nil:
 			askOutside(f, i, v.Outside)
 		case v.Kind == guard.Ask:
@@ -361,8 +362,10 @@ func (m *Machine) startQueued() {
 		case v.Kind == guard.Stop:
 			f.transition(i, Queued)
 			m.drain(Reason(v.Reason))
-		case call.Latent() && call.Produced != nil:
-			f.produced(i)
+		case call.Latent() && call.Produced != nil: // the plan holds its result
+			f.transition(i, Running)
+			tellGuards(f, i, guard.Started)
+			f.complete(i, call.Produced.Value(), call.Takes-1, nil)
 		case call.Each != nil || call.Delegate != "":
 			startBelow(f, i)
 		default:

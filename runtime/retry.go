@@ -39,17 +39,23 @@ func (f *frame) failed(i int32, failure *Failure) {
 	f.failedForGood(i, failure)
 }
 
-// failedForGood settles a call that isn't tried again, or that a person rejected, once the failure record can
-// be judged.
+// failedForGood settles a call that isn't tried again, or that a person rejected, once the failure record can be
+// judged: its failure route takes that, if it has one that admits it.
 func (f *frame) failedForGood(i int32, failure *Failure) {
-	call := f.call(i)
-	if at := call.FailureRoute(); at >= 0 && f.park(i, call.Output[at:at+1], plan.Set, arrival{failure: failure}) {
+	call, state := f.call(i), &f.calls[i]
+	at := call.FailureRoute()
+	if at >= 0 && f.park(i, call.Output[at:at+1], plan.Set, arrival{failure: failure}) {
 		return
 	}
-	state := &f.calls[i]
 	failure = withoutSecrets(f, i, failure)
-	s := Settlement{Status: Failed, Failure: failure, Routed: routeFailure(f, call, failure),
-		Attempts: int(state.attempt), redacted: true}
+	s := Settlement{Status: Failed, Failure: failure, Attempts: int(state.attempt), redacted: true}
+	if record := failure.Record(); at >= 0 && f.Unfits(call, call.Output[at], plan.Set, record) == nil &&
+		f.Occupied(call.Output[at], false) == pathtree.Root {
+		for _, path := range call.Output[at] {
+			f.write(call, path.ID, plan.Set, record, true)
+		}
+		s.Routed = true
+	}
 	if more := state.more; more != nil && more.decision != nil && more.decision.Verdict == Reject {
 		s.Status, s.Reason, s.Failure = Rejected, failure.Message, nil
 		if !s.Routed && f.items == nil && (f.machine.loop == nil || f.parent != nil) {
@@ -58,23 +64,6 @@ func (f *frame) failedForGood(i int32, failure *Failure) {
 	}
 	f.rejects = f.rejects || !s.Routed && (s.Status == Rejected || state.more != nil && state.more.refused)
 	f.settle(i, s)
-}
-
-// routeFailure writes a failure record to every path of the call's failure route, if
-// it has one that admits it, and reports whether it did.
-func routeFailure(f *frame, call *plan.Call, failure *Failure) bool {
-	at := call.FailureRoute()
-	if at < 0 {
-		return false
-	}
-	record, route := failure.Record(), call.Output[at]
-	if f.Unfits(call, route, plan.Set, record) != nil || f.Occupied(route, false) != pathtree.Root {
-		return false
-	}
-	for _, path := range route {
-		f.write(call, path.ID, plan.Set, record, true)
-	}
-	return true
 }
 
 func (f *frame) tried(i int32, failure *Failure, after time.Duration) {

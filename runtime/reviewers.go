@@ -97,12 +97,9 @@ func (f *frame) put(i int32, problem string) {
 func (m *Machine) Questions() []*Question {
 	var open []ready
 	for _, f := range m.frames {
-		if f == nil {
-			continue
-		}
-		for i := range f.calls {
+		for i := range f.all() {
 			if f.calls[i].asks() {
-				open = append(open, f.inLine(int32(i)))
+				open = append(open, f.inLine(i))
 			}
 		}
 	}

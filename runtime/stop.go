@@ -26,8 +26,16 @@ func (m *Machine) stop(reason Reason) {
 		m.emitRun(Cancel)
 	}
 	for _, f := range m.frames {
-		if f != nil {
-			reportUnsettled(f, &outcome.Counts)
+		for i := range f.all() {
+			state := &f.calls[i]
+			if (state.status == Running || state.asks()) && f.child(i) == nil {
+				f.emit(i, Cancel)
+			}
+			if !state.status.Settled() {
+				outcome.Counts.Add(Cancelled)
+				f.emit(i, Settle).Settlement = &Settlement{Status: Cancelled, Attempts: int(state.attempt),
+					Reason: state.left(reason), Left: true}
+			}
 		}
 	}
 	outcome.Asked = m.Questions()
@@ -52,21 +60,6 @@ func (c *callState) left(why Reason) string {
 		return "it is still to be tried again"
 	}
 	return "it hasn't begun"
-}
-
-// reportUnsettled cancels what runs in a frame that is stopped, and reports how all is left that hasn't settled.
-func reportUnsettled(f *frame, counts *Counts) {
-	for i := range f.calls {
-		state := &f.calls[i]
-		if (state.status == Running || state.asks()) && f.child(int32(i)) == nil {
-			f.emit(int32(i), Cancel)
-		}
-		if !state.status.Settled() {
-			counts.Add(Cancelled)
-			f.emit(int32(i), Settle).Settlement = &Settlement{Status: Cancelled, Attempts: int(state.attempt),
-				Reason: state.left(f.machine.ending), Left: true}
-		}
-	}
 }
 
 func checkBudget(m *Machine) {

@@ -50,11 +50,11 @@ type Details struct {
 	Approved []permit.Difference           // what a reviewer has approved of it
 }
 
-func outside(differences []permit.Difference) (v Verdict) {
-	if len(differences) > 0 {
-		v.Kind, v.Outside = Ask, differences
+func outside(differences []permit.Difference) Verdict {
+	if len(differences) == 0 {
+		return Verdict{}
 	}
-	return v
+	return Verdict{Kind: Ask, Outside: differences}
 }
 
 // Arrives compares a call by its text: while a reviewer is asked about one, nothing starts.
@@ -139,42 +139,33 @@ func (g *Permit) uses(instance string) []int {
 	return g.used[instance]
 }
 
-// Settled counts what has started, and notes what has ended for the calls that come after it in later ticks.
+// Settled takes what has started off what is left, and notes what has ended for the calls that come after it in later
+// ticks. An attempt that a reviewer has approved uses the entry that it is the closest to, if that has uses left.
 func (g *Permit) Settled(of *Call, stage Stage) {
-	switch {
-	case stage == Started:
-		g.started(g.look(of))
-	case stage == Interrupted: // an attempt that may be repeated gives back what it used
-		if entry, charged := g.charged[of.Try]; charged {
-			g.uses(of.Instance)[entry]--
+	if stage == Started && of.Try == g.next { // of items each starts
+		delete(g.charged, of.Try)
+		if uses, at := g.uses(of.Instance), g.closest; at >= 0 && uses[at] < g.Calls[at].Times {
+			uses[at]++
+			g.charged[of.Try] = at
 		}
+		if !of.IsFurther {
+			g.calls++
+		}
+		g.cost += g.look(of).Cost
+	}
+	if entry, charged := g.charged[of.Try]; charged && stage == Interrupted { // what may be repeated gives back its use
+		g.uses(of.Instance)[entry]--
 	}
 	if stage > Continued {
 		delete(g.charged, of.Try)
 	}
-	if stage >= Ended {
-		if c := g.subject(of); c.IsOwn {
-			one := ending{c.EntryOf(c.Subject.Call.Name), stage >= Done, c.Tick}
-			g.ended[c.Instance] = append(g.ended[c.Instance], one)
-		}
-	}
-}
-
-// started takes an attempt that starts off what is left. One that a reviewer has approved uses the entry that it is the
-// closest to, if that has uses left.
-func (g *Permit) started(c *Details) {
-	if c.Try != g.next { // its items start, one by one
+	if stage < Ended {
 		return
 	}
-	delete(g.charged, c.Try)
-	if uses, at := g.uses(c.Instance), g.closest; at >= 0 && uses[at] < g.Calls[at].Times {
-		uses[at]++
-		g.charged[c.Try] = at
+	if c := g.subject(of); c.IsOwn {
+		one := ending{c.EntryOf(c.Subject.Call.Name), stage >= Done, c.Tick}
+		g.ended[c.Instance] = append(g.ended[c.Instance], one)
 	}
-	if !c.IsFurther {
-		g.calls++
-	}
-	g.cost += c.Cost
 }
 
 // Overspent says by how much a run has used up more than its budget; "" where it is within.

@@ -16,13 +16,10 @@ import (
 // nil if all of it fits. Such values would only make calls skip or fail later, where the cause is harder to see. The
 // state may still lack what its schema requires: the calls bring it. What instances share may lack anything.
 func Unfit(p *plan.Plan, input, state map[string]any, shared bool) (what string, why *schema.Violation) {
-	switch {
-	case shared:
+	if shared {
 		why = UnfitKeys(p.InputSchema, input)
-	case p.InputSchema != nil:
-		if why = p.InputSchema.Validate(input); why != nil {
-			why = redacted(why, input, p.InputSchema)
-		}
+	} else if p.InputSchema != nil {
+		why = redacted(p.InputSchema.Validate(input), input, p.InputSchema)
 	}
 	if why != nil {
 		return "input", why
@@ -59,18 +56,20 @@ func UnfitKeys(s *schema.Schema, values map[string]any) *schema.Violation {
 		if place.Schema == nil {
 			continue
 		}
-		if v := place.Schema.Validate(values[key]); v != nil {
+		if v := redacted(place.Schema.Validate(values[key]), values, s); v != nil {
 			v.Path = slices.Concat([]schema.Step{schema.Key(key)}, v.Path)
-			return redacted(v, values, s)
+			return v
 		}
 	}
 	return nil
 }
 
 func redacted(v *schema.Violation, values map[string]any, s *schema.Schema) *schema.Violation {
-	secrets := &redact.Set{}
-	compiler.LearnSecrets(secrets, nil, values, s)
-	v.Message = secrets.Text(v.Message)
+	if v != nil {
+		secrets := &redact.Set{}
+		compiler.LearnSecrets(secrets, nil, values, s)
+		v.Message = secrets.Text(v.Message)
+	}
 	return v
 }
 

@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// A part is the state below one path as the messages so far have made it, up to one of them: it moves to where a write
-// is judged, so that this costs what was written in between, and not all that was written.
+// A part is the state below one path as the messages up to one of them have made it: it moves to where a write is
+// judged, so that this costs what was written in between.
 type part struct {
 	fold
 	order    []int32 // the messages at and below its path, in the order in which they count
@@ -38,9 +39,6 @@ func (l *Log) part(path pathtree.ID) *part {
 			p.order = append(p.order, at)
 		}
 		slices.SortStableFunc(p.order, l.order)
-		if l.parts == nil {
-			l.parts = map[pathtree.ID]*part{}
-		}
 		l.parts[root] = p
 	}
 	p.paths = l.layout.Paths
@@ -49,10 +47,10 @@ func (l *Log) part(path pathtree.ID) *part {
 
 // keepParts takes a new message into the parts that it belongs to.
 func (l *Log) keepParts(at int32) {
+	path := l.messages[at].Path
 	if len(l.parts) == 0 {
 		return
 	}
-	path := l.messages[at].Path
 	for id := path; id > pathtree.Root; id = l.layout.Paths.Parent(id) {
 		if p := l.parts[id]; p != nil {
 			place := sort.Search(len(p.order), func(i int) bool { return l.order(p.order[i], at) > 0 })
@@ -61,10 +59,7 @@ func (l *Log) keepParts(at int32) {
 		}
 	}
 	if l.layout.Paths.Depth(path) == 1 { // from now on it is a part as a whole
-		existing := l.parts[path]
-		if l.parts = nil; existing != nil {
-			l.parts = map[pathtree.ID]*part{path: existing}
-		}
+		maps.DeleteFunc(l.parts, func(id pathtree.ID, _ *part) bool { return id != path })
 	}
 }
 

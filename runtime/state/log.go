@@ -11,7 +11,7 @@ import (
 )
 
 // A Log is the state of a run, or of one instance in it: initial values and an append-only list of messages. Values are
-// never changed in place; a reader may keep what it got.
+// never changed in place.
 type Log struct {
 	layout   *Layout
 	initial  map[string]any // by kind: input, state, data, error, advice
@@ -31,14 +31,15 @@ type Layout struct {
 	Inconsistency *string // set where the log can't be what calls wrote
 }
 
-// New is a log of nothing but initial values, by kind: input, state, data, error,
-// advice. It is to follow a plan before anything else.
-func New(initial map[string]any) *Log { return &Log{initial: initial} }
+// New is a log of initial values, by kind: input, state, data, error, advice. First it has to follow a plan.
+func New(initial map[string]any) *Log {
+	return &Log{initial: initial, parts: map[pathtree.ID]*part{}, resolved: map[pathtree.ID]resolved{}}
+}
 
 // Follow lets messages count as a plan says, or a longer version of it.
 func (l *Log) Follow(p *Layout) {
 	if l.layout != nil && l.layout.Settled != p.Settled {
-		l.parts = nil // the calls of the tick have other places
+		clear(l.parts) // the calls of the tick have other places
 	}
 	l.layout = p
 }
@@ -69,8 +70,8 @@ func (l *Log) Seal() {
 	}
 }
 
-// place is where a message counts among those of its tick: at its call's place in the graph. While a plan is still
-// arriving only calls that wait for earlier ones have written, and these count as they are listed.
+// place is where a message counts among those of its tick: at its call's place in the graph, or while a plan is still
+// arriving as it is listed.
 func (l *Log) place(m *Message) int32 {
 	switch {
 	case m.Tick != l.layout.Tick:
@@ -107,7 +108,9 @@ func (l *Log) Append(m Message) {
 // Retract takes the messages of a call of the tick out of the log.
 func (l *Log) Retract(call int) {
 	all := l.messages
-	l.messages, l.newest, l.parts, l.resolved = nil, nil, nil, nil
+	l.messages, l.newest = nil, nil
+	clear(l.parts)
+	clear(l.resolved)
 	for _, m := range all {
 		if m.Tick != l.layout.Tick || m.Call != call {
 			l.Append(m)
@@ -188,16 +191,14 @@ func (l *Log) isBase(m *Message, of []int32) bool {
 	})
 }
 
-// A resolved is the value of a path for the messages that were visible last: a reader that sees
-// the same of them sees the same value.
+// A resolved is the value of a path for the messages that were visible last.
 type resolved struct {
 	seen  []int32
 	value any
 	there bool
 }
 
-// fold puts the value at a path together from messages, in the order in which they
-// count. It gives the first that has no place there, or -1.
+// fold puts the value at a path together from messages in their order. It gives the first without a place, or -1.
 func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (value any, there bool, homeless int32) {
 	if len(seen) == 0 {
 		value, there = l.Initial(id)
@@ -243,9 +244,6 @@ func (l *Log) fold(id pathtree.ID, seen []int32, visible func(*Message) bool) (v
 		}
 	}
 	if homeless < 0 && len(seen) > 1 {
-		if l.resolved == nil {
-			l.resolved = map[pathtree.ID]resolved{}
-		}
 		l.resolved[id] = resolved{seen, f.value, there}
 	}
 	return f.value, there, homeless
@@ -272,22 +270,20 @@ func (l *Log) visible(id pathtree.ID, visible func(*Message) bool, homeless []in
 	return l.standing(places)
 }
 
-// OfTick are the messages of the tick in the order in which they count, less the failure
-// records that give way to others.
-func (l *Log) OfTick() []*Message {
+// OfTick are the messages of the tick in their order, without failure records that give way to others.
+func (l *Log) OfTick() (all []*Message) {
 	var places []int32
 	for i := len(l.messages) - 1; i >= 0 && l.messages[i].Tick == l.layout.Tick; i-- {
 		places = append(places, int32(i))
 	}
 	slices.SortStableFunc(places, l.order)
-	var all []*Message
 	for _, at := range l.standing(places) {
 		all = append(all, &l.messages[at])
 	}
 	return all
 }
 
-// standing are the messages, of some in the order in which they count, that don't give way to others.
+// standing are the messages, of some in their order, that don't give way to others.
 func (l *Log) standing(places []int32) []int32 {
 	standing := records{}
 	return slices.DeleteFunc(places, func(at int32) bool { return standing.yields(&l.messages[at]) })
@@ -296,8 +292,8 @@ func (l *Log) standing(places []int32) []int32 {
 // records are the failure records that stand so far, by path.
 type records map[pathtree.ID]*Message
 
-// yields reports whether a message is a failure record that gives way to one that counts before it: to that of a call
-// listed before its own. One that doesn't stands from now on.
+// yields reports whether a message is a failure record that gives way to that of a call listed before its own. One that
+// doesn't stands from now on.
 func (r records) yields(m *Message) bool {
 	if !m.Failure {
 		return false

@@ -90,8 +90,14 @@ func Delegated(p *plan.Plan, given, params map[string]any) map[string]any {
 	maps.DeleteFunc(other, func(kind string, _ any) bool {
 		return kind == "state" || kind == "input" || kind == "data" || kind == "error" || kind == "advice"
 	})
-	return map[string]any{"input": Over(p.Input, given["input"], params), "state": Over(p.State, given["state"]),
+	initial := map[string]any{"input": Over(p.Input, given["input"], params), "state": Over(p.State, given["state"]),
 		"data": Over(p.Data, given["data"], other)}
+	for _, kind := range []string{"error", "advice"} {
+		if value, ok := given[kind]; ok {
+			initial[kind] = value
+		}
+	}
+	return initial
 }
 
 // Over lays objects over each other, key by key at the top.
