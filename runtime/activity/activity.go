@@ -72,12 +72,8 @@ func Of(delegate, name string) string {
 	return delegate + "#" + name
 }
 
-// InUse reports of an activity, by the name under which it is opened ([Of]), whether a run of the plan may call it: one
-// of its calls does, or it is planned, so that a model may.
-func InUse(p *plan.Plan, planned bool) func(name string) bool {
-	if planned {
-		return nil
-	}
+// Used are the activities that calls of a plan name, by the names under which they are opened ([Of]).
+func Used(p *plan.Plan) map[string]bool {
 	used := map[string]bool{}
 	for _, call := range p.Calls {
 		used[call.Activity] = true
@@ -87,7 +83,7 @@ func InUse(p *plan.Plan, planned bool) func(name string) bool {
 			used[Of(path, call.Activity)] = true
 		}
 	}
-	return func(name string) bool { return used[name] }
+	return used
 }
 
 // A Result is what a call gave back.
@@ -196,9 +192,9 @@ type Options struct {
 	Grace time.Duration
 	// Environ is the environment that programs are given a part of, as "NAME=value"; nil means this process's own.
 	Environ []string
-	// InUse reports whether an activity may be called, so that what its definition
-	// takes of the environment has to be there; nil means that any may. See [InUse].
-	InUse func(name string) bool
+	// Used are the activities that may be called, so that what their definitions take of the environment has to be
+	// there; nil means that any may. See [Used].
+	Used map[string]bool
 	// Unchanged, if given, is asked right before each start of a program whether the files
 	// of an activity and the program that was found for it are what was approved, and gives
 	// the digest of the program; "" of one that lies outside of the workspace.
@@ -289,7 +285,7 @@ func register(name string, k kind) bool {
 var _ = register("plan", kind{})
 
 // mayUse reports whether an activity may be called.
-func (s *Set) mayUse(name string) bool { return s.options.InUse == nil || s.options.InUse(name) }
+func (s *Set) mayUse(name string) bool { return s.options.Used == nil || s.options.Used[name] }
 
 // Start begins one try of a call and returns. When the try has ended, ended is called, once, in another goroutine. Once
 // ctx is done, or the function that Start returns was called, what runs is asked to end and killed after the grace

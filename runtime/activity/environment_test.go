@@ -89,7 +89,7 @@ func TestUnsetVariable(t *testing.T) {
 	}
 	for _, o := range []Options{
 		{Environ: []string{"OBELUS_TEST_UNSET="}},
-		{Environ: []string{"PATH=/bin"}, InUse: func(string) bool { return false }},
+		{Environ: []string{"PATH=/bin"}, Used: map[string]bool{}},
 	} {
 		set, err := Open(defs, nil, o)
 		if err != nil {

@@ -428,7 +428,7 @@ func TestRefusedHosts(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", name, err)
 		}
-		unused, err := Open(map[string]*plan.Activity{name: p.Activities[name]}, nil, Options{Environ: []string{}, InUse: func(string) bool { return false }})
+		unused, err := Open(map[string]*plan.Activity{name: p.Activities[name]}, nil, Options{Environ: []string{}, Used: map[string]bool{}})
 		if err != nil {
 			t.Errorf("%s, which isn't used: %v", name, err)
 			continue

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -287,20 +286,16 @@ func (s *server) leave() {
 	}
 }
 
-// A RefusedTool is an entry of a server's list that isn't accepted as a tool.
-type RefusedTool struct{ Tool, Why string }
-
-// A toolList is what a server lists as its tools, by name, and what of that is refused.
-type toolList struct {
-	tools   []catalogue.Tool
-	refused []RefusedTool
+// A ListedTool is an entry of a server's list of its tools.
+type ListedTool struct {
+	catalogue.Tool
+	Refused string // why it isn't accepted as a tool; "" if it is
 }
 
-// pages asks for all tools of a server. An odd entry spoils no other one, and of two tools of one name neither is
-// believed.
-func (s *server) pages(ctx context.Context, c *contact) (*toolList, error) {
-	all, listed, entries := toolList{}, map[string][]catalogue.Tool{}, 0
-	why := map[string]string{} // an entry is refused
+// pages asks for all tools of a server, by name. An odd entry spoils no other one, and of several tools of one name none
+// is believed.
+func (s *server) pages(ctx context.Context, c *contact) (map[string]ListedTool, error) {
+	all, entries := map[string]ListedTool{}, 0
 	for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
 		if pages == maxPages {
 			return nil, &refusal{Message: fmt.Sprintf("it has more than %d pages of tools", maxPages)}
@@ -314,39 +309,26 @@ func (s *server) pages(ctx context.Context, c *contact) (*toolList, error) {
 			return nil, err
 		}
 		var page struct {
-			Tools  jsontext.Value `json:"tools"`
-			Cursor string         `json:"nextCursor"`
+			Tools  []jsontext.Value `json:"tools"`
+			Cursor string           `json:"nextCursor"`
 		}
-		var list []jsontext.Value
-		if err := json.Unmarshal(came, &page); err != nil {
-			return nil, &refusal{Message: "it is no mapping with a list \"tools\" and a text \"nextCursor\""}
+		if json.Unmarshal(came, &page) != nil || page.Tools == nil {
+			return nil, &refusal{Message: "it has no list \"tools\", or a \"nextCursor\" that is no text"}
 		}
-		if json.Unmarshal(page.Tools, &list) != nil || list == nil {
-			return nil, &refusal{Message: "it has no list \"tools\""}
-		}
-		for _, entry := range list {
+		for _, entry := range page.Tools {
 			if entries++; entries > maxTools {
 				return nil, &refusal{Message: fmt.Sprintf("it has more than %d tools", maxTools)}
 			}
-			tool, odd := s.tool(entry)
+			tool, why := s.tool(entry)
 			tool.Name = cmp.Or(tool.Name, fmt.Sprintf("(entry %d)", entries))
-			if listed[tool.Name] = append(listed[tool.Name], tool); odd != "" {
-				why[tool.Name] = odd
+			if _, isThere := all[tool.Name]; isThere {
+				why = "several tools of this name are listed, and none is believed"
 			}
+			all[tool.Name] = ListedTool{tool, why}
 		}
 		cursor = page.Cursor
 	}
-	for _, name := range slices.Sorted(maps.Keys(listed)) {
-		if n := len(listed[name]); n > 1 {
-			why[name] = fmt.Sprintf("%d tools of this name are listed, and none is believed", n)
-		}
-		if why[name] != "" {
-			all.refused = append(all.refused, RefusedTool{name, why[name]})
-		} else {
-			all.tools = append(all.tools, listed[name][0])
-		}
-	}
-	return &all, nil
+	return all, nil
 }
 
 // tool reads an entry of a list of tools, which is odd if a reason is returned.

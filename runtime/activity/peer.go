@@ -30,10 +30,10 @@ type contact struct {
 	p    *process      // nil where the peer is at an address
 	gone chan struct{} // closed when the process has ended, or doesn't even die when killed
 
-	queue   queue      // of a worker
-	session session    // with a server
-	listing sync.Mutex // guards tools
-	tools   *toolList
+	queue   queue                 // of a worker
+	session session               // with a server
+	listing sync.Mutex            // guards tools
+	tools   map[string]ListedTool // nil until they are asked for
 
 	// Lines to the process are written one after the other. Nobody waits for one that doesn't read.
 	writing sync.Mutex

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/obelus-dev/obelus/compiler/catalogue"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/compiler/source"
@@ -210,30 +209,26 @@ func (s *server) begin(c *contact) error {
 	return s.ended(c, fmt.Sprintf("the MCP server %q can't be used", s.of.Name), err)
 }
 
-// Tools is what an MCP server lists as its tools, and what of it is refused. The server is
-// started or reached for it, and ended; its folder is as this process sees it.
-func Tools(ctx context.Context, of *plan.Server, o Options) ([]catalogue.Tool, []RefusedTool, error) {
+// Tools is what an MCP server lists as its tools, by name. The server is started or reached for it, and ended; its
+// folder is as this process sees it.
+func Tools(ctx context.Context, of *plan.Server, o Options) (map[string]ListedTool, error) {
 	def := of.Activity
 	def.Kind, def.Server = "mcp", of
 	set, err := Open(map[string]*plan.Activity{of.Name: &def}, nil, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer set.Close()
 	s := set.byName[of.Name].(*tool).server
 	c, err := s.contact(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	all, err := s.list(ctx, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	return all.tools, all.refused, nil
+	return s.list(ctx, c)
 }
 
 // list asks a server for its tools.
-func (s *server) list(ctx context.Context, c *contact) (*toolList, error) {
+func (s *server) list(ctx context.Context, c *contact) (map[string]ListedTool, error) {
 	ctx, cancel := within(ctx, startTime)
 	defer cancel()
 	all, err := s.pages(ctx, c)
@@ -250,30 +245,12 @@ func (s *server) list(ctx context.Context, c *contact) (*toolList, error) {
 	return nil, s.fault(s.interrupted(ctx).Code, "%s: it %v", what, context.Cause(ctx))
 }
 
-// Changed says why a tool isn't what is recorded of it, given what its server lists and what
-// of that is refused; "" if it is.
-func Changed(recorded *catalogue.Tool, name string, listed []catalogue.Tool, refused []RefusedTool) string {
-	if at := slices.IndexFunc(refused, func(r RefusedTool) bool { return r.Tool == name }); at >= 0 {
-		return "it is refused: " + refused[at].Why
-	}
-	at := slices.IndexFunc(listed, func(t catalogue.Tool) bool { return t.Name == name })
-	switch {
-	case at < 0:
-		return "the server doesn't list it"
-	case recorded == nil:
-		return "it isn't recorded"
-	case recorded.Digest != listed[at].Digest || !maps.Equal(recorded.Hints, listed[at].Hints):
-		return "its description, hints or schemas have changed"
-	}
-	return ""
-}
-
 // held is why a call may not be put to a server: its tool isn't what is recorded any more. A run has looked before its
 // first call; since then the server may have begun anew, or said that its tools are others. It is asked for its tools
 // once, and again when it says that they changed.
 func (t *tool) held(ctx context.Context, c *contact) (err error) {
-	recorded, name := t.of.Lock, t.activity.def.Remote
-	if recorded == nil {
+	lock, name := t.of.Lock, t.activity.def.Remote
+	if lock == nil {
 		return nil
 	}
 	c.listing.Lock()
@@ -288,12 +265,21 @@ func (t *tool) held(ctx context.Context, c *contact) (err error) {
 			return err
 		}
 	}
-	why := Changed(recorded.Tool(name), name, c.tools.tools, c.tools.refused)
-	if why == "" {
+	why := ""
+	switch listed, recorded := c.tools[name], lock.Tool(name); {
+	case listed.Refused != "":
+		why = "it is refused: " + listed.Refused
+	case listed.Name == "":
+		why = "the server doesn't list it"
+	case recorded == nil:
+		why = "it isn't recorded"
+	case recorded.Digest != listed.Digest || !maps.Equal(recorded.Hints, listed.Hints):
+		why = "its description, hints or schemas have changed"
+	default:
 		return nil
 	}
 	where := ""
-	if at := recorded.Node.Span(); at.Known() {
+	if at := lock.Node.Span(); at.Known() {
 		where = at.Where() + ": "
 	}
 	return t.fault(CodeDrifted, "OB610: %s%v isn't what was imported: %s", where, t, brief(why))

@@ -3,7 +3,9 @@
 package activity
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,9 +26,19 @@ var oddLists = map[string]string{
 // and is compared with its record; a tool that is odd by now isn't what was imported.
 func TestOddListsOfTools(t *testing.T) {
 	def := func(tool string) *plan.Activity { return remoteDef(tool, helper("mcp-raw", "odd-list")) }
-	l, refused, err := Tools(t.Context(), def("a").Server, Options{})
+	all, err := Tools(t.Context(), def("a").Server, Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	var l []catalogue.Tool
+	type refusedTool struct{ Tool, Why string }
+	var refused []refusedTool
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if one := all[name]; one.Refused == "" {
+			l = append(l, one.Tool)
+		} else {
+			refused = append(refused, refusedTool{name, one.Refused})
+		}
 	}
 	want := []catalogue.Tool{
 		{Name: "a", Input: map[string]any{"type": "object"}},
@@ -38,12 +50,12 @@ func TestOddListsOfTools(t *testing.T) {
 	if !reflect.DeepEqual(l, want) {
 		t.Errorf("%+v", l)
 	}
-	for i, want := range []RefusedTool{
+	for i, want := range []refusedTool{
 		{Tool: "(entry 6)", Why: "it is no mapping"}, {Tool: "(entry 7)", Why: `it has no "name"`}, {Tool: "(entry 8)", Why: `it has no "name"`},
 		{Tool: "digits", Why: "it can't be read: the integer 18446744073709551615"},
 		{Tool: "hint", Why: `its "readOnlyHint" is neither true nor false`}, {Tool: "hints", Why: `its "annotations" is no mapping`},
 		{Tool: "result", Why: `its "outputSchema" is no mapping`}, {Tool: "says", Why: `its "description" is no text`},
-		{Tool: "schema", Why: `its "inputSchema" is no mapping`}, {Tool: "task", Why: "it can only be called as a task"}, {Tool: "twin", Why: "2 tools of this name are listed, and none is believed"},
+		{Tool: "schema", Why: `its "inputSchema" is no mapping`}, {Tool: "task", Why: "it can only be called as a task"}, {Tool: "twin", Why: "several tools of this name are listed, and none is believed"},
 	} {
 		if i >= len(refused) || refused[i].Tool != want.Tool || !strings.HasPrefix(refused[i].Why, want.Why) {
 			t.Fatalf("%d: %+v, not %+v", i, refused, want)
@@ -59,5 +71,5 @@ func TestOddListsOfTools(t *testing.T) {
 		t.Errorf("%v, %v", r, err)
 	}
 	_, err = s.Run(t.Context(), "twin", Request{})
-	failure(t, err, CodeDrifted, "it is refused: 2 tools of this name are listed, and none is believed")
+	failure(t, err, CodeDrifted, "it is refused: several tools of this name are listed, and none is believed")
 }

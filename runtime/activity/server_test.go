@@ -427,7 +427,7 @@ func TestServersMisbehave(t *testing.T) {
 func TestListsOfToolsAreBounded(t *testing.T) {
 	for how, want := range map[string]string{"circle": "it has more than 1000 pages of tools",
 		"million": "it has more than 10000 tools", "no-list": `it has no list "tools"`} {
-		_, _, err := Tools(t.Context(), remoteDef("a", helper("mcp-raw", how)).Server, Options{})
+		_, err := Tools(t.Context(), remoteDef("a", helper("mcp-raw", how)).Server, Options{})
 		failure(t, err, CodeBadOutput, want)
 	}
 }

@@ -5,9 +5,11 @@ package activity
 import (
 	"cmp"
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,14 +61,18 @@ func TestServersOfTheProtocolsMakers(t *testing.T) {
 			def := remoteDef(c.tool, npmServer(t, c.name, c.args...))
 			def.Env = []plan.EnvSetting{{Name: "MEMORY_FILE_PATH", Value: filepath.Join(folder, "memory.json")}}
 			def.Server.Env = def.Env
-			listed, _, err := Tools(t.Context(), def.Server, Options{})
+			listed, err := Tools(t.Context(), def.Server, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(listed) == 0 || listed[0].Input == nil {
+			record := &catalogue.Record{}
+			for _, name := range slices.Sorted(maps.Keys(listed)) {
+				record.Tools = append(record.Tools, listed[name].Tool)
+			}
+			if len(record.Tools) == 0 || record.Tools[0].Input == nil {
 				t.Errorf("%d tools", len(listed))
 			}
-			def.Server.Lock = &catalogue.Record{Tools: listed}
+			def.Server.Lock = record
 			s, err := Open(map[string]*plan.Activity{"x": def}, nil, Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -269,7 +269,10 @@ func (s *Session) open(draft *planner.Draft) (err error) {
 		return unrunnable(err).
 			Advise("define one under \"activities\", give a file with --activities, or a model with --model")
 	}
-	options := activity.Options{InUse: activity.InUse(of, m.Options.Planned), Hosts: s.Program.HostRules()}
+	options := activity.Options{Hosts: s.Program.HostRules()}
+	if !m.Options.Planned { // else a model may call any
+		options.Used = activity.Used(of)
+	}
 	if all := m.Digest != "" || m.Programs != nil; all || s.Program.Config.Pinned {
 		if _, err := canonical.Programs(of); err != nil { // as they are now
 			return cantRun(err)

@@ -1,6 +1,7 @@
 package catalogues
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -42,37 +43,36 @@ func (o *Import) readServers(
 	if diag.HasErrors(p.Findings) {
 		return nil, &Faulty{p.Findings}
 	}
-	listed, owners := map[string][]catalogue.Tool{}, map[string]int{} // how many servers have a tool of a name
+	listed, owners := map[string]map[string]activity.ListedTool{}, map[string]int{} // how many servers have a tool of a name
 	for _, name := range slices.Sorted(maps.Keys(p.Plan.Servers)) {
 		server := *p.Plan.Servers[name]
 		if !filepath.IsAbs(server.Dir) {
 			server.Dir = filepath.Join(p.Root, filepath.FromSlash(server.Dir))
 		}
-		tools, refused, err := activity.Tools(ctx, &server, activity.Options{Hosts: p.HostRules()})
+		tools, err := activity.Tools(ctx, &server, activity.Options{Hosts: p.HostRules()})
 		if err != nil {
 			return nil, diag.NewError(nil, "%v", err)
 		}
-		for _, t := range refused {
-			o.refuse(r, name, t.Tool, t.Why)
+		for _, t := range tools {
+			if t.Refused == "" {
+				owners[t.Name]++
+			}
 		}
 		listed[name] = tools
-		for _, t := range tools {
-			owners[t.Name]++
-		}
 	}
 	tools, activities, servers, taken := map[string]any{}, map[string]any{}, map[string]any{}, map[string]int{}
 	for _, server := range slices.Sorted(maps.Keys(listed)) {
 		recorded := map[string]record{}
-		for _, t := range listed[server] {
-			if o.refuse(r, server, t.Name, Unfit(t)) {
+		for _, name := range slices.Sorted(maps.Keys(listed[server])) {
+			t := listed[server][name]
+			if o.refuse(r, server, name, cmp.Or(t.Refused, Unfit(t.Tool))) {
 				continue
 			}
-			name := t.Name
 			if owners[name] > 1 { // a number would depend on which other servers there are
 				name = server + "_" + name
 			}
 			name = openapi.Named(taken, name)
-			tools[name], recorded[t.Name] = offered(server, t), record{t.Digest, t.Hints}
+			tools[name], recorded[t.Name] = offered(server, t.Tool), record{t.Digest, t.Hints}
 			definition := map[string]any{"mcp": map[string]any{"server": server, "tool": t.Name}}
 			if activities[name] = definition; len(t.Hints) > 0 {
 				definition["annotations"] = t.Hints
