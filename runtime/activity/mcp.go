@@ -292,8 +292,8 @@ type ListedTool struct {
 	Refused string // why it isn't accepted as a tool; "" if it is
 }
 
-// pages asks for all tools of a server, by name. An odd entry spoils no other one, and of several tools of one name none
-// is believed.
+// pages asks for all tools of a server, by name. An odd entry spoils no other one, and of several tools of one name
+// none is believed.
 func (s *server) pages(ctx context.Context, c *contact) (map[string]ListedTool, error) {
 	all, entries := map[string]ListedTool{}, 0
 	for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {

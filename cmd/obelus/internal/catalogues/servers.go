@@ -43,7 +43,8 @@ func (o *Import) readServers(
 	if diag.HasErrors(p.Findings) {
 		return nil, &Faulty{p.Findings}
 	}
-	listed, owners := map[string]map[string]activity.ListedTool{}, map[string]int{} // how many servers have a tool of a name
+	listed := map[string]map[string]activity.ListedTool{} // by server
+	owners := map[string]int{}                            // how many servers have a tool of a name
 	for _, name := range slices.Sorted(maps.Keys(p.Plan.Servers)) {
 		server := *p.Plan.Servers[name]
 		if !filepath.IsAbs(server.Dir) {
