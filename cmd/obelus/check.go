@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/wording"
@@ -32,11 +33,8 @@ func (o *checking) run(_ context.Context, c *cli, args []string) (err error) {
 		args = []string{"."}
 	}
 	o.reading, o.report = c.newReading(), newReporter(c, o)
-	o.reading.Strict, o.reading.Machine = o.Strict, project.ThisMachine
-	if c.confined { // agents learn nothing of this machine
-		o.reading.Machine = project.AnyMachine
-	} else if o.NoEnvironment {
-		o.reading.Machine = project.OtherMachine
+	if o.reading.Strict = o.Strict; !c.confined { // agents learn nothing of this machine
+		o.reading.Machine = &analyzer.Machine{Other: o.NoEnvironment}
 	}
 	if o.reading.Permit, err = c.permit(o.Permit); err != nil {
 		return err

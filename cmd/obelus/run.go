@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
@@ -52,7 +53,7 @@ func (o *starting) run(ctx context.Context, c *cli, args []string) error {
 // start prepares a run of a plan.
 func (o *starting) start(c *cli, name string, reading *project.Reader) (*session.Session, error) {
 	if reading.Instances = o.Instances != ""; !o.PlanOnly {
-		reading.Machine = project.ThisMachine
+		reading.Machine = &analyzer.Machine{}
 	}
 	if o.Writes != "plan" {
 		reading.Override.Writes = o.Writes

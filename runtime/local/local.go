@@ -91,21 +91,15 @@ func Resume(ctx context.Context, m *runtime.Machine, at time.Duration, how runti
 
 // Runnable reports why a plan can't be run here, or nil: a latent call needs a model unless its result is in the plan.
 func Runnable(p *plan.Plan, planned bool) error {
-	all := p.AllDelegates()
+	all := map[string]*plan.Plan{"": p}
+	maps.Copy(all, p.AllDelegates())
 	for _, path := range slices.Sorted(maps.Keys(all)) {
-		if err := answerable(all[path], planned); err != nil {
-			return fmt.Errorf("the plan %q can't be run as a call: %w", path, err)
-		}
-	}
-	return answerable(p, planned)
-}
-
-func answerable(p *plan.Plan, model bool) error {
-	for _, call := range p.Calls {
-		if !model && call.Latent() && call.Produced == nil && !compiler.MayBeDone(p, call) {
-			return fmt.Errorf(
-				"the call %q can't be run: no activity carries out the tool %q, and without a model nobody can "+
-					"produce its result", call.Name, call.ToolName)
+		for _, call := range all[path].Calls {
+			if !planned && call.Latent() && call.Produced == nil && !compiler.MayBeDone(all[path], call) {
+				return fmt.Errorf(
+					"the call %q can't be run: no activity carries out the tool %q, and without a model nobody can "+
+						"produce its result", runtime.Path(path, call.Name), call.ToolName)
+			}
 		}
 	}
 	return nil
@@ -118,7 +112,6 @@ type world struct {
 	ctx     context.Context // without an end: the machine says when something is to be given up
 	started time.Time
 	batch   []runtime.Event    // that have happened and weren't given to the machine yet
-	room    []runtime.Event    // for them
 	events  chan runtime.Event // that happen
 	gone    chan struct{}      // closed when nobody hears of them any more
 	// what is at work: tries of calls, questions or, with [runtime.Run] as the call, an answer of the planner
@@ -144,7 +137,6 @@ func drive(ctx context.Context, m *runtime.Machine, first runtime.Event, o Optio
 		ctx:     context.WithoutCancel(ctx), // else its end would race with the event that describes it
 		started: time.Now().Add(-first.At),
 		batch:   []runtime.Event{first},
-		room:    make([]runtime.Event, 0, batch),
 		events:  make(chan runtime.Event, 64),
 		gone:    make(chan struct{}),
 		tries:   map[runtime.Try]context.CancelFunc{},
@@ -197,7 +189,7 @@ func (w *world) await() error {
 	}
 	select {
 	case e := <-w.events:
-		w.batch = append(w.room[:0], e)
+		w.batch = append(w.batch[:0], e)
 		w.gather()
 	case <-w.interrupt:
 		w.interrupt = nil

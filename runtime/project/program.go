@@ -103,8 +103,8 @@ func (p *Program) Demand(digest string) error {
 func (p *Program) Judge() analyzer.Judgement {
 	c := p.Config.Analysis
 	c.Permit = p.Permit
-	if p.Machine != AnyMachine {
-		c.Machine = &analyzer.Machine{Other: p.Machine == OtherMachine,
+	if p.Machine != nil {
+		c.Machine = &analyzer.Machine{Other: p.Machine.Other,
 			Unrunnable: func(a *plan.Activity, tell func(what, help string, at source.Span)) {
 				there := p.here(a)
 				if p.Plan.Workspace != "" { // of a record, whose patterns are seen from elsewhere
@@ -241,19 +241,14 @@ func (d Document) With(text []byte) Document {
 	return d
 }
 
-// nothingNew reports whether no rule has more errors, nor more errors and warnings together, than before.
+// nothingNew reports whether no rule has more errors and warnings than before, an error counted as two.
 func nothingNew(before, after []diag.Diagnostic) bool {
-	type kind struct {
-		rule  *diag.Rule
-		least diag.Severity
+	left := map[*diag.Rule]int{}
+	for _, d := range before {
+		left[d.Rule] += int(d.Severity)
 	}
-	counts := map[kind]int{}
-	for i, found := range [][]diag.Diagnostic{before, after} {
-		for _, d := range found {
-			for least := diag.Warning; least <= d.Severity; least++ {
-				counts[kind{d.Rule, least}] += 1 - 2*i
-			}
-		}
+	for _, d := range after {
+		left[d.Rule] -= int(d.Severity)
 	}
-	return !slices.ContainsFunc(slices.Collect(maps.Values(counts)), func(left int) bool { return left < 0 })
+	return !slices.ContainsFunc(slices.Collect(maps.Values(left)), func(n int) bool { return n < 0 })
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/analyzer/permit"
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/diag"
@@ -53,9 +54,9 @@ type Reader struct {
 	// if the user has declared so ([Vouching]). What is named by itself counts.
 	Trust     bool
 	Trusted   []string
-	Strict    bool // report what the base protocol doesn't have
-	Instances bool // instances come with the run
-	Machine   Machine
+	Strict    bool              // report what the base protocol doesn't have
+	Instances bool              // instances come with the run
+	Machine   *analyzer.Machine // the one that plans are to be run on; nil asks nobody what it has
 	// Hosts are further ones that requests may go to, as given by the user who runs plans.
 	Hosts  []hosts.Entry
 	Permit *permit.Permit // what plans may do; nil holds them to nothing
@@ -71,15 +72,6 @@ type Reader struct {
 	passed         []string
 }
 
-// Machine says which machine a plan is to be run on.
-type Machine uint8
-
-const (
-	AnyMachine   Machine = iota // nobody asks what it has
-	ThisMachine                 // what it lacks is an error (OB609)
-	OtherMachine                // what this one lacks is a warning
-)
-
 // A Document is one text to compile, with what its compilation needs from outside.
 type Document struct {
 	File    *source.File
@@ -87,7 +79,7 @@ type Document struct {
 	Root    string            // the workspace
 	Opened  map[string]string // the files that compiling opened, by their paths in the workspace
 	Config  *Configuration
-	Machine Machine
+	Machine *analyzer.Machine
 	Hosts   hosts.Rules // where its requests may go, by all but policies
 	// Permit is what it may do; nil holds it to nothing.
 	Permit *permit.Permit

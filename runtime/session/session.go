@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler/canonical"
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/effects"
@@ -89,7 +90,7 @@ type ResumeOptions struct {
 	// Confirm, or an approval replaces the questions.
 	OrStricter bool
 
-	machine project.Machine
+	machine *analyzer.Machine
 }
 
 // A Result is how a run ended or stopped.
@@ -229,7 +230,7 @@ func (s *Session) restore(path string, m *Manifest, contents *journal.Contents, 
 		m.Digest, m.Programs = o.Digest, nil
 	}
 	m.Prices = cmp.Or(o.Prices, m.Prices)
-	o.machine = project.ThisMachine
+	o.machine = &analyzer.Machine{}
 	if s.Look, err = follow(path, m, m.records(path, contents), o, false); err != nil {
 		return err
 	}
