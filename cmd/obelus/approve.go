@@ -40,7 +40,7 @@ type signing struct {
 	Show    bool   `flag:"--show: show what there is to approve, and approve nothing"`
 	Yes     bool   `flag:"--yes: approve without a question"`
 	Replace bool   `flag:"--replace: replace an approval of something else, or that has expired"`
-	Expires string `flag:"--expires TIME: until when it counts: 12h, 30d, 2027-01-31 or never"`
+	Expires string `flag:"--expires TIME: until when it counts: 12h, 30d or never"`
 	Allow   string `flag:"--allow FILE: further calls of a run: {allow: {refund: {_times: 3}}, budget: {ticks: 10}}"`
 	Planned bool   `flag:"--planner: show what a run with a planner may do, too"`
 	approvers
@@ -330,21 +330,15 @@ func until(text string, now time.Time) (at time.Time, err error) {
 	if text == "never" {
 		return at, nil
 	}
-	period, err := time.ParseDuration(text)
+	hours := text
 	if days, isDays := strings.CutSuffix(text, "d"); isDays {
-		var n int64
-		n, err = strconv.ParseInt(days, 10, 16)
-		period = time.Duration(n) * 24 * time.Hour
+		n, _ := strconv.ParseUint(days, 10, 16)
+		hours = fmt.Sprint(n*24, "h")
 	}
-	if err == nil && period > 0 {
+	if period, err := time.ParseDuration(hours); err == nil && period > 0 {
 		return now.Add(period), nil
 	}
-	day, err := time.ParseInLocation(time.DateOnly, text, now.Location())
-	if day = day.AddDate(0, 0, 1); err == nil && day.After(now) {
-		return day, nil
-	}
-	return at, usageErr("--expires can't be %q: expected a time from now such as 12h or 30d, a day to come such as "+
-		"2027-01-31, or never", text)
+	return at, usageErr("--expires can't be %q: expected a time from now such as 12h or 30d, or never", text)
 }
 
 // findKey is the key of a file, private or public. obelus reads no private key: ssh-keygen signs, and asks for the

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
@@ -23,7 +23,8 @@ import (
 // same value gives the same bytes. What is read back from it is the value; where a key would read
 // as something else, or has characters that aren't seen, all of it is in JSON.
 func YAML(comments string, value any) ([]byte, error) {
-	written, err := yaml.MarshalWithOptions(plain(value), yaml.Indent(2), yaml.CustomMarshaler(spelled))
+	written, err := yaml.MarshalWithOptions(value, yaml.Indent(2), yaml.CustomMarshaler(spelled),
+		yaml.CustomMarshaler(number))
 	for range 2 {
 		if err != nil {
 			return nil, fmt.Errorf("it can't be written as YAML: %w", err)
@@ -80,31 +81,16 @@ func AddTo(file *source.File, key, text string) ([]byte, error) {
 	return YAML("", value)
 }
 
-// plain is a JSON value in the form in which every encoder writes the same bytes.
-func plain(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := yaml.MapSlice{}
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			out = append(out, yaml.MapItem{Key: key, Value: plain(v[key])})
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = plain(v[i])
-		}
-		return out
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int64(v)
-		}
+// number is a number as JSON has it; a whole one has no fraction.
+func number(v float64) ([]byte, error) {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return strconv.AppendInt(nil, int64(v), 10), nil
 	}
-	return v
+	return json.Marshal(v)
 }
 
 var (
-	bare  = regexp.MustCompile(`^[A-Za-z$][A-Za-z0-9_./$-]*(:[A-Za-z0-9_./$-]+)*( [A-Za-z0-9_./$-]+)*$`)
+	bare  = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_./$-]*(:[A-Za-z0-9_./$-]+)*( [A-Za-z0-9_./$-]+)*$`)
 	taken = regexp.MustCompile(`^(?i:null|true|false|yes|no|on|off|y|n)$`)
 )
 
