@@ -113,8 +113,7 @@ func startItem(f *frame, i int32) {
 	}
 }
 
-// itemSettled takes the result of an item. Of several that fail the first in the list
-// counts: all before it have been started, so that which it is doesn't depend on timing.
+// itemSettled takes the result of an item. Of several that fail the first in the list counts: timing decides nothing.
 func itemSettled(f *frame, i int32, s *Settlement) {
 	failure, all := s.Failure, f.items
 	if s.Status == Rejected {
@@ -133,8 +132,7 @@ func itemSettled(f *frame, i int32, s *Settlement) {
 	}
 }
 
-// cancelCalls gives the calls of a frame up that haven't started, or all of them. What is at work is asked to
-// end, and when that has ended the call above has.
+// cancelCalls gives the calls of a frame up that haven't started, or all of them; what is at work is asked to end.
 func cancelCalls(f *frame, all bool, why string) {
 	for at := range f.calls {
 		i, state := int32(at), &f.calls[at]

@@ -52,6 +52,5 @@ func Drive(m *Machine, w World) (outcome *Outcome, err error) {
 	}
 }
 
-// A fault is what a machine panics with that finds itself inconsistent: a state that can't be made of what was written,
-// or a call's status that can't follow its last.
+// A fault is what a machine panics with that finds itself inconsistent.
 type fault string

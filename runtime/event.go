@@ -1,5 +1,4 @@
-// Package runtime runs a verified plan: one deterministic machine, and
-// around it the worlds that carry its commands out.
+// Package runtime runs a verified plan: one deterministic machine, and the worlds that carry its commands out.
 //
 // A [Machine] holds no goroutine, clock, file or network. It is given what happened, one [Event] at a time, and answers
 // with [Command]s. What is simulated on a virtual clock is therefore what runs.
@@ -46,8 +45,7 @@ type Resumption struct {
 	InFlight InFlight `json:"inFlight,omitzero"`
 	// Confirm, if given, takes the place of what the run was begun with.
 	Confirm *Confirm `json:"confirm,omitempty"`
-	// RetryFailed runs again what failed and what was skipped for it, also of a run that has ended: see
-	// [Machine.Reopenable].
+	// RetryFailed runs again what failed and what was skipped for it, also of an ended run: [Machine.Reopenable].
 	RetryFailed bool `json:"retryFailed,omitzero"`
 	// Kept are answers that wait for the run: what they are to is asked, whatever Confirm says.
 	Kept []KeptAnswer `json:"kept,omitempty"`

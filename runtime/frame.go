@@ -19,12 +19,13 @@ import (
 	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
-// A frame is one plan at work on one state: that of the run, of one of its instances, or of a delegate. All reads and
-// writes of a call stay within its frame.
+// A frame is one plan at work on one state: that of the run, of one of its instances, or of a delegate.
 type frame struct {
 	position
 	schedule
-	failures
+	rejects  bool // it has failed for a call that isn't to be tried again
+	errors   []runError
+	readable []any    // what †error reads from the start, or of earlier ticks: the data of error messages, oldest first
 	instance Instance // what its instance brought of its own
 	left     bool     // it is that of an instance that has ended
 	givenUp  bool     // a delegate whose call is given up: it is over when what it has at work has ended
@@ -60,13 +61,6 @@ type schedule struct {
 	unsettled          int   // its calls that haven't settled
 }
 
-// failures are those of a frame's calls.
-type failures struct {
-	rejects  bool // it has failed for a call that isn't to be tried again
-	errors   []runError
-	readable []any // what †error reads from the start, or of earlier ticks: the data of error messages, oldest first
-}
-
 type callState struct {
 	status   Status
 	queued   bool  // is among the stale
@@ -74,8 +68,7 @@ type callState struct {
 	held     bool  // must wait for the whole plan
 	approved bool  // a person has said yes
 	open     int32 // its reads that aren't settled
-	// how many there may still be of the calls that must settle first, for _after, for a choice, or for the order of
-	// writes
+	// how many may still be unsettled of the calls that must settle first: for _after, a choice, or the order of writes
 	order   int32
 	attempt int32
 	params  map[string]any
@@ -357,8 +350,7 @@ func (f *frame) fired(i int32) {
 	}
 }
 
-// giveUp asks that a try be given up. It holds its place until it has ended:
-// what its program still does, and what comes after it, are never at work together.
+// giveUp asks that a try be given up. It holds its place until it has ended.
 func (f *frame) giveUp(i int32) {
 	if child := f.child(i); child != nil {
 		child.givenUp = true

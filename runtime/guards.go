@@ -8,25 +8,11 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/effects"
 	"github.com/obelus-dev/obelus/compiler/plan"
-	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/runtime/guard"
 )
 
 // codeMisfit is the code of an output that its schema rejects: that of the rule that finds it beforehand.
 const codeMisfit = "output-mismatch"
-
-// setGuards gives the machine its guards, in their order.
-func (m *Machine) setGuards() {
-	if len(policy.Checks(m.base().Policies)) > 0 {
-		m.guards = append(m.guards, guard.Order{})
-	}
-	if o := m.options.Permit; o != nil {
-		m.permit = guard.PermitOf(o, func(c *guard.Call) *guard.Details {
-			return detailsOf(m.frames[c.Frame], int32(c.Call), c)
-		})
-		m.guards = append(m.guards, m.permit)
-	}
-}
 
 // guardedCall is a call as the guards see it, until the next one.
 func guardedCall(f *frame, i int32) *guard.Call {
@@ -34,8 +20,6 @@ func guardedCall(f *frame, i int32) *guard.Call {
 	*c = guard.Call{
 		Try: f.tryOf(i).OfCall(), Instance: f.site.Instance, Orders: &f.root().orders,
 		Plan: f.Plan, Of: call, Params: state.params, IsFurther: state.attempt > 0,
-		IsReplacement: f.replacement(i) != nil,
-		IsDecided:     state.approved || call.Each != nil || call.Latent() && call.Produced != nil,
 	}
 	return c
 }
@@ -48,8 +32,9 @@ func checkStart(f *frame, i int32) guard.Verdict {
 			return v
 		}
 	}
+	isDecided := f.calls[i].approved || c.Of.Each != nil || c.Of.Latent() && c.Of.Produced != nil
 	asksOnDoubt := m.base().Advice.Enforce == "ask"
-	if !c.IsDecided && (isConfirmed(f, i, c) || asksOnDoubt && uncertainty(f, c.Of) != "") {
+	if !isDecided && (isConfirmed(f, i) || asksOnDoubt && uncertainty(f, c.Of) != "") {
 		return guard.Verdict{Kind: guard.Ask}
 	}
 	for _, decide := range guard.Others {
@@ -65,10 +50,11 @@ func checkStart(f *frame, i int32) guard.Verdict {
 
 // isConfirmed reports whether a person is asked about a call: where what runs isn't known to be read-only (of a plan,
 // its calls are judged), and about what a person put in the place of another; or about every call.
-func isConfirmed(f *frame, i int32, c *guard.Call) bool {
+func isConfirmed(f *frame, i int32) bool {
 	policy := f.machine.options.Confirm.Policy
 	return policy == Always || needsReviewer(f, i) || len(f.machine.answers) > 0 && hasAnswer(f, i) ||
-		policy == Effects && (c.IsReplacement || c.Of.Delegate == "" && f.effect(i).Kind != effects.ReadOnly)
+		policy == Effects && (f.replacement(i) != nil || f.call(i).Delegate == "" &&
+			f.effect(i).Kind != effects.ReadOnly)
 }
 
 // tellGuards tells what became of a call.
@@ -132,8 +118,7 @@ func askOutside(f *frame, i int32, differences []permit.Difference) {
 	f.put(i, "")
 }
 
-// decidedOutside accepts the answer to a question about what leaves the permit, and reports whether that was all. An
-// approval is of what was shown: it names it.
+// decidedOutside takes the answer to a question about what leaves the permit, and reports whether that was all.
 func decidedOutside(f *frame, i int32, d *Decision) bool {
 	more := f.calls[i].more
 	q := more.question
@@ -189,7 +174,7 @@ func detailsOf(f *frame, i int32, of *guard.Call) *guard.Details {
 	c.Cost, _ = compiler.CostOf(f.call(i).Tool)
 	c.In, c.Subject.Call, c.Values, c.Wrote = f.site.Delegate, factsOfCall(f, i), state.params,
 		writersByPath(f.reader(), listedCall(f, i))
-	if c.Subject.IsReplacement = of.IsReplacement; state.more != nil {
+	if c.IsReplacement = f.replacement(i) != nil; state.more != nil {
 		c.IsAgain, c.Approved = state.more.isAgain, state.more.approvedOutside
 	}
 	return c

@@ -12,8 +12,7 @@ import (
 )
 
 // keepHistory notes what the calls of a tick did, for the records of further ticks: what they wrote in the order in
-// which it counts, and those that were done and wrote nothing. It numbers the done ones as they are listed, whenever
-// they ended.
+// which it counts, and those that were done and wrote nothing. It numbers the done ones as they are listed.
 func keepHistory(f *frame) {
 	numbers, calls := map[int]int32{}, map[int]request.Object{}
 	for i := range f.calls {
@@ -221,8 +220,7 @@ func (l *loop) tellBelow(f *frame, i int32, hasFailed bool) {
 
 func isDeviation(d *Decision) bool { return d != nil && d.Verdict != Approve }
 
-// rematchCompleted lists the calls of the tick's whole plan that haven't been, and reports whether more done calls are
-// repeated.
+// rematchCompleted lists further calls of the tick's plan, and reports whether more done calls are repeated.
 func (l *loop) rematchCompleted(plan *plan.Plan) bool {
 	grown := false
 	for _, f := range l.roots() {
@@ -252,9 +250,8 @@ func (s *schedule) mayBeListedLater(path pathtree.ID, call *plan.Call, except fu
 	return false
 }
 
-// dedupe gives the number of the done call that a call repeats whose parameters are resolved, or 0. It is pending where
-// another call, ahead of it, may be the one that does: of several that are alike the nth, in the graph's order, repeats
-// the nth.
+// dedupe gives the number of the done call that a call with resolved parameters repeats, or 0. It is pending where
+// another one ahead of it may repeat that: of several alike the nth, in the graph's order, repeats the nth.
 func (s *schedule) dedupe(i int32, params map[string]any) (number int32, pending bool) {
 	alike := s.Memory.Alike(i, len(s.calls))
 	if alike == nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/state"
 )
 
-// An Instance is one of several states that a plan runs over: its own
-// values lie over the shared ones, key by key at any depth.
+// An Instance is one of several states that a plan runs over: its own values lie over the shared ones, at any depth.
 type Instance struct {
 	ID    string         `json:"id"`
 	Input map[string]any `json:"input,omitempty"`
@@ -59,27 +58,20 @@ func newInstancePool(p *plan.Plan, o Options, recalling bool) *instancePool {
 	return c
 }
 
-// mostAtOnce is how many instances are at work at once: enough to keep every place
-// busy, and where nobody bounds activities, enough for anyone.
-func mostAtOnce(m *Machine) int {
-	limit := cmp.Or(m.options.Parallel, m.plan.Limits.Parallel)
-	switch {
-	case m.loop != nil:
-		return 1 << 30 // a request reports all
-	case limit > 0:
-		return max(64, 2*limit)
-	}
-	return maxJoined
-}
+const maxJoined = 1024
 
-// admitInstances begins instances as long as there is room, and asks for more before the
-// last has begun. It reports whether anything has changed.
-func admitInstances(m *Machine) bool {
-	c := m.instances
+// admitInstances begins instances while there is room, and asks for more before the last has begun. It reports whether
+// anything has changed. As many are at work as keep every place busy, or where nothing bounds activities many.
+func admitInstances(m *Machine) (opened bool) {
+	c, most := m.instances, maxJoined
 	if c == nil || !m.opened {
 		return false
 	}
-	most, opened := mostAtOnce(m), false
+	if limit := cmp.Or(m.options.Parallel, m.plan.Limits.Parallel); m.loop != nil {
+		most = 1 << 30 // a request reports all
+	} else if limit > 0 {
+		most = max(64, 2*limit)
+	}
 	for ; len(c.waiting) > 0 && c.working < most; opened = true {
 		one := c.waiting[0]
 		c.waiting = c.waiting[1:]
@@ -91,8 +83,6 @@ func admitInstances(m *Machine) bool {
 	}
 	return opened
 }
-
-const maxJoined = 1024
 
 func addInstances(m *Machine, e Event) {
 	c := m.instances
@@ -202,16 +192,6 @@ func (m *Machine) base() *plan.Plan {
 
 // shared is the values that every instance has: the plan's own, and over them what the run was given.
 type shared struct{ input, state, data map[string]any }
-
-func shareValues(m *Machine) {
-	p := m.base()
-	began := plan.Before{State: p.State, Data: p.Data}
-	if m.loop != nil && p.Before != nil {
-		began = *p.Before // what was written since is recalled
-	}
-	m.shared = shared{state.Over(p.Input, m.options.Input), state.Over(began.State, m.options.State),
-		state.Over(began.Data)}
-}
 
 // laid is an instance's own values over the shared ones, as the compiler takes them: objects key by key, at any depth.
 func laid(shared, own map[string]any) map[string]any {

@@ -22,36 +22,31 @@ import (
 	"github.com/obelus-dev/obelus/runtime/resolve"
 )
 
-// loop is what a machine that is given its calls by a planner has besides. Every tick begins with no call; those of its
-// solution are scheduled as they arrive.
+// loop is what a machine has besides that is given its calls by a planner: in every tick as they arrive.
 type loop struct {
 	*Machine
 	base    *plan.Plan      // gives tools, schemas and settings
 	wanted  map[string]bool // tools about whose calls it has a person asked
 	unasked int             // the last tick that no planner of this run was asked for
 	paths   *pathtree.Tree
-	answer
-	opinions   *guard.Opinions
-	tickErrors []CallError        // structural errors of the tick that no call carries
-	refused    bool               // it doesn't end the loop, whatever its output
-	changed    bool               // the tick has written something, or carried something out
-	still      int                // ticks in a row that changed nothing
-	carries    bool               // the strategy is carried from tick to tick
-	carried    []request.Standing // the calls of the next request's plan message
-	recorded   []request.Object   // what a record says of the first of these
-	past       request.Past       // of other calls, for the next requests
-	solution   string             // the solution of the first tick, where a record holds it
-	ended      bool               // the tick has been judged, and the next not begun
-	setting    compiler.Setting   // of the tick
-	asked      *Request           // for its solution
-	live       *policy.Live       // how worthy of trust what stands there is; nil without policies
-}
-
-// answer is what has arrived of the solution of a tick.
-type answer struct {
+	// what has arrived of the tick's solution, whether more may come, and how many of its calls have been compiled
 	stream      *source.Stream
-	isStreaming bool // more of it may come
-	known       int  // the items of its list that have been compiled
+	isStreaming bool
+	known       int
+	opinions    *guard.Opinions
+	tickErrors  []CallError        // structural errors of the tick that no call carries
+	refused     bool               // it doesn't end the loop, whatever its output
+	changed     bool               // the tick has written something, or carried something out
+	still       int                // ticks in a row that changed nothing
+	carries     bool               // the strategy is carried from tick to tick
+	carried     []request.Standing // the calls of the next request's plan message
+	recorded    []request.Object   // what a record says of the first of these
+	past        request.Past       // of other calls, for the next requests
+	solution    string             // the solution of the first tick, where a record holds it
+	ended       bool               // the tick has been judged, and the next not begun
+	setting     compiler.Setting   // of the tick
+	asked       *Request           // for its solution
+	live        *policy.Live       // how worthy of trust what stands there is; nil without policies
 }
 
 func newLoop(m *Machine, base *plan.Plan) *loop {
@@ -98,7 +93,7 @@ func (l *loop) nextTick() {
 	l.renewLive()
 	l.tick++
 	first := l.stream == nil
-	l.answer = answer{stream: source.NewStream(source.DefaultLimits()), isStreaming: true}
+	l.stream, l.isStreaming, l.known = source.NewStream(source.DefaultLimits()), true, 0
 	l.tickErrors, l.refused, l.changed, l.ended = nil, false, false, false
 	l.opinions.NextTick()
 	l.plan = l.emptyPlan()
@@ -446,8 +441,8 @@ func structural(d *diag.Diagnostic) string {
 	return text
 }
 
-// endTick decides, when every call of a solution has settled, whether it has reached its goal, and else asks for the
-// next. The goal is reached when it is in every instance.
+// endTick decides, when every call of a solution has settled, whether every instance has reached its goal, and else
+// asks for the next.
 func (l *loop) endTick() {
 	reached := true
 	var outputs []any

@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/heap"
 	"github.com/obelus-dev/obelus/compiler/pathtree"
 	"github.com/obelus-dev/obelus/compiler/plan"
+	"github.com/obelus-dev/obelus/compiler/policy"
 	"github.com/obelus-dev/obelus/compiler/schema"
 	"github.com/obelus-dev/obelus/runtime/guard"
 	"github.com/obelus-dev/obelus/runtime/resolve"
@@ -140,8 +141,7 @@ func Simulate(r *analyzer.Simulation, o Options) *Machine {
 	return m
 }
 
-// newMachine prepares a run. One of a record with a solution is a tick of the run that it
-// was recorded of, and its solution what a planner has answered.
+// newMachine prepares a run. One of a record with a solution is a tick, and its solution what a planner has answered.
 func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 	m := &Machine{plan: p, options: o, byTime: byTime, programs: map[*plan.Plan]*resolve.Program{}}
 	m.budget = resolve.NewBudget(o.Unbounded, p.Input, p.State, o.Input, o.State)
@@ -155,8 +155,21 @@ func newMachine(p *plan.Plan, o Options, byTime, recorded bool) *Machine {
 		}
 		m.spent.ticks = m.tick
 	}
-	m.setGuards()
-	shareValues(m)
+	base := m.base()
+	if len(policy.Checks(base.Policies)) > 0 {
+		m.guards = append(m.guards, guard.Order{})
+	}
+	if o.Permit != nil {
+		m.permit = guard.PermitOf(o.Permit, func(c *guard.Call) *guard.Details {
+			return detailsOf(m.frames[c.Frame], int32(c.Call), c)
+		})
+		m.guards = append(m.guards, m.permit)
+	}
+	began := plan.Before{State: base.State, Data: base.Data}
+	if m.loop != nil && base.Before != nil {
+		began = *base.Before // what was written since is recalled
+	}
+	m.shared = shared{state.Over(base.Input, o.Input), state.Over(began.State, o.State), state.Over(began.Data)}
 	if len(p.Instances) > 0 || o.Joining {
 		m.instances = newInstancePool(p, o, m.loop != nil)
 	} else {
@@ -375,9 +388,8 @@ func (m *Machine) startQueued() {
 	}
 }
 
-// Bound stops a simulation for some reason before more delegates have been started than
-// have so many calls, themselves counted, and when the patterns of parameters may have
-// cost so much: without any activity these take no time, in which it could be stopped.
+// Bound stops a simulation before delegates and their calls are more than so many, or patterns of parameters cost so
+// much: without activities these take no time, in which it could be stopped.
 func (a *allowances) Bound(delegates, matched int, reason Reason) {
 	a.mostDelegated, a.budget.MostCost, a.tooMuch = delegates, matched, reason
 }

@@ -19,9 +19,8 @@ func (m *Machine) Failed() (calls int) {
 	return calls
 }
 
-// failedCalls are the calls of a frame that failed, whose failure nothing took, and of which something can run again.
-// There are none where the frame fails whatever they come to: a person rejected an item of a list, or what was given up
-// with the frame stands.
+// failedCalls are the calls of a frame that failed unhandled, and of which something can run again. There are none
+// where the frame fails anyway: a person rejected an item of a list, or what was given up with the frame stands.
 func failedCalls(f *frame) (failed []int32) {
 	allOrNothing := f.items != nil && !f.items.collect
 	for at := range f.calls {
@@ -37,8 +36,7 @@ func failedCalls(f *frame) (failed []int32) {
 	return failed
 }
 
-// isFinal reports whether a call was carried out by a frame below, and nothing of that can run again: started anew, it
-// would repeat what was done or decided.
+// isFinal reports whether nothing can run again of the frame below that carried a call out.
 func (s *schedule) isFinal(i int32) bool {
 	more := s.calls[i].more
 	return more != nil && more.last != nil && len(failedCalls(more.last)) == 0

@@ -226,8 +226,7 @@ func declared(values map[string]any, said any) map[string]any {
 // Values stay as they are wherever they are handed on: in the state, in events, in what
 // is given to an activity. Messages about them are redacted here.
 
-// redact is a text for people without secrets of the plan, of what the frame was given,
-// and of what its calls have written and were called with.
+// redact is a text without secrets of the plan, of what the frame was given, and of values of its calls.
 func (f *frame) redact(text string) string {
 	text = compiler.Redact(f.Plan, text)
 	for f != nil {

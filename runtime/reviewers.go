@@ -27,8 +27,7 @@ import (
 // Confirm is whom the run asks, as it stands.
 func (m *Machine) Confirm() Confirm { return m.options.Confirm }
 
-// hasAnswer reports whether an answer waits for a call to be asked about, as it was when the
-// run stopped, or as who decided could see that it would be.
+// hasAnswer reports whether an answer waits for a call to be asked about: to what was, or would be, asked.
 func hasAnswer(f *frame, i int32) bool {
 	ids := f.machine.answers[keptFor(f, i)]
 	if more := f.calls[i].more; len(ids) == 0 || more != nil && more.question != nil || slices.Contains(ids, "") {
@@ -283,8 +282,7 @@ func (more *callDetails) decide(d *Decision) {
 	more.decision, more.question = d, nil
 }
 
-// A replacement is a call that a person put in the place of another. It keeps that
-// one's id, place and output path, and nothing else.
+// A replacement is a call that a person put in the place of another, whose id, place and output path it keeps.
 type replacement struct {
 	call     *plan.Call
 	decision *Decision
@@ -394,8 +392,7 @@ func compileReplacement(f *frame, call *plan.Call, text json.RawMessage) (*plan.
 	return plan, worseLabels(f, call, plan)
 }
 
-// liveLabels are those of what stands there now, for a call that a person writes: their text
-// is their own. Within a delegate nothing is known of what was handed to it.
+// liveLabels are those of what stands there now, for a call that a person writes. In a delegate nothing is known.
 func liveLabels(f *frame) *policy.Live {
 	switch {
 	case len(f.Plan.Policies) == 0:
@@ -412,8 +409,7 @@ func liveLabels(f *frame) *policy.Live {
 	return live
 }
 
-// worseLabels is the reason why a call that a person writes can't replace another: its labels
-// would be worse than those with which the plan was checked.
+// worseLabels is why a person's call can't replace another: its labels are worse than those that were checked.
 func worseLabels(f *frame, call *plan.Call, by *plan.Plan) string {
 	judged := label.Of(f.reader().Plan) // of an item the call that runs it was judged
 	if judged == nil {

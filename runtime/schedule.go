@@ -9,8 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// takeUp takes up the calls of the plan that the machine doesn't know yet. The
-// draft tells which of them must wait for the whole; nil is a whole plan.
+// takeUp takes up further calls of the plan. The draft says which of them are held until it is whole; nil is whole.
 func (f *frame) takeUp(d *analyzer.Draft) {
 	first := len(f.calls)
 	n := len(f.Plan.Calls)
@@ -53,8 +52,7 @@ func (s *schedule) isSettled(r int32) bool {
 	return true
 }
 
-// isOrdered reports whether all calls have settled that must before one starts,
-// whether or not it reads what they write; if not, it waits for one of them.
+// isOrdered reports whether all calls have settled that must before one starts; if not, it waits for one of them.
 func (s *schedule) isOrdered(i int32) bool {
 	state := &s.calls[i]
 	for ; state.order > 0; state.order-- {
@@ -77,8 +75,7 @@ func waitsFor(call *plan.Call, n int) int32 {
 	return int32(call.After[n-len(call.Choices)].Call)
 }
 
-// plain reports whether every expression in a template is a reference and nothing
-// more: then each of its reads is needed, and decides alone.
+// plain reports whether all expressions in a template are references: then each of its reads decides alone.
 func plain(t *plan.Template) bool {
 	for one := range t.Expressions() {
 		if !one.Expr.Plain() {

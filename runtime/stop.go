@@ -9,16 +9,14 @@ import (
 	"github.com/obelus-dev/obelus/runtime/guard"
 )
 
-// drain lets what runs end and starts nothing more; then the run
-// stops. What was in flight is thus not in doubt when it is resumed.
+// drain lets what runs end, so that it isn't in doubt when the run is resumed, and starts nothing more.
 func (m *Machine) drain(reason Reason) {
 	if m.draining == "" {
 		m.draining = reason
 	}
 }
 
-// stop cancels what runs and reports everything that hasn't settled as
-// cancelled. Where calls stand is kept: the run can be resumed.
+// stop cancels what runs and reports what hasn't settled as cancelled. The run can be resumed.
 func (m *Machine) stop(reason Reason) {
 	outcome := m.outcome(RunStopped, reason)
 	m.ending = reason
@@ -96,8 +94,7 @@ func limitOf(f *frame, i int32) Reason {
 	return ""
 }
 
-// overspends reports whether a run exceeds the budget of its permit as a whole; further are the requests that its
-// planner is about to get.
+// overspends reports whether a run, with further requests to its planner, exceeds the budget of its permit.
 func overspends(m *Machine, further int) bool {
 	if m.permit == nil {
 		return false
@@ -243,8 +240,7 @@ const (
 	atLast  = math.MaxInt32
 )
 
-// recordError keeps an error of the call at a place, or of none. That of a delegate
-// is its own: the call that it carries out has to handle it.
+// recordError keeps an error of the call at a place, or of none; that of a delegate is its own.
 func (f *frame) recordError(e CallError, place int32, failure *Failure) {
 	e.Instance, e.Message = f.site.Instance, f.redact(e.Message)
 	f.errors = append(f.errors, runError{e, f.machine.tick, place, f.order, failure})

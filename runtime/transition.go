@@ -13,15 +13,13 @@ type transition struct {
 
 // transitions are all that there are, by what a call becomes: nothing follows a status that is settled.
 var transitions = [Cancelled + 1]transition{
-	// From Queued where the limit of calls lets it not start, from Running where a kill cut the attempt short or no
-	// model answers.
+	// From Queued where a limit stops it, from Running where a kill cut the attempt short or no model answers.
 	Queued: {[]Status{Waiting, Queued, Asking, Running, Pausing}, (*frame).line},
 	// From Asking where an answer can't be taken, from Running where a kill cut the attempt short.
 	Asking:  {[]Status{Queued, Asking, Running}, nil},
 	Running: {[]Status{Queued}, nil},
 	Pausing: {[]Status{Running, Writing}, nil},
-	// From Queued and Asking with the record of a rejection or an interruption, from Writing where one more call has to
-	// settle first.
+	// From Queued and Asking with a failure record, from Writing where one more call has to settle first.
 	Writing: {[]Status{Queued, Asking, Running, Writing}, nil},
 	// From Waiting where the call was done before.
 	Done: {[]Status{Waiting, Running, Writing}, (*frame).release},

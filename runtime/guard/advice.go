@@ -137,8 +137,7 @@ func (o *Opinions) Recorded() map[string][]any {
 	return all
 }
 
-// Uncertainty says that the advisors rate the tool of a call below the threshold, or the one of the name of what
-// carries it out; or nothing.
+// Uncertainty says that the advisors rate the tool or the activity of a call below the threshold; or nothing.
 func Uncertainty(a *plan.Advice, ranking []plan.Rank, call *plan.Call) string {
 	if !a.HasThreshold || a.Enforce == "off" {
 		return ""

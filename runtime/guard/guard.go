@@ -22,15 +22,13 @@ type Guard interface {
 
 // A Call is an attempt that is about to start, or that has ended.
 type Call struct {
-	Try           // the same for all attempts
-	Instance      string
-	Orders        *policy.Counts // of the instance, its delegates and items included, over ticks and resumed runs
-	Plan          *plan.Plan
-	Of            *plan.Call // what runs, be it another call than the plan's
-	Params        map[string]any
-	IsFurther     bool // it isn't the first attempt
-	IsReplacement bool // a reviewer put it in the place of another
-	IsDecided     bool // nobody is asked to confirm it
+	Try       // the same for all attempts
+	Instance  string
+	Orders    *policy.Counts // of the instance, its delegates and items included, over ticks and resumed runs
+	Plan      *plan.Plan
+	Of        *plan.Call // what runs, be it another call than the plan's
+	Params    map[string]any
+	IsFurther bool // it isn't the first attempt
 }
 
 // A Try is an attempt of a call, as events identify it. Its tick is 0 without a planner. Frames number the states on

@@ -71,8 +71,7 @@ func Remember(counts *policy.Counts, p *plan.Plan, history []plan.Written, failu
 	}
 }
 
-// Outside is why a call with parameters may not be, by the policies of its plan;
-// "" when it may. What patterns cost is taken off an allowance.
+// Outside is why the policies of a plan don't let a call have parameters, or "". Patterns take off an allowance.
 func Outside(plan *plan.Plan, call *plan.Call, params map[string]any, a *schema.Allowance) string {
 	for _, p := range plan.Policies {
 		for i := range p.Only {

@@ -27,8 +27,7 @@ func Unfit(p *plan.Plan, input, state map[string]any, shared bool) (what string,
 	return "state", UnfitKeys(p.StateSchema, state)
 }
 
-// Missing are the keys that schemas require of an input and of an initial state, and that these lack: of the state
-// those that no call writes.
+// Missing are the required keys that an input and an initial state lack: of the state those that no call writes.
 func Missing(p *plan.Plan, input, state map[string]any) (ofInput, ofState []string) {
 	required := func(s *schema.Schema, values map[string]any) (keys []string) {
 		if s != nil {

@@ -52,8 +52,7 @@ func canonical(params map[string]any) string {
 	return string(text)
 }
 
-// List lists the next call of the tick, and reports whether it may repeat a done one. A call with the key "" is never
-// taken for a repetition.
+// List lists the next call of the tick, and reports whether it may repeat a done one. The key "" repeats nothing.
 func (m *Memory) List(key string) bool {
 	m.Listed = append(m.Listed, Listed{Key: key})
 	nth, numbers := len(m.alike[key]), m.byKey[key]
@@ -89,8 +88,7 @@ func (m *Memory) Counts(number int32, sees func(call int) bool) bool {
 	return false
 }
 
-// Alike are those of the first n calls of the tick that have the key of one, itself included, where earlier ticks have
-// done a call or items with that key.
+// Alike are those of the first n calls of the tick that have the key of one, itself included, if it is known.
 func (m *Memory) Alike(call int32, n int) []int32 {
 	if m == nil || int(call) >= len(m.Listed) {
 		return nil

@@ -47,8 +47,7 @@ type Readiness struct {
 	leaves   int            // of an output, that are there
 }
 
-// Evaluate resolves a call's condition and parameters where its reads are
-// settled: one that is absent decides at once, whatever else is pending.
+// Evaluate resolves a call's condition and parameters. A read that is absent decides at once, whatever is pending.
 func (r *Resolver) Evaluate(call *plan.Call) (map[string]any, Readiness) {
 	var v Readiness
 	if call.When != nil && !call.When.PerItem() {

@@ -135,8 +135,7 @@ func (s *Store) taking(call *plan.Call, value any, named int) int {
 // Admitted finds the alternative that a result takes, and whether it may be written there.
 func (s *Store) Admitted(call *plan.Call, value any, named int) (int, *state.Failure) {
 	route := s.taking(call, value, named)
-	// Only where the activity itself names the failure route. Those who meet
-	// there aren't ordered, so they never refuse each other.
+	// Only where the activity itself names the failure route: those who meet there never refuse each other.
 	if path := s.Occupied(call.Output[route], false); path != pathtree.Root {
 		return 0, badOutput("%s is written already, and a path is written once", s.Plan.Paths.String(path))
 	}
@@ -204,8 +203,8 @@ func (s *Store) IsTaken(call *plan.Call) bool {
 	return false
 }
 
-// Occupied is a path of a route on which, under once, a value is already, or on an overlapping one, perhaps without
-// records of failures; the root is none.
+// Occupied is a path of a route with a value on it or an overlapping one, under once, records aside or not; or the
+// root.
 func (s *Store) Occupied(route plan.Route, records bool) pathtree.ID {
 	if s.Plan.Writes != plan.Once {
 		return pathtree.Root
@@ -233,8 +232,7 @@ func (s *Store) NeedsBase(path pathtree.ID, method plan.Method) bool {
 	return above != pathtree.Root && s.Log.IsWritten(above)
 }
 
-// SchemaAt is what the schema of the state, or of a kind of data, says of a path, an instance's own where it has one;
-// nil is nothing.
+// SchemaAt is what the schema of the state, or of a kind of data, says of a path, for this instance; or nil.
 func (s *Store) SchemaAt(id pathtree.ID) *schema.Schema {
 	of, schemas := cmp.Or(s.Judging, s.Program.Plan), s.Program.Schemas
 	if of.StateSchema == nil && of.DataSchemas == nil {

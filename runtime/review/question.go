@@ -62,8 +62,7 @@ type Occasion struct {
 	// InFlight is set where the run was killed while this call was at work, and its tool isn't known to be idempotent:
 	// it may have happened already. Then Retry, Fail and nothing else answers.
 	InFlight bool `json:"inFlight,omitzero"`
-	// Advice is what the advisors make of the tools, the best first, and Uncertainty says that they rate this call's
-	// tool below the threshold.
+	// Advice is what the advisors make of the tools, the best first; Uncertainty, that they rate this call's too low.
 	Advice      []plan.Rank `json:"advice,omitzero"`
 	Uncertainty string      `json:"doubt,omitzero"`
 	Wanted      bool        `json:"wanted,omitzero"`   // the plan itself has a person asked ("_confirm")
@@ -101,8 +100,7 @@ func (q *Question) Identify() {
 	q.ID = hex.EncodeToString(sum[:8])
 }
 
-// Pin adds to the question's name what the world knows of what would run and the machine
-// doesn't see, such as a digest of a program. What is added last counts.
+// Pin adds to the question's name what the machine doesn't see of what would run, in the place of what was added.
 func (q *Question) Pin(unseen string) {
 	if q.ID = machines(q.ID); unseen != "" {
 		q.ID += pinned + unseen
@@ -159,8 +157,7 @@ type Site struct {
 	Under    string `json:"under,omitzero"`    // of a call of a delegate: the calls that delegate, "digest#1/chapter#2"
 	Delegate string `json:"delegate,omitzero"` // the path of the plan that such a call is in
 	Tries    []int  `json:"-"`                 // which try of each call in Under: with them each call settles once
-	// Parent and ParentCall are the frame and the call in whose stead it is carried out, as commands number them; -1
-	// for a call of the run itself.
+	// Parent and ParentCall are the frame and the call in whose stead it is carried out; -1 for a call of the run.
 	Parent, ParentCall int `json:"-"`
 }
 
@@ -183,8 +180,7 @@ func (q *Question) Verdicts() []string {
 	return []string{string(Approve), string(Reject), string(Change), string(Replace)}
 }
 
-// Unacceptable says why parameters that a person writes can't be the call's, or "":
-// they are judged as if they stood in a call. What they hold is values.
+// Unacceptable says why parameters that a person writes, as values, can't be the call's, or "".
 func (q *Question) Unacceptable(params map[string]any) string {
 	var takers []*plan.Tool // the call's tool, and the plan that carries it out
 	if q.Of != nil {
@@ -270,8 +266,7 @@ func (d *Decision) Report() request.Object {
 // ByTimeout is who decides when nobody answers.
 const ByTimeout = "time-out"
 
-// Confirm says which calls a person is asked about, and what counts as
-// the answer when none comes. The zero value asks nobody.
+// Confirm says which calls a person is asked about, and what counts where nobody answers. The zero value asks nobody.
 type Confirm struct {
 	Policy  guard.Policy  `json:"policy,omitzero"`
 	Timeout time.Duration `json:"timeout,omitzero"` // 0 waits for ever

@@ -21,8 +21,7 @@ type part struct {
 	standing records
 }
 
-// part is the part of the state that a path leads into: that below a key of its kind, unless the kind as a whole may be
-// written.
+// part is the part of the state that a path leads into: below a key of its kind, unless the kind as a whole is written.
 func (l *Log) part(path pathtree.ID) *part {
 	root, kind := path, path
 	for l.layout.Paths.Depth(kind) > 1 {

@@ -10,8 +10,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/plan"
 )
 
-// A Log is the state of a run, or of one instance in it: initial values and an append-only list of messages. Values are
-// never changed in place.
+// A Log is the state of a run, or of one instance in it: initial values and messages. No value is changed in place.
 type Log struct {
 	layout   *Layout
 	initial  map[string]any // by kind: input, state, data, error, advice
@@ -70,8 +69,7 @@ func (l *Log) Seal() {
 	}
 }
 
-// place is where a message counts among those of its tick: at its call's place in the graph, or while a plan is still
-// arriving as it is listed.
+// place is where a message counts in its tick: at its call's place in the graph, or while the plan arrives as listed.
 func (l *Log) place(m *Message) int32 {
 	switch {
 	case m.Tick != l.layout.Tick:
@@ -160,8 +158,7 @@ func (l *Log) walk(value any, from, id pathtree.ID) (any, bool) {
 	return pathtree.Step(value, l.layout.Paths.Segment(id))
 }
 
-// Resolve is the value at a path, made of the initial value and the messages of
-// the calls that are visible, and whether there is one.
+// Resolve is the value at a path, made of the initial value and visible messages, and whether there is one.
 //
 // The messages count in the graph's topological order, whenever they were written: the newest set that covers the path
 // ends the search, and what came after it is applied to its value, oldest first. Nothing is left out: every message
@@ -292,8 +289,7 @@ func (l *Log) standing(places []int32) []int32 {
 // records are the failure records that stand so far, by path.
 type records map[pathtree.ID]*Message
 
-// yields reports whether a message is a failure record that gives way to that of a call listed before its own. One that
-// doesn't stands from now on.
+// yields reports whether a message is a failure record that gives way to that of an earlier call; else it stands.
 func (r records) yields(m *Message) bool {
 	if !m.Failure {
 		return false

@@ -68,8 +68,7 @@ type Samples interface {
 	Settled(call *plan.Call, done bool, failure *Failure)
 }
 
-// ScopeValues is what the scopes of a call hand over, by kind: nil when it has none,
-// and empty when they name nothing that is there.
+// ScopeValues is what the scopes of a call hand over, by kind: nil without scopes, empty if they find nothing.
 func ScopeValues(call *plan.Call, read func(index int) (any, expression.Presence)) map[string]any {
 	if call.Scopes == nil {
 		return nil
@@ -83,8 +82,7 @@ func ScopeValues(call *plan.Call, read func(index int) (any, expression.Presence
 	return given
 }
 
-// Delegated is what a plan begins with that is run as a call: its own
-// values, and over them what is handed over, by kind, and the call's parameters.
+// Delegated is what a delegate begins with: its own values, over them what is handed over, and the call's parameters.
 func Delegated(p *plan.Plan, given, params map[string]any) map[string]any {
 	other := maps.Clone(given)
 	maps.DeleteFunc(other, func(kind string, _ any) bool {
