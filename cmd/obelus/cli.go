@@ -46,7 +46,7 @@ func (c *cli) execute(ctx context.Context, args []string) (status int) {
 	root.SetArgs(append([]string{}, args...)) // nil would mean the process's own
 	err := root.ExecuteContext(ctx)
 	if faulty := new(catalogues.Faulty); errors.As(err, &faulty) {
-		c.show(faulty.Found, "text")
+		c.out.Keep(diag.Text(c.out, faulty.Found, terminal.TextOptions(c.out)))
 		err = ending(statusError)
 	}
 	ended := ending(statusOK)
@@ -115,12 +115,11 @@ func (c *cli) reportPanic(bug any) {
 
 // newReading reads documents as the global flags say, and reports which configurations it ignores.
 func (c *cli) newReading() *project.Reader {
-	r := &project.Reader{
+	return &project.Reader{
 		Limits: source.DefaultLimits(), Stdin: c.in, Trusted: trustedFolders(), Root: c.Root, Config: c.Config,
 		Activities: c.Activities, Policies: c.Policies, Trust: c.Trust, Hosts: c.Hosts, Confined: c.confined,
+		Passed: c.passed,
 	}
-	r.Passed = c.passed
-	return r
 }
 
 // passed reports a configuration that isn't read.

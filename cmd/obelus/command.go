@@ -108,7 +108,7 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "print help for a command", Hidden: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			found, rest, _ := root.Find(args)
 			if len(rest) > 0 {
 				return unknownCommand(found, rest[0])

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 
@@ -73,7 +74,7 @@ type reporter struct {
 	total    diag.Summary
 	fails    bool            // something of the least severity that counts was shown
 	reported map[string]bool // findings about imported files
-	sarif    diag.Report     // for the one format that is written in the end
+	sarif    diag.Report     // all of it
 }
 
 func newReporter(c *cli, flags *checking) *reporter {
@@ -115,10 +116,7 @@ var severities = map[string]diag.Severity{"info": diag.Info, "warning": diag.War
 
 // write writes findings, and finds out whether they count by the severity that a flag or a configuration names.
 func (r *reporter) write(found []diag.Diagnostic, config *project.Configuration, p *plan.Plan) {
-	more := diag.Summarize(0, found)
-	r.total.Errors += more.Errors
-	r.total.Warnings += more.Warnings
-	r.total.Infos += more.Infos
+	r.sarif.Findings = append(r.sarif.Findings, found...)
 	least := severities[r.flags.MinSeverity]
 	if settings := config.Analysis.Settings; settings != nil && settings.MinSeverity != nil &&
 		!r.changed("min-severity") {
@@ -128,8 +126,7 @@ func (r *reporter) write(found []diag.Diagnostic, config *project.Configuration,
 	switch r.flags.Format {
 	case "json":
 		r.out.Keep(diag.JSON(r.out, found))
-	case "sarif":
-		r.sarif.Findings = append(r.sarif.Findings, found...)
+	case "sarif": // in the end
 	case "github":
 		r.out.Keep(diag.GitHub(r.out, found, workspace.InRepository))
 	default:
@@ -157,6 +154,8 @@ func (r *reporter) order(p *plan.Plan) {
 
 // end closes the report.
 func (r *reporter) end() error {
+	all := diag.Summarize(r.total.Files, r.sarif.Findings)
+	r.total.Errors, r.total.Warnings, r.total.Infos = all.Errors, all.Warnings, all.Infos
 	slices.Sort(r.total.Unjudged)
 	r.total.Unjudged = slices.Compact(r.total.Unjudged)
 	switch {
@@ -174,24 +173,14 @@ func (r *reporter) end() error {
 	return endFound(r.fails)
 }
 
-// show writes findings to standard output.
-func (c *cli) show(found []diag.Diagnostic, format string) {
-	if format == "json" {
-		c.out.Keep(diag.JSON(c.out, found))
-	} else {
-		c.out.Keep(diag.Text(c.out, found, terminal.TextOptions(c.out)))
-	}
-}
-
 // faultyPlan shows what keeps a plan from going further, and ends the command.
 func (c *cli) faultyPlan(p *project.Program, format string, status ending) error {
-	c.show(p.Findings, format)
-	summary := diag.Summarize(1, p.Findings)
+	summary, options := diag.Summarize(1, p.Findings), terminal.TextOptions(c.out)
 	summary.Unjudged = p.Unjudged
 	if format == "json" {
-		c.out.Keep(summary.JSON(c.out))
+		c.out.Keep(cmp.Or(diag.JSON(c.out, p.Findings), summary.JSON(c.out)))
 	} else {
-		c.out.Keep(summary.Text(c.out, terminal.TextOptions(c.out)))
+		c.out.Keep(cmp.Or(diag.Text(c.out, p.Findings, options), summary.Text(c.out, options)))
 	}
 	return status
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,14 +27,6 @@ func (s *serving) run(ctx context.Context, c *cli, _ []string) error {
 	}
 	s.globals = c.globals
 	s.globals.Folder, s.globals.Root = "", "."
-	for _, list := range [][]string{s.globals.Policies, s.globals.Activities} {
-		for i := range list {
-			list[i], _ = filepath.Abs(list[i])
-		}
-	}
-	if c.Config != "" {
-		s.globals.Config, _ = filepath.Abs(c.Config)
-	}
 	before, _ := os.Getwd()
 	if err := os.Chdir(place.Root); err != nil {
 		return usageErr("--root can't be %q: %w", c.Root, reason(err))

@@ -95,31 +95,30 @@ func structured(fields []string, output []byte) map[string]any {
 	return map[string]any{fields[0]: lines[:last], fields[1]: lines[last]}
 }
 
-type values = map[string]json.RawMessage
+// A planArgument is the text of a plan, or the path of its file.
+type planArgument struct{ Plan, Path string }
 
-// text is a text among values; "" if there is none.
-func text(given values, name string) (text string, err error) {
-	if value, ok := given[name]; ok && json.Unmarshal(value, &text) != nil {
-		err = usageErr("%q can't be %s: expected a string", name, wording.Cut(string(value), 100))
+// commandLine is what the arguments of a request amount to. Those that a tool doesn't have are refused.
+func (row *command) commandLine(c *cli, arguments json.RawMessage) ([]string, error) {
+	var given map[string]json.RawMessage
+	var values struct {
+		planArgument
+		Code     string
+		Old, New planArgument
 	}
-	return text, err
-}
-
-// known refuses values that a tool, or a plan among its arguments, doesn't have.
-func known(owner, names string, given values) error {
-	list := slices.Sorted(slices.Values(strings.Fields(names)))
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	if err := cmp.Or(json.Unmarshal(arguments, &given), json.Unmarshal(arguments, &values)); err != nil {
+		return nil, usageErr("the arguments can't be used: %v", err)
+	}
+	names := slices.Sorted(slices.Values(strings.Fields(row.tool.arguments + " " + row.tool.flags)))
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !slices.Contains(list, name) {
-			return usageErr("%s has no argument %q; it has %s", owner, name, wording.And(list)).Suggest(name, list)
+		if !slices.Contains(names, name) {
+			return nil, usageErr("%s has no argument %q; it has %s", row.name(), name, wording.And(names)).
+				Suggest(name, names)
 		}
 	}
-	return nil
-}
-
-// commandLine is what the arguments of a request amount to.
-func (row *command) commandLine(c *cli, arguments json.RawMessage) ([]string, error) {
-	var given values
-	_ = json.Unmarshal(arguments, &given) // the protocol has objects only
 	args := append([]string{row.name()}, strings.Fields(row.tool.fixed)...)
 	for _, name := range strings.Fields(row.tool.flags) {
 		value, isGiven := given[name]
@@ -134,52 +133,35 @@ func (row *command) commandLine(c *cli, arguments json.RawMessage) ([]string, er
 		}
 	}
 	args = append(args, "--")
-	err := known(row.name(), row.tool.arguments+" "+row.tool.flags, given)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	switch row.tool {
 	case explainTool:
-		var code string
-		code, err = text(given, "code")
-		args = append(args, code)
+		args = append(args, values.Code)
 	case diffTool:
-		for _, name := range []string{"old", "new"} {
-			var one values
-			_ = json.Unmarshal(given[name], &one) // what isn't an object has no plan
-			if err = cmp.Or(err, known(name, "plan path", one)); err == nil {
-				err = c.document(one, &args)
-			}
-		}
+		err = cmp.Or(c.document(values.Old, &args), c.document(values.New, &args))
 	default:
-		err = c.document(given, &args)
+		err = c.document(values.planArgument, &args)
 	}
 	return args, err
 }
 
 // document adds a plan to the arguments: the name of its file, or - for a text, which is read as standard input.
-func (c *cli) document(given values, args *[]string) error {
-	plan, wrong := text(given, "plan")
-	path, err := text(given, "path")
+func (c *cli) document(p planArgument, args *[]string) (err error) {
+	path := filepath.FromSlash(p.Path)
 	switch {
-	case cmp.Or(wrong, err) != nil:
-		return cmp.Or(wrong, err)
-	case path != "" && plan != "":
-		return usageErr("\"plan\" and \"path\" can't be given together: the one is a text, the other names a file")
-	case path == "" && plan == "":
-		return usageErr("there is no plan").
+	case (p.Path == "") == (p.Plan == ""):
+		return usageErr("there is no plan, or there are two").
 			Advise("name a file of the workspace as \"path\", or give a text as \"plan\"")
-	case path == "":
+	case p.Path == "":
 		path = "-"
-		c.second = strings.NewReader(plan)
+		c.second = strings.NewReader(p.Plan)
 		if c.in == nil {
 			c.in = c.second
 		}
-	case !filepath.IsLocal(filepath.FromSlash(path)):
-		return usageErr("%q isn't a path below the workspace's root", path).
+	case !filepath.IsLocal(path):
+		return usageErr("%q isn't a path below the workspace's root", p.Path).
 			Advise("name a file by its path from the root, or give its text as \"plan\"")
 	default:
-		path = filepath.FromSlash(path)
 		_, err = c.newReading().Text(path) // before anything else is looked at
 	}
 	*args = append(*args, path)
