@@ -378,7 +378,7 @@ func TestRunsAreDrawn(t *testing.T) {
 			}
 		}
 		drawing = printed(t, "graph", "--run", strings.TrimSuffix(filepath.Base(planned), ".jsonl"), "--runs", runs, "--format", format)
-		for _, want := range []string{"model plans", "an earlier tick has done it"} {
+		for _, want := range []string{"model plans", "done before"} {
 			if !strings.Contains(drawing, want) {
 				t.Errorf("of a run that was planned %s doesn't say %q:\n%s", format, want, drawing)
 			}
@@ -479,7 +479,7 @@ func TestPageOfOpenQuestion(t *testing.T) {
 	stdout, _, _ := obelus(strings.NewReader(""), "run", "--format", "json", "--runs", dir, plan)
 	printed(t, "graph", "-o", page, "--run", lastLine(t, stdout)["journal"].(string))
 	held, err := os.ReadFile(page)
-	if err != nil || strings.Count(string(held), `"status":"cancelled"`) != 1 || strings.Count(string(held), `"event":"ask"`) != 2 {
-		t.Errorf("%v: the page has other events than two questions, and a call that never began:\n%s", err, held)
+	if err != nil || strings.Contains(string(held), `"status":"cancelled"`) || strings.Count(string(held), `"event":"ask"`) != 2 {
+		t.Errorf("%v: the page has other events than two questions:\n%s", err, held)
 	}
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/user"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
@@ -101,17 +103,25 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	}
 	s.Observer = show
 	result, err := s.Run(ctx)
-	if asking != nil {
-		asking.Wait()
-	}
+	stopped := asking != nil && asking.Wait()
 	if result == nil {
 		_ = show.End(nil)
 		return err
 	}
-	if asking != nil && asking.Stopped() {
+	if stopped {
 		result.Asked = nil // there was somebody to ask
 	}
 	err = show.End(result.Outcome)
+	if c.Quiet && o.Format == "text" {
+		for _, e := range result.Errors {
+			c.err.Print("obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
+		}
+		if result.Status == runtime.RunStopped {
+			c.err.Print("obelus: stopped: %s\n", diag.Escape(string(result.Reason)))
+		} else if result.Output != nil {
+			c.out.Print("%s\n", terminal.Display(result.Output))
+		}
+	}
 	if result.Status == runtime.RunStopped {
 		c.stopped(result, s)
 	}
@@ -130,13 +140,13 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 
 // observer shows a run in a format.
 func (c *cli) observer(ctx context.Context, s *session.Session, format string) pages.Observer {
-	shown := terminal.Run{Plan: s.Program.Plan, Planned: s.Manifest.Options.Planned, Journal: s.Journal,
-		Results: s.Manifest.Out, Joining: len(s.Joining) + len(s.Joined), At: s.At}
+	shown := terminal.Run{Plan: s.Program.Plan, Journal: s.Journal, Results: s.Manifest.Out,
+		Joining: len(s.Joining) + len(s.Joined), At: s.At}
 	switch {
 	case format != "text":
 		return session.NewEvents(c.out, s.Journal)
 	case c.Quiet:
-		return terminal.Result{Out: c.out, Errors: c.err}
+		return terminal.NewRecorded(terminal.NewScreen(io.Discard), shown)
 	case s.Ended():
 		return terminal.NewRecorded(c.out, shown)
 	}

@@ -21,25 +21,16 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// An execution is what happened in a run, for drawings: its events as programs read them, and the last command about
-// each call. It is an Observer.
+// An execution is what happened in a run, for pages: its events as programs read them. It is an Observer.
 type execution struct {
 	*session.Events
 	lines  []json.RawMessage
 	plans  map[int]*plan.Plan // by tick, as received so far
 	faults map[int]string     // by tick that has ended: those of its solution, a line each
-	last   map[course]*runtime.Command
-	order  []course // the keys of last
-}
-
-// A course is a call, or an item of one, in one frame of a run.
-type course struct {
-	name        string // in a view
-	frame, call int
 }
 
 func newExecution() *execution {
-	e := &execution{plans: map[int]*plan.Plan{}, faults: map[int]string{}, last: map[course]*runtime.Command{}}
+	e := &execution{plans: map[int]*plan.Plan{}, faults: map[int]string{}}
 	e.Events = session.NewEvents(e, "")
 	return e
 }
@@ -53,16 +44,7 @@ func (e *execution) Write(line []byte) (int, error) {
 // longestResult is how much of a result a page shows, in bytes of JSON.
 const longestResult = 4 << 10
 
-// shortened is a value, or the beginning of its text where that is long.
-func shortened(v any) any {
-	text, err := json.Marshal(v)
-	if err == nil && len(text) > longestResult {
-		return wording.Cut(string(text), longestResult)
-	}
-	return v
-}
-
-// Observe receives a command of the run. What an earlier tick had done counts as done.
+// Observe receives a command of the run. What an earlier tick had done counts as done; what a stop left isn't over.
 func (e *execution) Observe(at time.Duration, c runtime.Command) {
 	switch c.Kind {
 	case runtime.EndTick:
@@ -76,45 +58,46 @@ func (e *execution) Observe(at time.Duration, c runtime.Command) {
 		if c.Kind == runtime.Repeat {
 			c.Kind, settled.Reason = runtime.Settle, "an earlier tick has done it"
 		}
-		settled.Output = shortened(settled.Output)
+		if text, err := json.Marshal(settled.Output); err == nil && len(text) > longestResult {
+			settled.Output = wording.Cut(string(text), longestResult)
+		}
 		c.Settlement = &settled
 	}
 	if c.Plan != nil && c.Under == "" && c.Of != nil && c.Of.ItemOf == nil {
 		e.plans[c.Tick] = c.Plan
 	}
-	switch c.Kind {
-	case runtime.Start, runtime.Enter, runtime.Settle, runtime.Ask:
-		key := course{nameInView(c), c.Frame, c.Call}
-		was := e.last[key]
-		if e.last[key] = &c; was == nil {
-			e.order = append(e.order, key)
-		} else if c.Kind == runtime.Settle && c.Settlement.Left && was.Kind != runtime.Start {
-			return // a page shows that it is asked about, or something below it
-		}
+	if c.Settlement == nil || !c.Settlement.Left {
+		e.Events.Observe(at, c)
 	}
-	e.Events.Observe(at, c)
 }
 
 // pathItems are the numbers of items in a path of calls.
 var pathItems = regexp.MustCompile(`\[\d+\](/|$)`)
 
-// nameInView is how a view names the call of a command.
-func nameInView(c runtime.Command) string {
-	name := runtime.Path(pathItems.ReplaceAllString(c.Under, "$1"), cmp.Or(c.Of.ItemOf, c.Of).Name)
-	if c.Tick > 0 {
-		name = fmt.Sprintf("%d:%s", c.Tick, name)
-	}
-	return name
-}
-
 // mostReasons is how many reasons a box shows.
 const mostReasons = 3
 
 // mark draws in what happened: of a call with items what became of these.
-func (e *execution) mark(v *dot.View) {
-	calls := map[string][]*runtime.Command{}
-	for _, key := range e.order {
-		calls[key.name] = append(calls[key.name], e.last[key])
+func mark(v *dot.View, commands []session.Observed) {
+	type course struct {
+		name        string // in the view
+		frame, call int
+	}
+	last, calls := map[course]*runtime.Command{}, map[string][]*runtime.Command{}
+	for _, c := range commands {
+		switch c.Kind {
+		case runtime.Start, runtime.Enter, runtime.Repeat, runtime.Settle, runtime.Ask:
+			name := runtime.Path(pathItems.ReplaceAllString(c.Under, "$1"), cmp.Or(c.Of.ItemOf, c.Of).Name)
+			if c.Tick > 0 {
+				name = fmt.Sprintf("%d:%s", c.Tick, name)
+			}
+			key := course{name, c.Frame, c.Call}
+			if last[key] == nil {
+				last[key] = &runtime.Command{}
+				calls[name] = append(calls[name], last[key])
+			}
+			*last[key] = c.Command
+		}
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]

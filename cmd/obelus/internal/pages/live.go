@@ -123,11 +123,10 @@ func (l *Live) show(w http.ResponseWriter, _ *http.Request) {
 	io.WriteString(w, text)
 }
 
-// pause is between two messages, so that a page isn't woken for each event.
-const pause = 100 * time.Millisecond
-
-// lastMessages is how long a page has to read the end of the run.
-const lastMessages = 5 * time.Second
+const (
+	pause        = 100 * time.Millisecond // between two messages, so that a page isn't woken for each event
+	lastMessages = 5 * time.Second        // how long a page has to read the end of the run
+)
 
 // stream tells a page what happens from an event on, as it happens, until the run is over.
 func (l *Live) stream(w http.ResponseWriter, r *http.Request) {
@@ -212,12 +211,12 @@ func (l *Live) take(w http.ResponseWriter, r *http.Request) {
 
 // Ask shows a question on the page until somebody answers it, or ctx ends.
 func (l *Live) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
-	l.mu.Lock()
-	l.asked++
-	one := &posed{q, l.asked, make(chan runtime.Decision, 1)}
-	l.posed = append(l.posed, one)
-	l.tell()
-	l.mu.Unlock()
+	one := &posed{Question: q, answer: make(chan runtime.Decision, 1)}
+	l.update(func() {
+		l.asked++
+		one.number = l.asked
+		l.posed = append(l.posed, one)
+	})
 	return func() (runtime.Decision, error) {
 		select {
 		case d := <-one.answer:
@@ -233,55 +232,47 @@ func (l *Live) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Dec
 
 // withdraw gives an open question that isn't open any more; nil if there is none.
 func (l *Live) withdraw(which func(*posed) bool) (q *posed) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if at := slices.IndexFunc(l.posed, which); at >= 0 {
-		q = l.posed[at]
-		l.posed = slices.Delete(l.posed, at, at+1)
-		l.tell()
-	}
+	l.update(func() {
+		if at := slices.IndexFunc(l.posed, which); at >= 0 {
+			q = l.posed[at]
+			l.posed = slices.Delete(l.posed, at, at+1)
+		}
+	})
 	return q
 }
 
-// tell wakes those who wait for news.
-func (l *Live) tell() {
+// update changes what pages show, and wakes those that wait for news.
+func (l *Live) update(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
-// Observe takes what happened.
+// Observe shows what happened.
 func (l *Live) Observe(at time.Duration, c runtime.Command) {
 	l.Observer.Observe(at, c)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	before := len(l.course.lines)
-	l.course.Observe(at, c)
-	if c.Kind == runtime.EndTick {
-		_ = l.draw() // else the page stays as it was
-	}
-	if len(l.course.lines) > before {
-		l.tell()
-	}
+	l.update(func() {
+		if l.course.Observe(at, c); c.Kind == runtime.EndTick {
+			_ = l.draw() // else the page stays as it was
+		}
+	})
 }
 
-// Waits takes why programs wait.
+// Waits shows why programs wait.
 func (l *Live) Waits(why string) {
 	l.Observer.Waits(why)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.course.Waits(why)
-	l.tell()
+	l.update(func() { l.course.Waits(why) })
 }
 
 // End reports to the pages how the run ended, and serves them no more.
 func (l *Live) End(o *runtime.Outcome) error {
-	l.mu.Lock()
-	if o != nil {
-		_ = l.course.End(o) // which writes into memory
-	}
-	l.over = true
-	l.tell()
-	l.mu.Unlock()
+	l.update(func() {
+		if l.over = true; o != nil {
+			_ = l.course.End(o) // which writes into memory
+		}
+	})
 	late, cancel := context.WithTimeout(context.Background(), lastMessages)
 	defer cancel()
 	_ = l.server.Shutdown(late) // once the pages have what is left

@@ -48,7 +48,7 @@ func OfRun(path string, activities []string, o dot.Options, paged bool) (*page.P
 	one.View.Notes = append(one.View.Notes,
 		fmt.Sprintf("a run begun on %s, %s", look.Manifest.Started.UTC().Format(time.DateTime), look.Status))
 	if !paged {
-		happened.mark(&one.View)
+		mark(&one.View, look.Commands)
 	}
 	return one, nil
 }

@@ -48,11 +48,7 @@ func (s *Simulation) report(one *simulate.Scenario) {
 	s.head(style, "simulation", more)
 	s.Print("\n")
 	s.bars(one, style)
-	ending := terminal.NewRecorded(s.Screen, terminal.Run{Plan: s.Plan, Simulated: true})
-	ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Finish})
-	for _, end := range one.Outcome.Instances {
-		ending.Observe(one.Makespan, runtime.Command{Kind: runtime.Leave, Left: &end})
-	}
+	ending := terminal.NewRecorded(s.Screen, terminal.Run{Plan: s.Plan, At: one.Makespan, Simulated: true})
 	if state, ok := one.Outcome.State.(map[string]any); ok && len(state) > 0 {
 		s.Print("\n%s\n%s\n", style.Bold("state"), s.Plan.Secrets.Text(terminal.Display(state)))
 	}

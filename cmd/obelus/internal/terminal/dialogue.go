@@ -29,9 +29,8 @@ var (
 
 // CanAsk reports whether a person can be asked: both streams are terminals, and the environment variable CI isn't set.
 func CanAsk(stdin, stderr any) bool {
-	_, readable := Of(stdin)
-	_, writable := Of(stderr)
-	return readable && writable && canAwaitInput && slices.Contains([]string{"", "0", "false"}, os.Getenv("CI"))
+	return draws(stdin) && draws(stderr) && canAwaitInput &&
+		slices.Contains([]string{"", "0", "false"}, os.Getenv("CI"))
 }
 
 // A Dialogue asks a person on a terminal about calls. It is safe for concurrent use: one question
@@ -102,57 +101,55 @@ func (d *Dialogue) Ask(ctx context.Context, q *runtime.Question) (answer func() 
 	}
 }
 
-// letters are what is entered for a verdict, and what for its values.
-var letters = map[string][2]string{
-	"approve": {"y", ""}, "reject": {"n", " [REASON]"}, "change": {"e", " NAME=VALUE"},
-	"replace": {"r", " CALL"}, "retry": {"r", ""}, "fail": {"f", ""},
+// options are what is entered for each verdict: a letter, and values.
+var options = []struct{ letter, values, verdict string }{
+	{"y", "", "approve"}, {"n", " [REASON]", "reject"}, {"e", " NAME=VALUE", "change"}, {"r", " CALL", "replace"},
+	{"r", "", "retry"}, {"f", "", "fail"},
 }
 
-// answer reads lines until one answers a question: a letter, and the values that belong to it.
+// answer reads lines until one answers a question.
 func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
-	for {
-		hint := "q stop"
-		for _, verdict := range slices.Backward(Verdicts(q)) {
-			of := letters[verdict]
-			hint = of[0] + of[1] + " " + verdict + " · " + hint
+	style, columns, verdicts, hint := StyleFor(d.out), Columns(d.out), map[string]string{}, ""
+	for _, o := range options {
+		if slices.Contains(Verdicts(q), o.verdict) {
+			verdicts[o.letter] = o.verdict
+			hint += o.letter + o.values + " " + o.verdict + " · "
 		}
-		style, p := StyleFor(d.out), &block{width: Columns(d.out)}
-		p.text(2, style.Faint, hint)
+	}
+	for {
+		p := &block{width: columns}
+		p.text(2, style.Faint, hint+"q stop")
 		d.print("%s  %s ", p, style.Yellow(">"))
 		line, err := d.line(ctx)
 		if err != nil || line == "q" {
 			return runtime.Decision{}, cmp.Or(err, errStopRequested)
 		}
-		letter, values, _ := strings.Cut(line, " ")
-		for _, verdict := range Verdicts(q) {
-			if letters[verdict][0] != strings.ToLower(letter) {
-				continue
-			}
-			words := []string{verdict, strings.TrimSpace(values)}
-			if words[1] == "" {
-				words = words[:1]
-			}
-			decision, err := d.read(q, words)
-			if err == nil {
-				d.print("  %s %s\n\n", style.Green("✓"), verdict)
-				return decision, nil
-			}
-			p := &block{width: Columns(d.out)}
-			p.text(2, style.Red, diag.Escape(err.Error()))
-			d.print("%s", p)
+		letter, values, hasValues := strings.Cut(line, " ")
+		words := []string{verdicts[strings.ToLower(letter)]}
+		if words[0] == "" {
+			continue
 		}
+		if hasValues {
+			words = append(words, strings.TrimSpace(values))
+		}
+		decision, err := d.read(q, words)
+		if err == nil {
+			d.print("  %s %s\n\n", style.Green("✓"), words[0])
+			return decision, nil
+		}
+		p = &block{width: columns}
+		p.text(2, style.Red, diag.Escape(err.Error()))
+		d.print("%s", p)
 	}
 }
 
-// Stopped reports whether the person has stopped the run.
-func (d *Dialogue) Stopped() bool { return d.stopped.Load() }
-
-// Wait waits until no question is open or waits for its turn.
-func (d *Dialogue) Wait() {
+// Wait waits until no question is open or waits for its turn, and reports whether the person has stopped the run.
+func (d *Dialogue) Wait() bool {
 	d.mu.Lock()
 	last := d.last
 	d.mu.Unlock()
 	<-last
+	return d.stopped.Load()
 }
 
 // print writes on the terminal; one that can't be written to can't be read either.

@@ -139,7 +139,7 @@ func TestLinesEnteredEarlierAnswerNothing(t *testing.T) {
 func TestEndOfInputStopsTheRun(t *testing.T) {
 	p, d, answers := askedFirst(t)
 	p.Press("\x04")
-	if a := await(t, p, answers); !errors.Is(a.err, errStopRequested) || !d.Stopped() {
+	if a := await(t, p, answers); !errors.Is(a.err, errStopRequested) || !d.stopped.Load() {
 		t.Errorf("answered %+v, %v", a.decision, a.err)
 	}
 }

@@ -19,11 +19,10 @@ import (
 // A Run is what progress shows of a run besides its events.
 type Run struct {
 	Plan             *plan.Plan
-	Planned          bool          // a model writes what runs
-	Simulated        bool          // its times are virtual
 	Journal, Results string        // paths; "" for none
 	Joining          int           // instances of a file that are to join
 	At               time.Duration // of the last event so far
+	Simulated        bool          // its times are virtual
 }
 
 // Progress shows a run: a line for each finished call, and on a terminal what is running below.
@@ -38,8 +37,6 @@ type Progress struct {
 	mu       sync.Mutex
 	at       time.Duration // of the last command
 	tick     int           // 0 without a planner
-	usage    runtime.Usage // at the end of the last tick
-	planning bool          // the planner has been asked
 	running  []*started
 	finished int         // calls of this tick
 	ignore   func() bool // stops waiting for the end of the context
@@ -49,7 +46,7 @@ type Progress struct {
 type started struct {
 	frame, call int
 	name        string
-	since       time.Duration
+	since       time.Duration // -1 for a call that hasn't started either
 }
 
 // few is up to how many instances, or items of a call, each is shown; of more instances half as many that failed.
@@ -67,63 +64,44 @@ func NewRecorded(out *Screen, run Run) *Progress {
 // NewProgress shows a run on a screen. When ctx ends the run is being stopped.
 func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 	p := NewRecorded(screen, run)
-	if _, p.isLive = Of(screen); p.isLive {
+	if p.isLive = draws(screen); p.isLive {
 		p.width = columns(screen, math.MaxInt, p.width)
 		p.ignore = context.AfterFunc(ctx, func() { p.Print("  stopping; Ctrl-C again kills\n") })
 	}
-	title, size := run.Plan.Name, wording.Count(len(run.Plan.Calls), "call")
+	title := run.Plan.Name
 	if title == "" && run.Plan.File != nil {
 		title = run.Plan.File.Name
 	}
-	if run.Planned {
-		size = "planned as it runs"
+	if n := len(run.Plan.Calls); n > 0 {
+		title += ", " + wording.Count(n, "call")
 	}
-	p.Print("%s\n\n", p.style.Bold(diag.Escape(title+", "+size)))
+	p.Print("%s\n\n", p.style.Bold(diag.Escape(title)))
 	p.drawStatus()
 	return p
 }
 
-// Observe shows a command of the run.
+// Observe shows a command of the run: of a call what becomes of it, unless it is one of many.
 func (p *Progress) Observe(at time.Duration, c runtime.Command) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	defer p.drawStatus()
 	p.at = at
+	mark, text := "", ""
 	switch c.Kind {
 	case runtime.Plan:
-		if p.planning = true; c.Tick > p.tick {
+		if c.Tick > p.tick {
 			p.tick, p.running, p.finished = c.Tick, nil, 0
 		}
 		if c.Tick > 1 {
-			p.Print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d%s", c.Tick, Used(p.usage))))
+			p.Print("\n  %s\n", p.style.Faint(fmt.Sprintf("tick %d", c.Tick)))
 		}
+		return
 	case runtime.EndTick:
-		p.planning, p.usage = false, c.End.Usage
 		for _, fault := range c.End.Faults {
 			p.Print("  %s the solution: %s\n", p.style.Red("✗"), diag.Escape(fault.Message))
 		}
-	case runtime.Start, runtime.Enter, runtime.Ask, runtime.Repeat, runtime.Settle:
-		p.observeCall(c)
-	default:
 		return
-	}
-	p.drawStatus()
-}
-
-// observeCall shows what becomes of a call, unless it is one of many.
-func (p *Progress) observeCall(c runtime.Command) {
-	at := slices.IndexFunc(p.running, func(s *started) bool { return s.frame == c.Frame && s.call == c.Call })
-	name := strings.TrimPrefix(c.Instance+" "+runtime.Path(c.Under, c.Of.Name), " ")
-	one := &started{c.Frame, c.Call, diag.Escape(name), -1}
-	if at >= 0 {
-		one = p.running[at]
-	}
-	mark, text := "", ""
-	switch c.Kind {
 	case runtime.Start, runtime.Enter:
-		if at < 0 {
-			one.since = p.at
-			p.running = append(p.running, one)
-		}
 		if c.Uncertainty != "" && c.Attempt <= 1 {
 			mark, text = p.style.Yellow("!"), diag.Escape(c.Uncertainty)
 		}
@@ -135,22 +113,37 @@ func (p *Progress) observeCall(c runtime.Command) {
 		mark, text = p.style.Faint("="), p.style.Faint("done already")
 	case runtime.Settle:
 		mark, text = Settlement(p.style, c, max(20, p.width-p.names-14))
+	default:
+		return
+	}
+	one, took := p.follow(&c), "      "
+	if c.Instance != "" && len(p.run.Plan.Instances)+p.run.Joining > few ||
+		c.Of.ItemOf != nil && len(c.Plan.Calls) > few || mark == "" {
+		return
+	}
+	if one.since >= 0 {
+		took = p.style.Faint(fmt.Sprintf("%6s", Duration(p.at-one.since)))
+	}
+	p.Print("%s\n", strings.TrimRight(fmt.Sprintf("  %s %s %s  %s", mark, Pad(one.name, p.names), took, text), " "))
+}
+
+// follow keeps which calls are running, and gives the one of a command.
+func (p *Progress) follow(c *runtime.Command) *started {
+	name := strings.TrimPrefix(c.Instance+" "+runtime.Path(c.Under, c.Of.Name), " ")
+	one := &started{c.Frame, c.Call, diag.Escape(name), -1}
+	p.names = min(48, max(p.names, diag.Columns(one.name)))
+	at := slices.IndexFunc(p.running, func(s *started) bool { return s.frame == c.Frame && s.call == c.Call })
+	if at >= 0 {
+		one = p.running[at]
+	} else if c.Kind == runtime.Start || c.Kind == runtime.Enter {
+		one.since = p.at
+		p.running = append(p.running, one)
 	}
 	if c.Settlement != nil {
 		p.finished++
 		p.running = slices.DeleteFunc(p.running, func(s *started) bool { return s == one })
 	}
-	p.names = min(48, max(p.names, diag.Columns(one.name)))
-	isOneOfMany := c.Instance != "" && len(p.run.Plan.Instances)+p.run.Joining > few ||
-		c.Of.ItemOf != nil && len(c.Plan.Calls) > few
-	if mark == "" || isOneOfMany {
-		return
-	}
-	took := "      "
-	if one.since >= 0 {
-		took = p.style.Faint(fmt.Sprintf("%6s", Duration(p.at-one.since)))
-	}
-	p.Print("%s\n", strings.TrimRight(fmt.Sprintf("  %s %s %s  %s", mark, Pad(one.name, p.names), took, text), " "))
+	return one
 }
 
 // Waits shows what the run waits for.
@@ -218,14 +211,11 @@ func (p *Progress) drawStatus() {
 	if !p.isLive {
 		return
 	}
-	text := counts("running finished", len(p.running), p.finished)
-	if p.planning {
-		text = fmt.Sprintf("tick %d, %s", p.tick, text)
-	}
-	for i, one := range p.running {
+	text := "· " + counts("running finished", len(p.running), p.finished)
+	for i, one := range p.running[:min(len(p.running), few)] {
 		text += []string{": ", ", "}[min(i, 1)] + one.name
 	}
-	p.draw("  " + p.style.Faint(Cut("· "+text, p.width-3)))
+	p.draw("  " + p.style.Faint(Cut(text, p.width-3)))
 }
 
 // counts are numbers with their names: the first one, and those above 0.
@@ -265,14 +255,17 @@ func (p *Progress) End(o *runtime.Outcome) error {
 			p.Print("%s %s\n", p.style.Red("✗"), diag.Escape(e.Message))
 		}
 	}
-	paint := map[runtime.RunStatus]func(string) string{runtime.RunFailed: p.style.Red,
-		runtime.RunStopped: p.style.Yellow}[o.Status]
-	if paint == nil {
-		paint = p.style.Green
-	}
-	text := paint(string(o.Status))
+	text := string(o.Status)
 	if o.Status == runtime.RunStopped && o.Reason != "" {
 		text += " (" + diag.Escape(string(o.Reason)) + ")"
+	}
+	switch o.Status {
+	case runtime.RunFailed:
+		text = p.style.Red(text)
+	case runtime.RunStopped:
+		text = p.style.Yellow(text)
+	default:
+		text = p.style.Green(text)
 	}
 	text += " in "
 	if o.Ticks > 1 {
@@ -283,14 +276,13 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	}
 	text += Used(o.Usage) + ": "
 	if o.Instances != nil {
-		text += wording.Count(len(o.Instances), "instance") + ": " + Ends(ends)
-		if p.run.Results != "" {
-			text += "; results in " + diag.Escape(p.run.Results)
-		}
-		text += "; calls: "
+		text += wording.Count(len(o.Instances), "instance") + ": " + Ends(ends) + "; calls: "
 	}
-	if text += Tally(o.Counts, o.Status); p.run.Journal != "" {
-		text += p.style.Faint("; journal " + diag.Escape(p.run.Journal))
+	text += Tally(o.Counts, o.Status)
+	for i, file := range []string{p.run.Results, p.run.Journal} {
+		if file != "" {
+			text += p.style.Faint("; " + []string{"results in", "journal"}[i] + " " + diag.Escape(file))
+		}
 	}
 	p.Print("%s\n", text)
 	return p.Err()
@@ -307,31 +299,6 @@ func (p *Progress) instance(end *runtime.InstanceEnd) {
 		text += ": " + diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": "))
 	}
 	p.Print("  %s %s  %s\n", mark, p.style.Bold(diag.Escape(end.ID)), text)
-}
-
-// A Result shows the output of a run, or why there is none, and nothing else.
-type Result struct{ Out, Errors *Screen }
-
-// Observe shows nothing.
-func (r Result) Observe(time.Duration, runtime.Command) {}
-
-// Waits shows nothing.
-func (r Result) Waits(string) {}
-
-// End shows the output, or the errors.
-func (r Result) End(o *runtime.Outcome) error {
-	switch {
-	case o == nil:
-		return nil
-	case o.Status == runtime.RunStopped:
-		r.Errors.Print("obelus: stopped: %s\n", diag.Escape(string(o.Reason)))
-	case o.Output != nil:
-		r.Out.Print("%s\n", Display(o.Output))
-	}
-	for _, e := range o.Errors {
-		r.Errors.Print("obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
-	}
-	return r.Out.Err()
 }
 
 // Ends is how many runs ended in which way.

@@ -33,8 +33,7 @@ type Screen struct {
 
 // NewScreen is the screen that a writer is.
 func NewScreen(to io.Writer) *Screen {
-	_, isTerminal := Of(to)
-	return &Screen{to: to, isTerminal: isTerminal, isSeen: Seen(to)}
+	return &Screen{to: to, isTerminal: draws(to), isSeen: Seen(to)}
 }
 
 // Print writes a text.

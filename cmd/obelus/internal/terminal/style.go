@@ -19,31 +19,23 @@ func fileOf(stream any) (*os.File, bool) {
 	return file, ok
 }
 
-// Of is the terminal that something is, if it is one that can be
-// written on with more than plain lines.
-func Of(stream any) (fd int, ok bool) {
-	file, isFile := fileOf(stream)
-	if !isFile || os.Getenv("TERM") == "dumb" {
-		return 0, false
-	}
-	fd = int(file.Fd())
-	return fd, term.IsTerminal(fd)
-}
+// Seen reports whether a stream is a terminal, of whatever kind.
+var Seen = isTerminal
 
-// Seen reports whether what is written to a stream is seen on a terminal, of
-// whatever kind.
-var Seen = func(stream any) bool {
+func isTerminal(stream any) bool {
 	file, isFile := fileOf(stream)
 	return isFile && term.IsTerminal(int(file.Fd()))
 }
+
+// draws reports whether a stream is a terminal that can be written on with more than plain lines.
+func draws(stream any) bool { return os.Getenv("TERM") != "dumb" && isTerminal(stream) }
 
 // colorful reports whether a stream gets colours.
 func colorful(stream any) bool {
 	if s, ok := stream.(*Screen); ok && s.Color != "" && s.Color != "auto" {
 		return s.Color == "always"
 	}
-	_, ok := Of(stream)
-	return ok && os.Getenv("NO_COLOR") == ""
+	return draws(stream) && os.Getenv("NO_COLOR") == ""
 }
 
 // TextOptions fit findings to the stream that they are shown on.
@@ -53,8 +45,8 @@ func TextOptions(stream any) diag.TextOptions {
 
 // columns is how many columns a stream's terminal has, at most so many; or another number where that is unknown.
 func columns(stream any, most, unknown int) int {
-	if fd, ok := Of(stream); ok {
-		if n, _, err := term.GetSize(fd); err == nil && n > 0 {
+	if file, _ := fileOf(stream); draws(stream) {
+		if n, _, err := term.GetSize(int(file.Fd())); err == nil && n > 0 {
 			return min(n, most)
 		}
 	}
