@@ -79,7 +79,7 @@ var mayImport = map[string][]string{
 	"runtime/journal":          {},
 	"runtime/otel":             {"", "compiler/kinds", "runtime", "runtime/session"}, // a module of its own
 	"runtime/approval":         {"compiler", "compiler/*"},
-	"runtime/planner":          {"compiler/*", "runtime/request", "runtime/planner/prompt", "runtime/web"},
+	"runtime/planner":          {"compiler/*", "runtime/request", "runtime/web"},
 	"runtime/simulate":         {"compiler", "compiler/*", "analyzer", "analyzer/rules", "runtime", "runtime/activity", "runtime/resolve", "runtime/state"},
 	"runtime/project":          {"analyzer/permit", "compiler", "compiler/*", "analyzer", "runtime/activity", "runtime/approval", "runtime/simulate"},
 	"runtime/session":          {"compiler", "compiler/*", "analyzer", "analyzer/permit", "analyzer/facts", "runtime", "runtime/approval", "runtime/project", "runtime/activity", "runtime/journal", "runtime/local", "runtime/planner", "runtime/resolve", "runtime/review", "runtime/state"},
@@ -98,8 +98,6 @@ var mayImport = map[string][]string{
 	"cmd/obelus/internal/catalogues": {"compiler", "compiler/*", "runtime/activity", "runtime/project", "cmd/obelus/internal/terminal"},
 	"cmd/obelus/internal/simulation": {"compiler", "compiler/*", "analyzer", "runtime", "runtime/*", "cmd/obelus/internal/terminal"},
 	"cmd/obelus/internal/pages":      {"compiler", "compiler/*", "analyzer", "analyzer/facts", "dot", "dot/*", "runtime", "runtime/*", "cmd/obelus/internal/*"},
-
-	"runtime/planner/prompt": {"compiler/reference", "compiler/diag", "compiler/expression", "runtime/request"},
 }
 
 // machine is what runs inside of the machine.

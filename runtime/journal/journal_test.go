@@ -264,7 +264,7 @@ func TestLargest(t *testing.T) {
 	var fault *Fault
 	p.cache = append(p.cache, `{"n":3,"synced":3,"time":"2026-11-21T09:30:12.000Z","body":{"a":"`...)
 	p.cache = append(p.cache, bytes.Repeat([]byte{'x'}, maxLine)...)
-	if _, _, err := Continue(p, nil); !errors.As(err, &fault) || !strings.Contains(err.Error(), "longer than") {
+	if _, _, err := Continue(p, nil); !errors.As(err, &fault) || !strings.Contains(err.Error(), "isn't a record") {
 		t.Errorf("a record that is too large: %v", err)
 	}
 }

@@ -161,17 +161,10 @@ func (w *walker) next() (r record, why string, err error) {
 		return r, "", cmp.Or(w.err(), io.EOF)
 	}
 	r, ok := parse(w.line)
-	switch n := w.chain.next; {
-	case len(w.line) > maxLine:
-		why = fmt.Sprintf("the line is longer than %d bytes, and record %d should stand here", maxLine, n)
-	case !w.ended:
-		why = fmt.Sprintf("record %d has no end", n)
-	case !ok:
-		why = fmt.Sprintf("this isn't a record: record %d should stand here", n)
-	default:
-		why = w.chain.accept(r)
+	if len(w.line) > maxLine || !w.ended || !ok {
+		return r, fmt.Sprintf("this isn't a record: record %d should stand here", w.chain.next), nil
 	}
-	if why == "" && r.synced == r.n {
+	if why = w.chain.accept(r); why == "" && r.synced == r.n {
 		w.write = w.start
 	}
 	return r, why, nil

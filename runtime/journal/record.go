@@ -87,8 +87,7 @@ func (c *chain) accept(r record) (why string) {
 			"record %d was changed after it was written, or comes from another journal: its hash should be %s", r.n,
 			expected)
 	case r.synced != r.n && r.synced != c.synced:
-		return fmt.Sprintf(`record %d says "synced":%d, and no journal is written so: it is %d `+
-			"at the beginning of a write and else %d", r.n, r.synced, r.n, c.synced)
+		return fmt.Sprintf(`record %d says "synced":%d, and it is %d or %d`, r.n, r.synced, r.n, c.synced)
 	case !isObject(r.body) || !json.Valid(r.body):
 		return fmt.Sprintf("the body of record %d is no JSON object, or one nested too deeply", r.n)
 	}

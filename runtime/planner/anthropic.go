@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -31,12 +30,12 @@ type object = map[string]any
 
 // anthropicBody asks for the answer as the input of a tool of its schema. Without eager_input_streaming "calls" would
 // come all at once, when its last call is written.
-func anthropicBody(model string, maxTokens int, p prompt.Prompt, schema json.RawMessage) any {
+func anthropicBody(model string, maxTokens int, p prompt, schema json.RawMessage) any {
 	const tool = "answer"
 	body := object{
 		"model": model, "stream": true, "max_tokens": cmp.Or(maxTokens, usualTokens),
-		"system":   []object{{"type": "text", "text": p.System}},
-		"messages": []object{{"role": "user", "content": []object{{"type": "text", "text": p.User}}}},
+		"system":   []object{{"type": "text", "text": p.system}},
+		"messages": []object{{"role": "user", "content": []object{{"type": "text", "text": p.user}}}},
 	}
 	if schema != nil {
 		body["tools"] = []object{{"name": tool, "description": "Hands in the answer.", "eager_input_streaming": true,
@@ -51,7 +50,6 @@ type (
 	event struct {
 		delta        // of a message that isn't streamed
 		Type         string
-		Index        int
 		Message      struct{ Usage usage }
 		ContentBlock block `json:"content_block"`
 		Content      []block
@@ -96,7 +94,7 @@ func readAnthropic(kind, data string) (c chunk, err error) {
 	case "content_block_start": // an input without properties comes without a delta
 		c.beside = e.ContentBlock.Text + string(e.ContentBlock.Input)
 	}
-	c.text, c.beside, c.part = c.text+d.PartialJSON, c.beside+d.Text, e.Index
+	c.text, c.beside = c.text+d.PartialJSON, c.beside+d.Text
 	c.reason, c.refusal = d.StopReason, d.StopDetails.Explanation
 	c.usage = request.Usage{InputTokens: used.Input + used.CacheCreation + used.CacheRead, OutputTokens: used.Output}
 	c.last = e.Type == "message_stop" || e.Type == "message"

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -20,7 +19,7 @@ import (
 // object its end.
 var plain = format{
 	base: "PLAIN_BASE_URL", path: "ask", keys: []string{"PLAIN_KEY"},
-	body: func(_ string, _ int, p prompt.Prompt, _ json.RawMessage) any { return p.User },
+	body: func(_ string, _ int, p prompt, _ json.RawMessage) any { return p.user },
 	read: func(_, data string) (chunk, error) {
 		if data == "{}" {
 			return chunk{last: true, reason: "end"}, nil

@@ -14,7 +14,6 @@ import (
 
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/redact"
-	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -82,71 +81,71 @@ func (p *endpoint) Answer(ctx context.Context, r *request.Request, emit func(str
 	if r.Call != nil {
 		out.emit = nil // nobody waits for the beginning of a result
 	}
-	f, err := p.persist(ctx, r, out, &usage)
+	err = p.persist(ctx, r, out, &usage)
 	usage.Cost = float64(usage.InputTokens)/1e6*p.options.Prices.InputPerMillion +
 		float64(usage.OutputTokens)/1e6*p.options.Prices.OutputPerMillion
 	if r.Call != nil {
-		emit(unwrapped(out.text.String(), f))
+		emit(unwrapped(out.text.String(), !isObject(r.Schema)))
 	}
 	return usage, err
 }
 
-// asking is how a request is put, once the endpoint is known to take no such schema or not.
-func (p *endpoint) asking(r *request.Request, schema string) (f form, body any) {
-	asked := prompt.Render(r)
+// asking is how a request is put: where the endpoint is known to refuse its schema, the prompt describes that.
+func (p *endpoint) asking(r *request.Request, schema string) (plain bool, body any) {
+	asked := render(r)
 	if _, refused := p.refused.Load(schema); refused {
-		return f, p.format.body(p.model, p.options.MaxTokens, asked.WithSchema(schema), nil)
+		return true, p.format.body(p.model, p.options.MaxTokens, asked.withSchema(schema), nil)
 	}
-	f.schema = schema
-	if o, _ := r.Schema.(request.Object); !isObject(o) {
+	if !isObject(r.Schema) {
 		outer, inner := request.Below(r.Schema, "/properties/result")
-		f = form{request.JSON(append(request.Object{{Key: "type", Value: "object"},
+		schema = request.JSON(append(request.Object{{Key: "type", Value: "object"},
 			{Key: "properties", Value: request.Object{{Key: "result", Value: inner}}},
-			{Key: "required", Value: []any{"result"}}, {Key: "additionalProperties", Value: false}}, outer...)), true}
-		asked.User += "Write it as {\"result\": …}.\n"
+			{Key: "required", Value: []any{"result"}}, {Key: "additionalProperties", Value: false}}, outer...))
+		asked.user += "Write it as {\"result\": …}.\n"
 	}
-	return f, p.format.body(p.model, p.options.MaxTokens, asked, json.RawMessage(f.schema))
+	return false, p.format.body(p.model, p.options.MaxTokens, asked, json.RawMessage(schema))
 }
 
 // isObject reports whether a schema may be of an object: the outermost value that endpoints take is always one.
-func isObject(schema request.Object) bool {
-	list, _ := schema.Get("type").([]any)
-	return schema.Get("type") == "object" || slices.Contains(list, any("object"))
+func isObject(schema any) bool {
+	o, _ := schema.(request.Object)
+	list, _ := o.Get("type").([]any)
+	return o.Get("type") == "object" || slices.Contains(list, any("object"))
 }
 
 // persist asks until there is an answer or no use in asking. An answer that was
 // handed out in part is never asked for again.
-func (p *endpoint) persist(ctx context.Context, r *request.Request, out *outlet, usage *request.Usage) (form, error) {
+func (p *endpoint) persist(ctx context.Context, r *request.Request, out *outlet, usage *request.Usage) error {
 	schema, waited := request.JSON(r.Schema), time.Duration(0)
 	for try := 1; ; {
-		f, body := p.asking(r, schema)
-		x := &exchange{form: f, out: out, format: p.format}
+		plain, body := p.asking(r, schema)
+		x := &exchange{plain: plain, out: out, format: p.format}
 		err := p.send(ctx, x, body)
 		usage.Add(x.usage)
 		switch {
 		case out.tooLong:
-			return f, request.ErrTooLong
+			return request.ErrTooLong
 		case x.reason == refused:
-			return f, p.declined(x)
+			return p.declined(x)
 		case x.complete:
 			out.flush()
-			return f, nil
+			return nil
 		case ctx.Err() != nil:
-			return f, fmt.Errorf("asking %s: %w", p.name, ctx.Err())
+			return fmt.Errorf("asking %s: %w", p.name, ctx.Err())
 		}
 		t := p.diagnose(x, err)
 		isFull := x.reason != "" && x.reason != broken
 		if out.emit == nil && isFull || out.emit != nil && out.sent > 0 {
 			out.flush()
-			return f, fmt.Errorf("%w: %s, after %d bytes of it", request.ErrCut, t.why, out.sent)
+			return fmt.Errorf("%w: %s, after %d bytes of it", request.ErrCut, t.why, out.sent)
 		}
 		*out = outlet{hide: out.hide, emit: out.emit} // nobody has seen what came
-		if t.form && f.schema != "" {
+		if t.form && !plain {
 			p.refused.Store(schema, true)
 			continue
 		}
 		if !t.again || try == maxTries {
-			return f, p.unavailable(t, try)
+			return p.unavailable(t, try)
 		}
 		wait := t.wait
 		if wait < 0 {
@@ -154,14 +153,14 @@ func (p *endpoint) persist(ctx context.Context, r *request.Request, out *outlet,
 		}
 		if waited += wait; waited > p.patience {
 			t.remedy = fmt.Sprintf("resume the run in %v or later", wait.Round(time.Second))
-			return f, p.unavailable(t, try)
+			return p.unavailable(t, try)
 		}
 		if p.options.Notice != nil {
 			p.options.Notice(fmt.Sprintf("%s: %s; it is asked again in %v, try %d of %d", p.name, t.why,
 				wait.Round(time.Millisecond), try+1, maxTries))
 		}
 		if err := Pause(ctx, wait); err != nil {
-			return f, fmt.Errorf("asking %s: %w", p.name, err)
+			return fmt.Errorf("asking %s: %w", p.name, err)
 		}
 		try++
 	}
@@ -179,13 +178,13 @@ func (p *endpoint) unavailable(t failure, tries int) *request.Unavailable {
 // unwrapped is the value that an answer holds: what stands under "result" where
 // that was asked for, and what a fence encloses where the model wrote one. Text
 // that isn't what it should be stays as it is, for its reader to judge.
-func unwrapped(answer string, f form) string {
+func unwrapped(answer string, isWrapped bool) string {
 	answer = strings.TrimSpace(answer)
 	if inside := fenced.FindStringSubmatch(answer); inside != nil {
 		answer = strings.TrimSpace(inside[1])
 	}
 	var wrapped struct{ Result json.RawMessage }
-	if !f.wrapped || json.Unmarshal([]byte(answer), &wrapped) != nil || wrapped.Result == nil {
+	if !isWrapped || json.Unmarshal([]byte(answer), &wrapped) != nil || wrapped.Result == nil {
 		return answer
 	}
 	return string(wrapped.Result)

@@ -28,25 +28,18 @@ const (
 
 // An exchange is one request, and what came of it.
 type exchange struct {
-	form   form
+	plain  bool // the prompt describes the schema: all text is the answer
 	out    *outlet
 	format *format
 
 	status   int // 0 when no answer came
 	header   http.Header
 	refusal  []byte // the body of an answer that isn't a stream, as much as anybody reads
-	part     *int   // of the stream, from which the answer comes; nil before it
 	complete bool   // the answer came to its own end
 	reason   reason // it didn't
 	words    string // of a refusal
 	beside   string // text beside the answer, which is the answer where nothing else came
 	usage    request.Usage
-}
-
-// A form is how an answer is asked for.
-type form struct {
-	schema  string // as the endpoint is given it; "" where the prompt describes it
-	wrapped bool   // the answer stands under "result"
 }
 
 // maxSilence is how long an endpoint may send nothing before the request fails with errSilent.
@@ -136,12 +129,7 @@ func (x *exchange) take(event, data string) (more bool, err error) {
 	}
 	x.usage.InputTokens = max(x.usage.InputTokens, c.usage.InputTokens) // later counts replace earlier ones
 	x.usage.OutputTokens = max(x.usage.OutputTokens, c.usage.OutputTokens)
-	if c.text != "" && x.part == nil {
-		x.part = &c.part
-	} else if c.text != "" && *x.part != c.part { // of several answers the first counts
-		c.text = ""
-	}
-	if x.form.schema == "" {
+	if x.plain {
 		c.text, c.beside = c.text+c.beside, ""
 	}
 	x.out.write(c.text)

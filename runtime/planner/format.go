@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 
-	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -21,7 +20,7 @@ type format struct {
 	headers []header
 	// body is what is sent, to be encoded as JSON. The schema is that of the answer, an object's; nil where the prompt
 	// describes it.
-	body func(model string, maxTokens int, p prompt.Prompt, schema json.RawMessage) any
+	body func(model string, maxTokens int, p prompt, schema json.RawMessage) any
 	// read reads one event of a stream, or an answer that isn't streamed.
 	read func(event, data string) (chunk, error)
 	// reasons are what the format calls the ends of an answer that isn't whole.
@@ -37,7 +36,6 @@ type header struct{ name, prefix, variable string }
 // A chunk is what one event brings.
 type chunk struct {
 	text    string // of the answer
-	part    int    // of the answer, to which the text belongs: only one is read
 	beside  string // text beside an answer that was asked for by a schema, and otherwise the answer's
 	refusal string // words of a refusal
 	reason  string // of the end; "" before it

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/obelus-dev/obelus/runtime/planner/prompt"
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
@@ -25,10 +24,10 @@ var openai = format{
 	},
 }
 
-func openaiBody(model string, maxTokens int, p prompt.Prompt, schema json.RawMessage) any {
+func openaiBody(model string, maxTokens int, p prompt, schema json.RawMessage) any {
 	body := object{
 		"model": model, "stream": true,
-		"messages": []object{{"role": "system", "content": p.System}, {"role": "user", "content": p.User}},
+		"messages": []object{{"role": "system", "content": p.system}, {"role": "user", "content": p.user}},
 	}
 	if maxTokens > 0 {
 		body["max_completion_tokens"] = maxTokens

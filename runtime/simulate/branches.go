@@ -64,7 +64,8 @@ func Explore(r *analyzer.Simulation, o Options, most int) *Exploration {
 				started[one.Call.Name] = true
 			}
 		}
-		e.Cut = e.Cut || a.Scenario.Outcome.Reason == TooLong
+		why := a.Scenario.Outcome.Reason
+		e.Cut = e.Cut || why == TooLong || why == Unwatched
 		otherwise := slices.DeleteFunc(slices.Clone(a.Picks), func(p pick) bool { return p[1] == 0 })
 		for _, p := range judge(a.Scenario) {
 			p.Seen, p.Path, p.Scenario, p.path = 1, a.Path, a.Scenario, otherwise

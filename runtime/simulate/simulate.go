@@ -99,8 +99,10 @@ func Run(r *analyzer.Simulation, o Options) *Scenario {
 }
 
 func newWorld(r *analyzer.Simulation, o Options) *world {
-	return &world{options: o, machine: runtime.Simulate(r, o.Options), frames: map[int]*frame{},
+	w := &world{options: o, machine: runtime.Simulate(r, o.Options), frames: map[int]*frame{},
 		out: &Scenario{Seed: o.Seed, Schedule: o.Schedule}}
+	w.later(0, runtime.Event{Kind: runtime.RunBegan, Try: runtime.Try{Call: runtime.Run}})
+	return w
 }
 
 // looks is how often calls look at what they wait for: each time one of those has settled, at each of their reads.
@@ -113,10 +115,6 @@ func looks(p *plan.Plan) (n int) {
 
 // Next gives the next event that is due, unless the simulation is to be stopped.
 func (w *world) Next() (runtime.Event, error) {
-	if !w.began {
-		w.began = true
-		return runtime.Event{Kind: runtime.RunBegan}, nil
-	}
 	for len(w.due) > 0 {
 		switch o := &w.options; {
 		case o.Steps > 0 && w.cost() > o.Steps:
@@ -185,7 +183,6 @@ func (w *world) weigh(v any) {
 type world struct {
 	options Options
 	machine *runtime.Machine
-	began   bool
 	now     time.Duration
 	due     []happening // a heap
 	order   int

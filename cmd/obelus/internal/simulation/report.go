@@ -80,13 +80,7 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 		columns = min(48, max(columns, diag.Columns(name(call))))
 	}
 	slices.SortStableFunc(calls, func(a, b *simulate.CallReport) int { return cmp.Compare(a.From, b.From) })
-	lines, left := 0, 0
-	for _, call := range calls {
-		if lines >= maxTimeline && (call.Status != runtime.Failed || lines >= 2*maxTimeline) {
-			left++
-			continue
-		}
-		lines++
+	for _, call := range calls[:min(maxTimeline, len(calls))] {
 		bar := strings.Repeat(" ", barWidth)
 		if call.Started && one.Makespan > 0 {
 			along := func(at time.Duration) int { return int(int64(at) * barWidth / int64(one.Makespan)) }
@@ -102,7 +96,7 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 		line := fmt.Sprintf("  %s %s  %s  %s", mark, terminal.Pad(name(call), columns), bar, text)
 		s.Print("%s\n", strings.TrimRight(line, " "))
 	}
-	if left > 0 {
+	if left := len(calls) - maxTimeline; left > 0 {
 		s.Print("  … and %s; --format json has all\n", wording.Count(left, "more call"))
 	}
 	end := terminal.Duration(one.Makespan)

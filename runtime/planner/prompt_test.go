@@ -1,4 +1,4 @@
-package prompt
+package planner
 
 import (
 	"encoding/json"
@@ -44,7 +44,7 @@ func readRequest(t *testing.T, text []byte) *request.Request {
 // PLANNERS.md#what-a-model-sees: what a model sees of a request. Each case of testdata
 // is a request and the user's part of its prompt.
 func TestPrompts(t *testing.T) {
-	files, err := filepath.Glob("testdata/prompt-*.txtar")
+	files, err := filepath.Glob("prompt/testdata/prompt-*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no cases")
 	}
@@ -54,10 +54,10 @@ func TestPrompts(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := readRequest(t, archive.Files[0].Data)
-		p, schema := Render(r), request.JSON(r.Schema)
-		told := p.WithSchema(schema)
-		if !strings.HasPrefix(told.User, p.User) || !strings.HasSuffix(told.User, "```json\n"+schema+"\n```\n") || told.System != p.System {
-			t.Errorf("%s: with the schema it is\n%s", name, told.User)
+		p, schema := render(r), request.JSON(r.Schema)
+		told := p.withSchema(schema)
+		if !strings.HasPrefix(told.user, p.user) || !strings.HasSuffix(told.user, "```json\n"+schema+"\n```\n") || told.system != p.system {
+			t.Errorf("%s: with the schema it is\n%s", name, told.user)
 		}
 		system := instructions
 		if r.UntilNoCalls {
@@ -69,17 +69,17 @@ func TestPrompts(t *testing.T) {
 		if r.Call != nil {
 			system = instructionsLatent
 		}
-		if p.System != system {
-			t.Errorf("%s: the instructions are\n%s", name, p.System)
+		if p.system != system {
+			t.Errorf("%s: the instructions are\n%s", name, p.system)
 		}
 		if *update {
-			archive.Files = append(archive.Files[:1], txtar.File{Name: "prompt.md", Data: []byte(p.User)})
+			archive.Files = append(archive.Files[:1], txtar.File{Name: "prompt.md", Data: []byte(p.user)})
 			if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(archive.Files) != 2 || string(archive.Files[1].Data) != p.User {
-			t.Errorf("%s differs; -update accepts it:\n%s", name, p.User)
+		if len(archive.Files) != 2 || string(archive.Files[1].Data) != p.user {
+			t.Errorf("%s differs; -update accepts it:\n%s", name, p.user)
 		}
 	}
 }
@@ -113,13 +113,13 @@ func checkPrompt(t *testing.T, h string) {
 	message := func(kind string, value any) request.Object {
 		return request.Object{}.With("type", kind).With(h, h).With(kind, value).With("_instance", "i"+h)
 	}
-	p := Render(&request.Request{Tick: 1, Call: &request.Call{Name: h, Tool: h, Params: value, Paths: []string{h}}, Messages: []request.Object{
+	p := render(&request.Request{Tick: 1, Call: &request.Call{Name: h, Tool: h, Params: value, Paths: []string{h}}, Messages: []request.Object{
 		message("text", h), message("tool", request.Object{}.With("t"+h, named)), message("input", value),
 		message("plan", []any{named}), message("advisor", h), message("meta", named), message("error", value),
 	}})
 	var headings []string
 	fenced := false
-	for line := range strings.SplitSeq(p.User, "\n") {
+	for line := range strings.SplitSeq(p.user, "\n") {
 		switch {
 		case strings.HasPrefix(line, "```"):
 			if fenced = !fenced; fenced != (line == "```json") {
@@ -136,9 +136,9 @@ func checkPrompt(t *testing.T, h string) {
 	}
 	want := []string{"Call", "Context", "Your"}
 	if fenced || !slices.Equal(headings, want) {
-		t.Fatalf("%q: headings %q in\n%s", h, headings, p.User)
+		t.Fatalf("%q: headings %q in\n%s", h, headings, p.user)
 	}
-	if strings.ContainsAny(p.User, "\r\v\f\u0085\u2028\u2029") {
-		t.Fatalf("%q: a line end of another kind in\n%q", h, p.User)
+	if strings.ContainsAny(p.user, "\r\v\f\u0085\u2028\u2029") {
+		t.Fatalf("%q: a line end of another kind in\n%q", h, p.user)
 	}
 }

@@ -1,5 +1,4 @@
-// Package prompt puts requests into words.
-package prompt
+package planner
 
 import (
 	_ "embed"
@@ -10,25 +9,25 @@ import (
 )
 
 var (
-	//go:embed instructions.md
+	//go:embed prompt/instructions.md
 	instructions string
-	//go:embed instructions_lazy.md
+	//go:embed prompt/instructions_lazy.md
 	instructionsLazy string
-	//go:embed instructions_calls.md
+	//go:embed prompt/instructions_calls.md
 	instructionsCalls string
-	//go:embed instructions_latent.md
+	//go:embed prompt/instructions_latent.md
 	instructionsLatent string
 )
 
-// A Prompt is a request in the words in which a model is asked.
-type Prompt struct {
-	System string // how to answer
-	User   string // what is known: headings and JSON
+// A prompt is a request in the words in which a model is asked.
+type prompt struct {
+	system string // how to answer
+	user   string // what is known: headings and JSON
 }
 
-// Render puts a request into words. Whatever comes from outside stands as JSON in a fence, a message a line, so that
+// render puts a request into words. Whatever comes from outside stands as JSON in a fence, a message a line, so that
 // none of it can pass for a heading.
-func Render(r *request.Request) Prompt {
+func render(r *request.Request) prompt {
 	user, answer := "", ""
 	if c := r.Call; c != nil {
 		call := request.Object{{Key: "name", Value: c.Name}, {Key: "tool", Value: c.Tool},
@@ -42,7 +41,7 @@ func Render(r *request.Request) Prompt {
 	}
 	user += section("Context", r.Messages...) + "# Your answer\n\n" + answer + "\n"
 	if r.Call != nil {
-		return Prompt{instructionsLatent, user}
+		return prompt{instructionsLatent, user}
 	}
 	system := instructions
 	if r.UntilNoCalls {
@@ -51,12 +50,12 @@ func Render(r *request.Request) Prompt {
 	if r.Lazy {
 		system += instructionsLazy
 	}
-	return Prompt{system, user}
+	return prompt{system, user}
 }
 
-// WithSchema adds the schema to a prompt, for endpoints that can't be given one.
-func (p Prompt) WithSchema(schema string) Prompt {
-	p.User += "\nIt has to be valid against this JSON Schema, its properties in the order of the schema:\n" +
+// withSchema adds the schema to a prompt, for endpoints that can't be given one.
+func (p prompt) withSchema(schema string) prompt {
+	p.user += "\nIt has to be valid against this JSON Schema, its properties in the order of the schema:\n" +
 		fence(schema)
 	return p
 }
