@@ -171,15 +171,19 @@ func neverRead(d *plan.Plan, name string) bool {
 	})
 }
 
-// otherResult reports a program whose results never have the kind of its tool's result.
+// otherResult reports a program or a request whose results never have the kind of its tool's result.
 func otherResult(p *Pass, tool *plan.Tool, a *plan.Activity) {
+	form, key := a.Stdout, "stdout"
+	if a.HTTP != nil {
+		form, key = a.HTTP.Response, "response"
+	}
 	gives := map[string]schema.Kinds{plan.StreamText: schema.String, plan.StreamLines: schema.Array,
-		plan.StreamNone: schema.Null}[a.Stdout]
+		plan.StreamNone: schema.Null, plan.ResponseFull: schema.Object}[form]
 	if gives == 0 || tool.Output == nil || tool.Output.Compile() != nil || tool.Output.Kinds()&gives != 0 {
 		return
 	}
-	p.Report(a.Node.Get("exec").Get("stdout").Span(), "the activity %q returns %s, but the tool %q declares %s",
+	p.Report(a.Node.Get(a.Kind).Get(key).Span(), "the activity %q returns %s, but the tool %q declares %s",
 		compiler.Shown(a.Name), gives, tool.Name, tool.Output.Kinds()).
-		Advise("correct \"stdout\" or the tool's \"_output\"").
+		Advise("correct %q or the tool's \"_output\"", key).
 		Note(tool.OutputNode.Span().Head(), "the result of %q is described here", tool.Name)
 }

@@ -248,11 +248,8 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 		var lacks error
 		if s.mayUse(name) {
 			lacking(def, o.Hosts, s.env, func(what, help string, at source.Span) {
-				where := ""
-				if at.Known() {
-					where = at.Where() + ": "
-				}
-				lacks = cmp.Or(lacks, fmt.Errorf("%sthe activity %q can't be run: %s; %s", where, name, what, help))
+				lacks = cmp.Or(lacks,
+					fmt.Errorf("%sthe activity %q can't be run: %s; %s", placed(at), name, what, help))
 			})
 		}
 		if lacks != nil {
@@ -265,6 +262,14 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 		s.byName[name] = a
 	}
 	return s, nil
+}
+
+// placed is how a message begins that is about a place.
+func placed(at source.Span) string {
+	if !at.Known() {
+		return ""
+	}
+	return at.Where() + ": "
 }
 
 // A kind is how activities of one of [compiler.Kinds] are carried out.

@@ -53,10 +53,7 @@ func (f *function) call(ctx context.Context, r Request) (Result, error) {
 		}
 		return Take(value, r, f.name)
 	case errors.As(err, &own) && own != nil:
-		details, bad := f.plain(own.Details)
-		if bad != nil {
-			details = nil
-		}
+		details, _ := f.plain(own.Details)
 		return none, &Failure{Code: cmp.Or(own.Code, CodeError), Message: f.hide.Message(own.Message), Details: details,
 			After: max(0, own.After)}
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):

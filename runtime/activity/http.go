@@ -10,7 +10,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/hosts"
@@ -175,14 +174,9 @@ func (x *common) send(request *http.Request) (*http.Response, error) {
 
 // value is what an answer gives in a form. The error says what it should have been.
 func (x *caller) value(answer *http.Response, body []byte, form string) (any, error) {
-	kind, parameters, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	switch form {
-	case plan.StreamText:
-		charset := strings.ToLower(parameters["charset"])
-		if !slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, charset) {
-			return nil, errNoText
-		}
 	case plan.ResponseFull:
+		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 		inner := plan.StreamText
 		if len(body) == 0 || kind == "application/json" || strings.HasSuffix(kind, "+json") {
 			inner = plan.StreamJSON

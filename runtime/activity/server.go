@@ -278,11 +278,7 @@ func (t *tool) held(ctx context.Context, c *contact) (err error) {
 	default:
 		return nil
 	}
-	where := ""
-	if at := lock.Node.Span(); at.Known() {
-		where = at.Where() + ": "
-	}
-	return t.fault(CodeDrifted, "OB610: %s%v isn't what was imported: %s", where, t, brief(why))
+	return t.fault(CodeDrifted, "OB610: %s%v isn't what was imported: %s", placed(lock.Node.Span()), t, brief(why))
 }
 
 // Hold asks each server that calls may need for its tools, and reports the first tool that isn't what is recorded

@@ -167,13 +167,10 @@ func brief(s string) string { return wording.Cut(s, 80) }
 // alternative it is taken apart, and a path that the call doesn't offer is a failure. name is the activity's, for the
 // message; "" where a model answers.
 func Take(value any, r Request, name string) (Result, error) {
-	object, ok := value.(map[string]any)
-	if !ok || len(object) != 2 {
-		return Result{Value: value, Route: -1}, nil
-	}
+	object, _ := value.(map[string]any)
 	path, routed := object["_outputPath"]
 	output, has := object["_output"]
-	if !routed || !has {
+	if len(object) != 2 || !routed || !has {
 		return Result{Value: value, Route: -1}, nil
 	}
 	whose := fmt.Sprintf("activity %q", name)
