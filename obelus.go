@@ -218,7 +218,7 @@ func (p *Plan) Simulate(o SimulateOptions) (*Simulation, error) {
 	if r == nil {
 		return nil, p.Check()
 	}
-	if err := session.Fits(p.program.Plan, o.Input, o.State); err != nil {
+	if err := session.Fits(p.program.Plan, o.Input, o.State, false); err != nil {
 		return nil, err
 	}
 	return simulate.Run(r, simulate.Options{

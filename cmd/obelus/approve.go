@@ -75,8 +75,7 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 	}
 	if len(a.Inputs)+len(a.States) > 0 { // the plan is approved with these values and no others
 		part, err := approval.Given(a.input, a.state)
-		if err = cmp.Or(session.Unread(a.program.Plan, a.input),
-			session.Fits(a.program.Plan, a.input, a.state), err); err != nil {
+		if err = cmp.Or(session.Fits(a.program.Plan, a.input, a.state, false), err); err != nil {
 			return err
 		}
 		a.parts = append(a.parts, part)

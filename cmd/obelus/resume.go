@@ -13,7 +13,6 @@ type resuming struct {
 	Decide      string `flag:"--decide FILE: answers, a JSON object a line: {\"call\", \"verdict\", \"params\"?, …}"`
 	RetryFailed bool   `flag:"--retry-failed: run failed calls again, and those skipped because of them"`
 	At          int    `flag:"--at TICK: begin a new run from the state in which this tick began"`
-	Digest      string `flag:"--digest sha256:…: continue only with this plan and its files as they are now"`
 	Approved    bool   `flag:"--require-approval: continue only a run that began under an approval"`
 }
 
@@ -40,7 +39,7 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 	}
 	s, err := session.Open(path, session.ResumeOptions{
 		Host: host, Activities: c.Activities, InFlight: runtime.InFlight(o.InFlight), RetryFailed: o.RetryFailed,
-		Digest: o.Digest, Answers: answers, Approvers: o.of(c), RequireApproval: o.Approved,
+		Answers: answers, Approvers: o.of(c), RequireApproval: o.Approved,
 		Confirm: &confirm, OrStricter: !c.changed("confirm") && !o.AutoApprove,
 	})
 	if err != nil {

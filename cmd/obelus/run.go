@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 
@@ -76,12 +75,6 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 		return nil, c.faultyPlan(p, o.Format, statusError)
 	}
 	c.mentionWarnings(name, p, o.Format)
-	if o.Planner == "none" { // which reads all of the input
-		err = session.Unread(p.Plan, input)
-	}
-	if err = cmp.Or(err, session.Fits(p.Plan, input, state)); err != nil {
-		return nil, err
-	}
 	if o.Out == "-" || o.Out != "" && o.Instances == "" && len(p.Plan.Instances) == 0 {
 		return nil, usageErr("--out is a file for the results of a run over instances").
 			Advise("--format json shows the result of any run")

@@ -35,11 +35,8 @@ func (o *simulating) run(ctx context.Context, c *cli, args []string) error {
 	default:
 		c.mentionWarnings(args[0], p, o.Format)
 	}
-	if err = session.Unread(p.Plan, input); err != nil {
-		return err
-	}
 	input, state, s.Made = simulation.Generated(p.Plan, input, state, o.Seed)
-	if err = session.Fits(p.Plan, input, state); err != nil {
+	if err = session.Fits(p.Plan, input, state, false); err != nil {
 		return err
 	}
 	s.Options = simulate.Options{

@@ -220,7 +220,7 @@ func (d *answerSource) checked(q *runtime.Question, decision runtime.Decision) r
 // now is the name that a question has as things are.
 func (d *answerSource) now(q *runtime.Question) string {
 	same := *q
-	if d.keeper != nil {
+	if d.Journal != "" {
 		pin(d.Program, &same)
 	}
 	return same.ID

@@ -50,7 +50,7 @@ func (s *Session) readInstances() error {
 			return err
 		}
 		if !s.Manifest.Options.Planned { // a planner reads all of the input
-			if err := Unread(s.Program.Plan, one.Input); err != nil {
+			if err := unread(s.Program.Plan, one.Input); err != nil {
 				return diag.NewError(ErrUnfit, "%s:%d:1: %w", name, line.Row, err)
 			}
 		}

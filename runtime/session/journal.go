@@ -123,10 +123,6 @@ func (k *keeper) end(o *runtime.Outcome) error {
 	if err == nil {
 		err = k.writer.Sync()
 	}
-	// what is open can be written all the same
-	if _, gone := os.Stat(k.file); err == nil && errors.Is(gone, fs.ErrNotExist) {
-		err = errors.New("somebody has removed it, or put it elsewhere")
-	}
 	if err != nil {
 		return diag.NewError(ErrUnrunnable, "the end of the run isn't in its journal: %w", err)
 	}

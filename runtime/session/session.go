@@ -76,9 +76,8 @@ func (h *Host) wait(why string) {
 type ResumeOptions struct {
 	Host
 	// Activities are files of activities in the place of those that the run was begun with; none means those,
-	// which must be as they were. So is the Digest, with its programs' files as they are now.
+	// which must be as they were.
 	Activities  []string
-	Digest      string
 	InFlight    runtime.InFlight // what becomes of calls that were at work and may not simply be run again
 	Confirm     *runtime.Confirm // whom the run asks from now on; nil for those that it asked
 	Answers     []Answer         // decisions about calls, used in this order as they are asked about
@@ -195,7 +194,7 @@ func (m *Manifest) startable(p *project.Program) error {
 		return diag.NewError(ErrUnrunnable, "--out: %q isn't empty", m.Out).
 			Advise("name another file, or remove this one")
 	}
-	err := Fits(p.Plan, o.Input, o.State)
+	err := Fits(p.Plan, o.Input, o.State, o.Planned)
 	if err == nil && !o.Planned && !o.Joining && !o.Continue && len(p.Plan.Instances) == 0 {
 		err = lacks(p.Plan, o.Input, o.State)
 	}
@@ -226,9 +225,6 @@ func Open(path string, o ResumeOptions) (*Session, error) {
 
 // restore brings a machine to where the run of a journal stood, and opens what else it needs.
 func (s *Session) restore(path string, m *Manifest, contents *journal.Contents, o *ResumeOptions) (err error) {
-	if o.Digest != "" && o.Digest != m.Digest {
-		m.Digest, m.Programs = o.Digest, nil
-	}
 	m.Prices = cmp.Or(o.Prices, m.Prices)
 	o.machine = &analyzer.Machine{}
 	if s.Look, err = follow(path, m, m.records(path, contents), o, false); err != nil {
@@ -324,10 +320,7 @@ func (s *Session) openPlanner(draft *planner.Draft) (err error) {
 	if s.recorder.Workspace, err = filepath.Abs(s.Program.Workspace()); err != nil {
 		return unrunnable(err)
 	}
-	if s.Machine != nil {
-		s.recorder.Resumed = true
-		s.recorder.Date = time.Now().Add(-s.Look.At).Add // what is recorded from now on
-	}
+	s.recorder.Resumed, s.recorder.Date = s.Machine != nil, time.Now().Add(-s.Look.At).Add
 	s.planner = s.recorder
 	return nil
 }

@@ -209,30 +209,3 @@ func (w *watcher) Observe(_ time.Duration, c runtime.Command) {
 }
 
 func (w *watcher) Waits(string) {}
-
-// A remover lets calls run, and removes the journal of their run meanwhile.
-type remover struct {
-	approver
-	t    *testing.T
-	runs string
-}
-
-func (r remover) Ask(ctx context.Context, q *runtime.Question) func() (runtime.Decision, error) {
-	journals, _ := filepath.Glob(filepath.Join(r.runs, "*.jsonl"))
-	for _, one := range journals {
-		if err := os.Remove(one); err != nil {
-			r.t.Skip(err)
-		}
-	}
-	return r.approver.Ask(ctx, q)
-}
-
-// EXECUTION.md#journals: a run whose journal is gone when it ends says so: it can't be shown, nor gone on with.
-func TestJournalIsGone(t *testing.T) {
-	p := programIn(t, t.TempDir(), "tools: {note: {properties: {of: {}}}}\nactivities: {note: {expr: of}}\ncalls:\n- {_tool: note, of: 1, _confirm: true, _outputPath: noted}\n")
-	runs := t.TempDir()
-	result, err := session.Run(t.Context(), p, session.Options{Host: session.Host{Confirmer: remover{t: t, runs: runs}}, Runs: runs})
-	if !errors.Is(err, session.ErrUnrunnable) || result == nil || result.Status != runtime.RunDone || !strings.Contains(err.Error(), "removed") {
-		t.Errorf("it ends with %+v, %v", result, err)
-	}
-}

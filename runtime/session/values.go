@@ -15,8 +15,13 @@ import (
 )
 
 // Fits refuses values that the plan's schemas don't admit; with instances, only what can't be right
-// for any of them.
-func Fits(p *plan.Plan, input, initial map[string]any) error {
+// for any of them. Unless a planner reads all of the input, so does what nothing reads.
+func Fits(p *plan.Plan, input, initial map[string]any, planned bool) error {
+	if !planned {
+		if err := unread(p, input); err != nil {
+			return err
+		}
+	}
 	all := state.Over(p.Input, input)
 	instances := len(p.Instances) > 0 || p.AwaitsInstances
 	for _, call := range p.Calls { // of a solution, which checked alone knows nothing of the run that it is for
@@ -60,9 +65,9 @@ func lacks(p *plan.Plan, input, initial map[string]any) error {
 	return nil
 }
 
-// Unread refuses an input that nothing reads and no schema declares: most likely it is misspelt. A model that answers a
+// unread refuses an input that nothing reads and no schema declares: most likely it is misspelt. A model that answers a
 // call without scopes reads all of it.
-func Unread(p *plan.Plan, input map[string]any) error {
+func unread(p *plan.Plan, input map[string]any) error {
 	if slices.ContainsFunc(p.Calls, func(c *plan.Call) bool {
 		return c.Latent() && c.Produced == nil && c.Scopes == nil
 	}) {

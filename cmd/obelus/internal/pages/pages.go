@@ -87,7 +87,7 @@ func OfPlan(p *project.Program, view dot.View) (*page.Page, error) {
 	input, state, made := simulation.Generated(p.Plan, nil, nil, 1)
 	o := simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1,
 		Steps: simulate.DefaultSteps(p.Plan), Generated: made.Input}
-	if session.Fits(p.Plan, o.Input, nil) != nil {
+	if session.Fits(p.Plan, o.Input, nil, false) != nil {
 		return one, nil // nobody can say what it would be given
 	}
 	return one, simulated(one, r, o)
