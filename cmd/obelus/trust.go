@@ -34,26 +34,22 @@ func (o *trusting) run(_ context.Context, c *cli, args []string) error {
 	}
 	untrusted := false
 	for _, one := range all {
-		changed, err := one.Changed(), error(nil)
-		switch {
+		word, err := "trusted", error(nil)
+		switch changed := one.Changed(); {
 		case o.Revoke:
-			changed, err = slices.Sorted(maps.Keys(one.Holds)), one.Revoke()
-			one.Before = nil
+			word, err = "not trusted", one.Revoke()
 		case !o.Show:
-			changed, err = nil, one.Trust()
-		}
-		if err != nil {
-			return usageErr("what is trusted can't be kept: %w", reason(err)).
-				Advise("give --trust to the commands that are to trust it")
-		}
-		untrusted = untrusted || o.Show && len(changed) > 0
-		word := "trusted"
-		switch {
+			err = one.Trust()
 		case len(changed) > 0 && one.Before != nil:
 			word = "not trusted as it is: changed " + diag.Escape(strings.Join(changed, ", "))
 		case len(changed) > 0:
 			word = "not trusted"
 		}
+		if err != nil {
+			return usageErr("what is trusted can't be kept: %w", reason(err)).
+				Advise("give --trust to the commands that are to trust it")
+		}
+		untrusted = untrusted || o.Show && word != "trusted"
 		c.out.Print("%s: %s\n", diag.Escape(project.FromHere(one.File)), word)
 		delete(one.Holds, filepath.Base(one.File))
 		if names := slices.Sorted(maps.Keys(one.Holds)); len(names) > 0 {
