@@ -26,9 +26,7 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 		return err
 	}
 	path, err := c.findRun(args[0])
-	switch {
-	case err != nil:
-	case c.changed("at"):
+	if err == nil && c.changed("at") {
 		var runs string
 		if runs, err = c.runsFolder(); err == nil {
 			path, err = session.At(path, o.At, runs)

@@ -116,13 +116,13 @@ func manifestOf(p *project.Program, o *Options) (*Manifest, error) {
 // readManifest reads the head of a journal. The error is of the kind [ErrForeign].
 func readManifest(path string, header []byte) (*Manifest, error) {
 	m := &Manifest{}
-	err := json.Unmarshal(header, m)
+	var err error
 	switch {
-	case err == nil && m.Plan.Name == "" && m.Name == "" && m.Started.IsZero():
+	case json.Unmarshal(header, m) != nil, m.Plan.Name == "" && m.Name == "" && m.Started.IsZero():
 		err = errors.New("its head doesn't say which plan it runs")
-	case err == nil && m.Format != runtime.Format:
+	case m.Format != runtime.Format:
 		err = fmt.Errorf("its events are of version %d, and this obelus reads version %d", m.Format, runtime.Format)
-	case err == nil:
+	default:
 		err = m.Options.Check()
 	}
 	if err != nil {
