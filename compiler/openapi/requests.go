@@ -13,43 +13,37 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A parameter is one of the document's.
-type parameter struct {
-	*source.Node
-	wire, in string // its name there, and where it is sent
-}
-
 // parameters reads those of the operation, and those of its path that it doesn't replace.
 func (b *builder) parameters() *Note {
-	var all []parameter
+	var all []*source.Node
+	in := func(p *source.Node) int { return slices.Index(places, textAt(p, "in")) }
 	for _, holder := range []*source.Node{b.item, b.node} {
 		for _, item := range orEmpty(holder.Get("parameters")).Items {
-			n, refused := b.resolve(item)
+			p, refused := b.resolve(item)
 			if refused != nil {
 				return refused
 			}
-			p := parameter{n, textAt(n, "name"), textAt(n, "in")}
-			if p.wire == "" || !slices.Contains(places, p.in) {
-				return noteOf(n, "a parameter needs a \"name\", and an \"in\" that is path, query, header or cookie")
+			wire := textAt(p, "name")
+			if wire == "" || in(p) < 0 {
+				return noteOf(p, "a parameter needs a \"name\", and an \"in\" that is path, query, header or cookie")
 			}
-			all = slices.DeleteFunc(all, func(q parameter) bool { return q.wire == p.wire && q.in == p.in })
-			all = append(all, p)
+			all = append(slices.DeleteFunc(all,
+				func(q *source.Node) bool { return textAt(q, "name") == wire && in(p) == in(q) }), p)
 		}
 	}
 	// What is in the path keeps its name where others have it, too.
-	slices.SortStableFunc(all, func(p, q parameter) int {
-		return slices.Index(places, p.in) - slices.Index(places, q.in)
-	})
+	slices.SortStableFunc(all, func(p, q *source.Node) int { return in(p) - in(q) })
 	inPath := map[string]string{}
 	for _, p := range all {
-		name, why := b.parameter(p)
+		wire, where := textAt(p, "name"), textAt(p, "in")
+		name, why := b.parameter(p, wire, where)
 		switch {
 		case why == "":
-			inPath[p.in+p.wire] = name
-		case p.in == "path" || p.Get("required").IsTrue():
-			return noteOf(p.Node, "the parameter %q is needed: %s", p.wire, why)
+			inPath[where+wire] = name
+		case where == "path" || p.Get("required").IsTrue():
+			return noteOf(p, "the parameter %q is needed: %s", wire, why)
 		default:
-			b.note(noteOf(p.Node, "the parameter %q of %s is left out: %s", p.wire, b.Operation, why))
+			b.note(noteOf(p, "the parameter %q of %s is left out: %s", wire, b.Operation, why))
 		}
 	}
 	b.url = placeholder.ReplaceAllStringFunc(b.url, func(found string) string {
@@ -95,14 +89,14 @@ var joins = map[string]string{"form": ",", "simple": ",", "spaceDelimited": " ",
 
 // parameter gives a parameter its name among those of the tool and its place in the request, or
 // says why it is left out.
-func (b *builder) parameter(p parameter) (name, why string) {
-	query, header := p.in == "query", strings.ToLower(p.wire)
+func (b *builder) parameter(p *source.Node, wire, in string) (name, why string) {
+	query, header := in == "query", strings.ToLower(wire)
 	switch {
-	case p.in == "cookie":
+	case in == "cookie":
 		return "", "it is sent as a cookie"
-	case p.in == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, header):
+	case in == "header" && slices.Contains([]string{"accept", "content-type", "authorization"}, header):
 		return "", "" // the document says these elsewhere
-	case p.in == "header" && (!kinds.IsHeader(p.wire) || slices.Contains(kinds.OwnHeaders, header)):
+	case in == "header" && (!kinds.IsHeader(wire) || slices.Contains(kinds.OwnHeaders, header)):
 		return "", "it is a header that follows from the request itself, or none"
 	case p.Get("content") != nil:
 		return "", "it is written as a document of its own (\"content\")"
@@ -111,28 +105,28 @@ func (b *builder) parameter(p parameter) (name, why string) {
 	if at := p.Get("schema"); at != nil {
 		value = b.schema(at, request)
 	}
-	style := cmp.Or(textAt(p.Node, "style"), map[bool]string{true: "form", false: "simple"}[query])
+	style := cmp.Or(textAt(p, "style"), map[bool]string{true: "form", false: "simple"}[query])
 	kinds, join := b.kindsOf(value), joins[style]
 	isList := kinds&lists != 0
-	if kinds.isNested() || p.in == "path" && isList || join == "" {
-		return "", "such a value isn't sent in a " + p.in + " in the style \"" + style + "\""
+	if kinds.isNested() || in == "path" && isList || join == "" {
+		return "", "such a value isn't sent in a " + in + " in the style \"" + style + "\""
 	}
 	if m, ok := value.(map[string]any); ok {
 		m = maps.Clone(m)
-		if text := textAt(p.Node, "description"); text != "" && (m["description"] == nil || m["$ref"] != nil) {
+		if text := textAt(p, "description"); text != "" && (m["description"] == nil || m["$ref"] != nil) {
 			m["description"] = text
 		}
 		value = m
 	}
-	name = b.add(p.wire, p.in, value, p.in == "path" || p.Get("required").IsTrue())
+	name = b.add(wire, in, value, in == "path" || p.Get("required").IsTrue())
 	sent, explode := any("†"+name), p.Get("explode")
 	if isList && !(query && (explode.IsTrue() || explode == nil && style == "form")) {
 		sent = map[string]any{"value": sent, "join": join}
 	}
 	if query {
-		b.query[p.wire] = sent
-	} else if p.in == "header" {
-		b.headers[p.wire] = sent
+		b.query[wire] = sent
+	} else if in == "header" {
+		b.headers[wire] = sent
 	}
 	return name, ""
 }

@@ -39,9 +39,6 @@ var (
 	known = slices.Concat(plain, mapsOfSchemas, listsOfSchemas, oneSchema)
 )
 
-// isBound are the keywords that are booleans in OpenAPI 3.0.
-var isBound = map[string]bool{"exclusiveMinimum": true, "exclusiveMaximum": true}
-
 // schema translates a schema to draft 2020-12.
 func (r *reading) schema(n *source.Node, dir direction) any {
 	if n.Kind == source.Bool {
@@ -86,7 +83,11 @@ func (r *reading) schema(n *source.Node, dir direction) any {
 			value = list
 		case slices.Contains(oneSchema, key) && v.Kind == source.Object:
 			value = r.schema(v, dir)
-		case !slices.Contains(known, key), !(r.old && isBound[key] && v.Kind == source.Bool) && r.isFaulty(key, v):
+		case !slices.Contains(known, key):
+			continue
+		case r.old && v.Kind == source.Bool && strings.HasPrefix(key, "exclusive"):
+			value = v.Value()
+		case r.isFaulty(key, v):
 			continue
 		case key == "required":
 			needs := slices.DeleteFunc(v.Value().([]any),

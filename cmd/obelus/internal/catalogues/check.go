@@ -25,19 +25,15 @@ import (
 // Check reports how OpenAPI documents differ from the catalogues of them, which are in a file or folder, and whether
 // that breaks plans.
 func Check(name string) (text string, breaks bool, err error) {
-	files := []string{name}
-	info, err := os.Stat(name)
-	if err != nil {
-		return "", false, project.CantRead(name, err).
-			Advise("\"obelus tools import FILE -o CATALOGUE\" makes a catalogue")
-	}
-	if info.IsDir() {
-		files, _ = filepath.Glob(filepath.Join(name, "*.y*ml"))
+	files, _ := filepath.Glob(filepath.Join(name, "*.y*ml"))
+	if len(files) == 0 {
+		files = []string{name}
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
-			return "", false, project.CantRead(file, err)
+			return "", false, project.CantRead(file, err).
+				Advise("\"obelus tools import FILE -o CATALOGUE\" makes a catalogue")
 		}
 		from := parsed(file, content).Get("x-source")
 		if from == nil {
