@@ -13,6 +13,7 @@ import (
 
 	"github.com/obelus-dev/obelus/analyzer"
 	"github.com/obelus-dev/obelus/compiler"
+	"github.com/obelus-dev/obelus/compiler/bind"
 	"github.com/obelus-dev/obelus/compiler/heap"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/runtime"
@@ -87,6 +88,14 @@ func Run(r *analyzer.Simulation, o Options) *Scenario {
 	if o.Steps > 0 {
 		w.machine.Bound(o.Steps/stepsOfCall, o.Steps*perStep, TooLong)
 		w.out.Steps = min(looks(r.Plan())/perStep, o.Steps/2)
+		calls := 0
+		for _, one := range r.Plan().Instances {
+			calls += bind.CallsOf(r.Plan(), one.ID)
+		}
+		if calls > o.Steps/stepsOfCall { // all of them would begin at once
+			w.out.Outcome = &runtime.Outcome{Status: runtime.RunStopped, Reason: TooLong, Errors: []runtime.CallError{}}
+			return w.out
+		}
 	}
 	if _, err := runtime.Drive(w.machine, w); err != nil {
 		w.out.Outcome = &runtime.Outcome{Status: runtime.RunFailed, Reason: runtime.Reason(err.Error())}
@@ -130,10 +139,8 @@ func (w *world) Next() (runtime.Event, error) {
 		w.now, e.At = next.at, next.at
 		return e, nil
 	}
-	return runtime.Event{}, errIdle
+	return runtime.Event{}, errors.New("internal error: nothing is at work, and the run isn't over")
 }
-
-var errIdle = errors.New("internal error: nothing is at work, and the run isn't over")
 
 func (w *world) stop(why string) runtime.Event {
 	w.due = nil

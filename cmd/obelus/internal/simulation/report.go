@@ -92,7 +92,8 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 			}
 			bar = strings.Repeat(" ", from) + strings.Repeat(drawn, to-from) + strings.Repeat(" ", barWidth-to)
 		}
-		mark, text := s.settlement(call, style)
+		of := runtime.Command{Of: call.Call, Plan: s.Plan, Settlement: &call.Settlement}
+		mark, text := terminal.Settlement(style, of, 60)
 		line := fmt.Sprintf("  %s %s  %s  %s", mark, terminal.Pad(name(call), columns), bar, text)
 		s.Print("%s\n", strings.TrimRight(line, " "))
 	}
@@ -102,16 +103,6 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 	end := terminal.Duration(one.Makespan)
 	gap := strings.Repeat(" ", barWidth-1-len(end))
 	s.Print("  %s\n", style.Faint(strings.Repeat(" ", columns+4)+"0"+gap+end+"   █ critical path"))
-}
-
-// settlement is a mark and a text for how a call settled.
-func (s *Simulation) settlement(call *simulate.CallReport, style terminal.Style) (mark, text string) {
-	of := runtime.Command{Of: call.Call, Plan: s.Plan, Settlement: &call.Settlement}
-	mark, text = terminal.Settlement(style, of, 60)
-	if call.Status == runtime.Done && call.Attempts > 1 {
-		text = strings.TrimSuffix(fmt.Sprintf("%d attempts: %s", call.Attempts, text), ": ")
-	}
-	return mark, text
 }
 
 // conclude prints what the simulations together show.
