@@ -12,7 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/rules"
 	"github.com/obelus-dev/obelus/compiler/planschema"
 	"github.com/obelus-dev/obelus/compiler/policy"
-	"github.com/obelus-dev/obelus/compiler/wording"
 )
 
 // explaining prints the page of a finding, or lists all findings without a name.
@@ -47,11 +46,9 @@ type printingSchema struct{}
 
 func (printingSchema) run(_ context.Context, c *cli, args []string) error {
 	texts := map[string]func() []byte{"plan": planschema.JSON, "config": analyzer.ConfigSchema, "policy": policy.Schema}
-	kinds := []string{"plan", "config", "policy"}
 	kind := append(args, "plan")[0]
 	if texts[kind] == nil {
-		return usageErr("there is no schema of %q", kind).Advise("there is one of %s", wording.Or(kinds)).
-			Suggest(kind, kinds)
+		return usageErr("there is no schema of %q", kind).Advise("there is one of plan, config or policy")
 	}
 	c.out.Print("%s", texts[kind]())
 	return nil

@@ -68,8 +68,7 @@ func (row *command) offer() *mcp.Tool {
 		flag := flags.Lookup(name)
 		schema := argument(cmp.Or(flagTypes[flag.Value.(*flagValue).Value.Type()], "string"), flag.Usage)
 		if values := strings.Split(flag.Value.Type(), "|"); len(values) > 1 {
-			// which is too long
-			schema["enum"] = slices.DeleteFunc(values, func(one string) bool { return one == "html" })
+			schema["enum"] = values
 		}
 		properties[name] = schema
 	}

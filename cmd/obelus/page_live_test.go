@@ -283,7 +283,7 @@ func TestLivePageInBrowser(t *testing.T) {
 func TestLivePageShowsAllFirst(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)
-	r := runLive(t, strings.NewReplacer("n: 2,", `n: 2, text: "`+strings.Repeat(`line\n`, 99)+`",`, "{n: {", "{text: {}, n: {").Replace(asking))
+	r := runLive(t, strings.NewReplacer("n: 2,", `n: 2, text: "`+strings.Repeat(`line\n`, 999)+`",`, "{n: {", "{text: {}, n: {").Replace(asking))
 	s := b.visits(t, visit{URL: r.page, Ready: "now.play.records.size === 2", Evaluate: `(() => {
   const of = call => [...document.querySelectorAll('.question')].find(q => q.querySelector('h2').textContent.endsWith(call));
   const disabled = call => [...of(call).querySelectorAll('button')].filter(b => b.disabled).map(b => b.textContent).join();
