@@ -29,9 +29,6 @@ func (c *cli) stopped(result *session.Result, s *session.Session) {
 			break
 		}
 		c.err.Print("obelus: stopped before the call %s (there is nobody to ask): %s\n", named(q), terminal.Reason(q))
-		if q.Problem != "" {
-			c.err.Print("obelus: the answer for the call %s can't be used: %s\n", named(q), diag.Escape(q.Problem))
-		}
 		answers := terminal.Verdicts(q)
 		words := []string{"decide", run, q.Path(), answers[0]}
 		if len(q.Outside) > 0 && s.Manifest.Options.Signed {

@@ -19,14 +19,8 @@ const mostDescription = 1000
 // Question is a question as text, with everything that an answer approves. Every value is shown in full.
 func Question(q *runtime.Question, style Style, columns int) string {
 	p := &block{Style: style, width: columns}
-	if q.Problem != "" {
-		p.text(2, p.Red, "that answer can't be used: "+diag.Escape(q.Problem))
-	}
-	ask := "may " + Quoted(q.Path()) + " run?"
-	if q.InFlight {
-		ask = "may " + Quoted(q.Path()) + " run again?"
-	}
-	for i, line := range diag.Wrap(ask, p.width-4, continued) {
+	again := map[bool]string{true: " again"}[q.InFlight]
+	for i, line := range diag.Wrap("may "+Quoted(q.Path())+" run"+again+"?", p.width-4, continued) {
 		p.row(2, []string{p.Yellow("?"), " "}[min(i, 1)]+" "+p.Bold(line))
 	}
 	paint := map[string]func(string) string{effects.ReadOnly: p.Green, effects.Destructive: p.Red}[q.Effects]
@@ -85,20 +79,19 @@ func Question(q *runtime.Question, style Style, columns int) string {
 	for _, rank := range q.Advice {
 		show("advice", rank)
 	}
-	p.section("the model's reason, which is not verified:", q.Reason)
+	quoted := [][2]string{{"the model's reason, which is not verified:", q.Reason}}
 	if tool := q.Definition(); tool != nil {
-		p.section("the tool's own description:", wording.Cut(tool.Description, mostDescription))
+		description := wording.Cut(tool.Description, mostDescription)
+		quoted = append(quoted, [2]string{"the tool's own description:", description})
+	}
+	for _, text := range quoted {
+		if text[1] != "" {
+			p.text(4, p.Bold, text[0])
+			p.quote(4, text[1])
+		}
 	}
 	p.gap()
 	return p.String()
-}
-
-// section adds a text that others have written, below a title.
-func (p *block) section(title, text string) {
-	if text != "" {
-		p.text(4, p.Bold, title)
-		p.quote(4, text)
-	}
 }
 
 // Verdicts are the answers that a question offers.
@@ -117,6 +110,9 @@ func reasons(q *runtime.Question) (all []string) {
 	}
 	if len(all) > 0 {
 		all = []string{"the approval doesn't cover it: " + strings.Join(all, "; ")}
+	}
+	if q.Problem != "" {
+		all = append(all, "the last answer can't be used: "+diag.Escape(q.Problem))
 	}
 	if q.Uncertainty != "" {
 		all = append(all, diag.Escape(q.Uncertainty))

@@ -56,16 +56,29 @@ func (s *Screen) Err() error {
 	return s.err
 }
 
-// Write writes a text, or keeps it until the screen is released.
-func (s *Screen) Write(text []byte) (int, error) {
+// change changes what is on the screen, above the line that comes and goes.
+func (s *Screen) change(to func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isHeld {
-		return s.waiting.Write(text)
+	if s.drawn {
+		_, _ = s.write([]byte("\x1b[A\x1b[J"))
 	}
-	s.erase()
-	defer s.redraw()
-	return s.write(text)
+	to()
+	if s.drawn = s.line != "" && !s.isHeld; s.drawn {
+		_, _ = s.write([]byte(s.line + "\n"))
+	}
+}
+
+// Write writes a text, or keeps it until the screen is released.
+func (s *Screen) Write(text []byte) (n int, err error) {
+	s.change(func() {
+		if s.isHeld {
+			n, err = s.waiting.Write(text)
+		} else {
+			n, err = s.write(text)
+		}
+	})
+	return n, err
 }
 
 // write drops the text after an error, or if nobody reads: the writer is about to be stopped.
@@ -85,42 +98,15 @@ func (s *Screen) write(text []byte) (int, error) {
 }
 
 // draw replaces the line that comes and goes.
-func (s *Screen) draw(line string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.line = line
-	s.erase()
-	s.redraw()
-}
+func (s *Screen) draw(line string) { s.change(func() { s.line = line }) }
 
-func (s *Screen) redraw() {
-	if s.line != "" && !s.isHeld {
-		_, _ = s.write([]byte(s.line + "\n"))
-		s.drawn = true
-	}
-}
-
-func (s *Screen) erase() {
-	if s.drawn {
-		_, _ = s.write([]byte("\x1b[A\x1b[J"))
-		s.drawn = false
-	}
-}
-
-func (s *Screen) hold() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.erase()
-	s.isHeld = s.isTerminal
-}
+func (s *Screen) hold() { s.change(func() { s.isHeld = s.isTerminal }) }
 
 func (s *Screen) release() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.isHeld = false
-	if s.waiting.Len() > 0 {
-		_, _ = s.write(s.waiting.Bytes())
-		s.waiting.Reset()
-	}
-	s.redraw()
+	s.change(func() {
+		if s.isHeld = false; s.waiting.Len() > 0 {
+			_, _ = s.write(s.waiting.Bytes())
+			s.waiting.Reset()
+		}
+	})
 }
