@@ -9,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
+	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
@@ -100,7 +101,7 @@ func (r *Reader) readSettings(config *Configuration) {
 			return nil
 		}
 		name := under(dir, node.Text)
-		text, _ := workspace.Read(name, r.limits().Bytes)
+		text, _ := approval.ReadFile(name, r.limits().Bytes)
 		config.read[path.Clean(filepath.ToSlash(node.Text))] = workspace.SumOf(text)
 		return &source.File{Name: name, Text: text}
 	}

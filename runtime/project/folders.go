@@ -143,10 +143,10 @@ func (r *Reader) filesOver(file, name string) (names []string, err error) {
 
 // whereItLies is the name of a file behind links, or of one that is yet to be.
 func whereItLies(name string) string {
-	if real, err := filepath.EvalSymlinks(name); err == nil && name != "-" {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
 		return real
 	}
-	if real, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil && name != "-" {
+	if real, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
 		return filepath.Join(real, filepath.Base(name))
 	}
 	return name

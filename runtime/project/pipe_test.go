@@ -24,4 +24,13 @@ func TestPipesAreNoConfigurations(t *testing.T) {
 	if _, err := (&project.Reader{}).One(filepath.Join(folder, "plan.yaml")); !errors.Is(err, project.ErrRead) {
 		t.Error(err)
 	}
+	if err := os.Rename(filepath.Join(folder, "obelus.yaml"), filepath.Join(folder, "signers")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "obelus.yaml"), []byte("signers: signers"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&project.Reader{}).One(filepath.Join(folder, "plan.yaml")); err != nil {
+		t.Error(err)
+	}
 }

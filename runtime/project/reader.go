@@ -204,7 +204,7 @@ func (r *Reader) Text(name string) ([]byte, error) {
 func (r *Reader) text(name string) (text []byte, err error) {
 	most := r.limits().Bytes // of one document, whose reader says itself that it is too large
 	if isLines(name) {
-		most *= linesFactor
+		most *= 16
 	}
 	relative, outside := below(r.Root, name)
 	switch {
@@ -226,8 +226,6 @@ func (r *Reader) text(name string) (text []byte, err error) {
 	}
 	return text, nil
 }
-
-const linesFactor = 16
 
 func (r *Reader) limits() source.Limits { return cmp.Or(r.Limits, source.DefaultLimits()) }
 
