@@ -339,7 +339,16 @@ func (m *Machine) settleAll() {
 		if len(m.awake) > 0 {
 			first(&m.awake).settleAll()
 		} else if f := first(&m.finished); m.frames[f.number] == f {
-			finishFrame(f)
+			switch {
+			case f.parent != nil:
+				returnResult(f)
+			case m.loop == nil && m.instances != nil:
+				output, status := concludeFrame(f), RunDone
+				if len(f.errors) > 0 {
+					status = RunFailed
+				}
+				leaveRun(f, status, output)
+			}
 		}
 	}
 }

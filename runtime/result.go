@@ -45,19 +45,6 @@ func showFailures(f *frame) {
 	}
 }
 
-func finishFrame(f *frame) {
-	switch {
-	case f.parent != nil:
-		returnResult(f)
-	case f.machine.loop == nil && f.machine.instances != nil:
-		output, status := concludeFrame(f), RunDone
-		if len(f.errors) > 0 {
-			status = RunFailed
-		}
-		leaveRun(f, status, output)
-	}
-}
-
 func concludeFrame(f *frame) any {
 	showErrors(f)
 	output, problem := outputOf(f)

@@ -86,13 +86,14 @@ func Invalid(p *plan.Plan, call *plan.Call, params map[string]any, a *schema.All
 			return &state.Failure{Code: "bad-parameter", Message: err.Error()}
 		}
 	}
-	if why := guard.Outside(p, call, params, a); why != "" {
-		return &state.Failure{Code: CodeOutside, Message: why}
+	why := guard.Outside(p, call, params, a)
+	if why == "" {
+		why = label.Unendorsed(p, call, params, false, a)
 	}
-	if why := label.Unendorsed(p, call, params, false, a); why != "" {
-		return &state.Failure{Code: CodeOutside, Message: why}
+	if why == "" {
+		return nil
 	}
-	return nil
+	return &state.Failure{Code: CodeOutside, Message: why}
 }
 
 // Invalid is [Invalid] of a call of the plan.
@@ -105,12 +106,15 @@ func (s *Store) Invalid(call *plan.Call, params map[string]any) *state.Failure {
 
 // Refused says why a result can't be that of a call, wherever it is written.
 func (s *Store) Refused(call *plan.Call, value any) *state.Failure {
-	if call.Tool != nil && call.Tool.Output != nil && call.Each == nil { // each result of it was judged
+	if call.Each != nil { // each result of it was judged
+		return nil
+	}
+	if call.Tool != nil && call.Tool.Output != nil {
 		if v := s.Budget.Validate(call.Tool.Output, value); v != nil {
 			return unfitting("bad-output", "the result doesn't fit the tool's \"_output\"", v)
 		}
 	}
-	if why := label.Unendorsed(s.Plan, call, value, true, &s.Budget.Matching); why != "" && call.Each == nil {
+	if why := label.Unendorsed(s.Plan, call, value, true, &s.Budget.Matching); why != "" {
 		return badOutput("%s", why)
 	}
 	return nil
