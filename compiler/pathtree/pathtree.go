@@ -129,7 +129,7 @@ func (t *Tree) Below(id ID, f func(ID) bool) bool {
 	if !f(id) {
 		return false
 	}
-	for c := range t.Children(id) {
+	for c := t.nodes[id].firstChild; c >= 0; c = t.nodes[c].nextSibling {
 		if !t.Below(c, f) {
 			return false
 		}
