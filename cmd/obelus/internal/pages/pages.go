@@ -23,10 +23,9 @@ import (
 // What a page has room for: nodes of its drawing, and events of simulations in which
 // something goes otherwise.
 const (
-	Nodes      = 2_000
-	Edges      = 8_000
-	pageEvents = 20_000
-
+	Nodes           = 2_000
+	Edges           = 8_000
+	pageEvents      = 20_000
 	pageSimulations = 300
 )
 
