@@ -75,6 +75,9 @@ func (r *Reader) Gather(args []string) (all []Named, err error) {
 // locate gives the workspace of a file, as somebody would write it who names the file so, and its configuration: what
 // was named, or the nearest obelus.yaml in its workspace. Without any, it sets nothing.
 func (r *Reader) locate(name string) (root string, config *Configuration, err error) {
+	if info, err := os.Stat(cmp.Or(r.Root, ".")); err != nil || !info.IsDir() {
+		return "", nil, diag.NewError(ErrOutside, "can't use --root %q: it isn't a folder", r.Root)
+	}
 	place, err := workspace.Locate(r.folder(name), r.Root)
 	if err != nil {
 		return "", nil, err

@@ -13,7 +13,9 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -229,7 +231,13 @@ func (r *Reader) text(name string) (text []byte, err error) {
 
 func (r *Reader) limits() source.Limits { return cmp.Or(r.Limits, source.DefaultLimits()) }
 
-// CantRead is the trouble with a file that can't be read.
+// CantRead is the error of a file that can't be read; of a plan's name without its ending, it suggests the file.
 func CantRead(name string, err error) *diag.UserError {
-	return diag.NewError(ErrRead, "can't read %q: %w", name, workspace.Reason(err))
+	problem := diag.NewError(ErrRead, "can't read %q: %w", name, workspace.Reason(err))
+	for _, ending := range []string{".yaml", ".yml", ".json", ".jsonl"} {
+		if _, absent := os.Stat(name + ending); absent == nil && errors.Is(err, fs.ErrNotExist) {
+			return problem.Advise("did you mean %q?", name+ending)
+		}
+	}
+	return problem
 }
