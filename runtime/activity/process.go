@@ -59,7 +59,8 @@ func KillAll() {
 	}
 }
 
-// launch starts the program. Its input is all that it reads; nil is a pipe, process.stdin. Read is given its stdout, in
+// launch starts the program. Its input is all that it reads, and is there before it starts: if obelus is killed,
+// no program takes the beginning for all of it. Without one it reads a pipe, process.stdin. Read is given its stdout, in
 // a goroutine of its own, and may leave some of it.
 func (x *program) launch(argv []string, input []byte, read func(io.Reader)) (*process, error) {
 	p := &process{cmd: exec.Command(argv[0], argv[1:]...), done: make(chan struct{})}
@@ -78,10 +79,21 @@ func (x *program) launch(argv []string, input []byte, read func(io.Reader)) (*pr
 			return nil, err
 		}
 	}
-	stdin, noInput := p.cmd.StdinPipe()
+	var noInput error
+	if input == nil {
+		p.stdin, noInput = p.cmd.StdinPipe()
+	} else if file, err := inputFile(); err != nil {
+		return nil, err
+	} else {
+		defer file.Close()
+		p.cmd.Stdin = file
+		_, err = file.Write(input)
+		_, noInput = file.Seek(0, io.SeekStart)
+		noInput = cmp.Or(err, noInput)
+	}
 	stdout, noOutput := p.cmd.StdoutPipe()
 	stderr, noErrors := p.cmd.StderrPipe()
-	p.stdin, p.cmd.Err = stdin, cmp.Or(p.cmd.Err, noInput, noOutput, noErrors) // with which Start closes the others
+	p.cmd.Err = cmp.Or(p.cmd.Err, noInput, noOutput, noErrors) // with which Start closes the others
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // until the end: Linux kills a program when the thread that started it ends
@@ -103,16 +115,7 @@ func (x *program) launch(argv []string, input []byte, read func(io.Reader)) (*pr
 		readers.Go(func() { io.Copy(&p.stderr, stderr) })
 		p.follow(&readers)
 	}()
-	if err := <-started; err != nil {
-		return nil, err
-	}
-	if input != nil {
-		go func() {
-			stdin.Write(input) // what the program doesn't read it doesn't need
-			stdin.Close()
-		}()
-	}
-	return p, nil
+	return p, <-started
 }
 
 // follow sees a process to its end. Its id is given back to the system last,

@@ -48,3 +48,12 @@ func fromDescriptor(cmd *exec.Cmd, dir, digest string) (*os.File, error) {
 	}
 	return file, err
 }
+
+// inputFile is a file in memory, without a name.
+func inputFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("stdin", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "stdin"), nil
+}

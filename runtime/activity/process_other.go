@@ -22,3 +22,12 @@ func dieWithThread(*syscall.SysProcAttr) {}
 
 // fromDescriptor is for systems that start programs from a descriptor.
 func fromDescriptor(*exec.Cmd, string, string) (*os.File, error) { return nil, nil }
+
+// inputFile is a file that is gone when it is closed, where the system can do that.
+func inputFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "obelus-*")
+	if err == nil {
+		_ = os.Remove(f.Name()) // Windows leaves it to the cleaning of the folder
+	}
+	return f, err
+}
