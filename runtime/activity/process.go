@@ -59,9 +59,9 @@ func KillAll() {
 	}
 }
 
-// launch starts the program. Its input is all that it reads, and is there before it starts: if obelus is killed,
-// no program takes the beginning for all of it. Without one it reads a pipe, process.stdin. Read is given its stdout, in
-// a goroutine of its own, and may leave some of it.
+// launch starts the program. Its input is all that it reads, and is there before it starts: if obelus is killed, no
+// program takes the beginning for all of it. Without one it reads a pipe, process.stdin. Read is given its stdout, in a
+// goroutine of its own, and may leave some of it.
 func (x *program) launch(argv []string, input []byte, read func(io.Reader)) (*process, error) {
 	p := &process{cmd: exec.Command(argv[0], argv[1:]...), done: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = x.def.Dir, slices.Clip(x.environ)
