@@ -55,7 +55,7 @@ func (c *common) decode(text []byte, depth int) (value any, err error) {
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
 		return nil, errors.New("there is none")
 	}
-	in, left := jsontext.NewDecoder(bytes.NewBuffer(text)), maxValues
+	in, left, name := jsontext.NewDecoder(bytes.NewBuffer(text)), maxValues, "" // the last that was read
 	readText := func(in *jsontext.Decoder) (string, error) {
 		token, err := in.ReadToken()
 		if err == nil && strings.IndexByte(token.String(), 0) >= 0 {
@@ -66,6 +66,7 @@ func (c *common) decode(text []byte, depth int) (value any, err error) {
 	strict := json.WithUnmarshalers(json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(func(in *jsontext.Decoder, key *string) (err error) {
 			*key, err = readText(in)
+			name = *key
 			return err
 		}),
 		json.UnmarshalFromFunc(func(in *jsontext.Decoder, v *any) (err error) {
@@ -74,9 +75,11 @@ func (c *common) decode(text []byte, depth int) (value any, err error) {
 			}
 			switch kind := in.PeekKind(); {
 			case kind == '"':
-				var s string
-				s, err = readText(in)
-				*v = c.hide.Under(in.StackPointer().LastToken(), s)
+				s, err := readText(in)
+				if holder, _ := in.StackIndex(in.StackDepth()); holder == '{' {
+					s = c.hide.Under(name, s)
+				}
+				*v = s
 				return err
 			case kind == '0':
 				*v, err = c.number(in)

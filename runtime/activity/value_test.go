@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/obelus-dev/obelus/compiler/redact"
 )
@@ -84,4 +85,16 @@ func FuzzSamePaths(f *testing.F) {
 			t.Fatalf("%q means two alternatives", text)
 		}
 	})
+}
+
+// EXECUTION.md: a hostile result takes no longer to read than another of its size, whatever its keys are.
+func TestLongKeysTakeNoTime(t *testing.T) {
+	text := `{"` + strings.Repeat("k", 4<<20) + `":[` + strings.Repeat(`"a",`, 1000) + `"a"]}`
+	start := time.Now()
+	if _, err := (&common{hide: &redact.Set{}}).decode([]byte(text), maxDepth); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
 }
