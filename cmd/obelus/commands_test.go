@@ -145,3 +145,12 @@ func TestGlobalFlags(t *testing.T) {
 		}
 	}
 }
+
+// The journal of a run is found by its file where the user has no home.
+func TestFindRunWithoutHome(t *testing.T) {
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_STATE_HOME", "")
+	if path, err := new(cli).findRun("./run.jsonl"); err != nil || path != "./run.jsonl" {
+		t.Errorf("%q, %v", path, err)
+	}
+}

@@ -52,7 +52,7 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 // findRun is the journal of a run.
 func (c *cli) findRun(name string) (path string, err error) {
 	folder, err := c.runsFolder()
-	if err != nil {
+	if err != nil && !session.IsFile(name) {
 		return "", err
 	}
 	return session.Find(folder, name)

@@ -101,8 +101,21 @@ func readInstance(line *source.File, ids *naming.IDs) (one runtime.Instance, err
 	return one, nil
 }
 
+// createResults opens the file of results of a run that begins. What a file holds isn't overwritten: it may be all that
+// is left of a long run.
+func createResults(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, diag.NewError(ErrUnrunnable, "--out: can't write %q: %w", name, workspace.Reason(err))
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return f, diag.NewError(ErrUnrunnable, "--out: %q isn't empty", name).
+			Advise("name another file, or remove this one")
+	}
+	return f, nil
+}
+
 // writeResults writes a line for each instance that has ended. A run of the same plan takes these lines as instances.
-// What a file holds isn't overwritten by a run that begins: it may be all that is left of a long run.
 func (s *Session) writeResults(o *runtime.Outcome) error {
 	if s.Manifest.Out == "" {
 		return nil
@@ -116,7 +129,13 @@ func (s *Session) writeResults(o *runtime.Outcome) error {
 		}
 	}
 	name := s.Manifest.At(s.Manifest.Out)
-	if err := os.WriteFile(name, out.Bytes(), 0o600); err != nil {
+	var err error
+	if s.results != nil {
+		_, err = s.results.Write(out.Bytes())
+	} else { // a run that was resumed writes it anew
+		err = os.WriteFile(name, out.Bytes(), 0o600)
+	}
+	if err != nil {
 		return diag.NewError(ErrUnrunnable, "--out: %q isn't whole: %w", name, workspace.Reason(err)).
 			Advise("make room for it; \"obelus resume\" of this run writes what is missing")
 	}

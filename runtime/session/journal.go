@@ -123,6 +123,9 @@ func (k *keeper) end(o *runtime.Outcome) error {
 	if err == nil {
 		err = k.writer.Sync()
 	}
+	if _, gone := os.Stat(k.file); err == nil && errors.Is(gone, fs.ErrNotExist) { // it can be written all the same
+		err = errors.New("somebody has removed it, or put it elsewhere")
+	}
 	if err != nil {
 		return diag.NewError(ErrUnrunnable, "the end of the run isn't in its journal: %w", err)
 	}
@@ -143,10 +146,15 @@ func DefaultFolder() (string, error) {
 	return filepath.Join(state, "obelus", "runs"), nil
 }
 
+// IsFile reports whether a name is that of a journal's file, and no id.
+func IsFile(name string) bool {
+	return strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, extension)
+}
+
 // Find is the journal that a name means in a folder of them: a file, or an id or its
 // beginning.
 func Find(folder, name string) (string, error) {
-	if strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, extension) {
+	if IsFile(name) {
 		return name, nil
 	}
 	files, err := journals(folder)

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler"
@@ -139,7 +138,7 @@ func (m *Manifest) program(o *ResumeOptions) (*project.Program, error) {
 	root := m.At(m.Root)
 	d := project.Document{
 		File: source.NewFile(m.Plan.Name, []byte(m.Plan.Text)), Root: root, Hosts: m.Hosts,
-		Config: &project.Configuration{}, Machine: o.machine,
+		Config: &project.Configuration{},
 		Options: compiler.Options{
 			Name: m.Name, Trusted: !m.Untrusted, Instances: m.Instances != "", Override: m.Override,
 			Functions: m.Functions, Hints: o.Hints, Files: workspace.Folder{Dir: root},
@@ -175,11 +174,14 @@ func (m *Manifest) program(o *ResumeOptions) (*project.Program, error) {
 	if d.Options.Catalogues, err = m.read(m.Catalogues); err != nil {
 		return nil, err
 	}
+	return sound(d)
+}
+
+func sound(d project.Document) (*project.Program, error) {
 	p := d.Check()
 	if p.Verified == nil {
-		at := slices.IndexFunc(p.Findings, func(f diag.Diagnostic) bool { return f.Severity == diag.Error })
 		return nil, diag.NewError(ErrForeign, "the plan that this run was begun with can't be run here any more: %s",
-			p.Findings[max(0, at)].Message)
+			p.Errors[0].Message).Advise("put back what it needs, or begin a new run")
 	}
 	return p, nil
 }

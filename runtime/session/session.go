@@ -88,8 +88,6 @@ type ResumeOptions struct {
 	// OrStricter keeps the policy that the run was begun with where it asks about more calls than that of
 	// Confirm, or an approval replaces the questions.
 	OrStricter bool
-
-	machine *analyzer.Machine
 }
 
 // A Result is how a run ended or stopped.
@@ -97,8 +95,8 @@ type Result struct {
 	*runtime.Outcome
 	Run     string // its id; "" without a journal
 	Journal string // its file; "" without one
-	// Incomplete is what couldn't be written to its end, although the run could go on: the last record of the
-	// journal, the file of results or the planner's record; or nil.
+	// Incomplete is what couldn't be written to its end, although the run could go on: the file of results or the
+	// planner's record; or nil.
 	Incomplete error
 }
 
@@ -138,7 +136,8 @@ type Session struct {
 	recorder *planner.Recorder
 	trace    func(at time.Duration, c runtime.Command) // nil without one
 	began    time.Time
-	batch    int // how many of Joining may join at once
+	results  *os.File // of a run that begins; nil without one
+	batch    int      // how many of Joining may join at once
 }
 
 // Begin opens what a run needs, and begins its journal.
@@ -161,6 +160,9 @@ func Begin(p *project.Program, o Options) (*Session, error) {
 	}
 	if err = m.startable(p); err == nil {
 		err = s.open(o.Draft)
+	}
+	if err == nil && m.Out != "" {
+		s.results, err = createResults(m.Out)
 	}
 	if err == nil && o.Runs != "" {
 		s.keeper, err = create(o.Runs, m)
@@ -189,10 +191,6 @@ func (m *Manifest) startable(p *project.Program) error {
 	case !o.Planned && isRequest && p.Plan.Solution == nil && len(p.Plan.Calls) == 0 && p.Plan.Output == nil:
 		return diag.NewError(ErrUnrunnable, "%q has no calls, and no planner writes any", p.File.Name).
 			Advise("name one with --planner")
-	}
-	if info, err := os.Stat(m.Out); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		return diag.NewError(ErrUnrunnable, "--out: %q isn't empty", m.Out).
-			Advise("name another file, or remove this one")
 	}
 	err := Fits(p.Plan, o.Input, o.State, o.Planned)
 	if err == nil && !o.Planned && !o.Joining && !o.Continue && len(p.Plan.Instances) == 0 {
@@ -226,7 +224,6 @@ func Open(path string, o ResumeOptions) (*Session, error) {
 // restore brings a machine to where the run of a journal stood, and opens what else it needs.
 func (s *Session) restore(path string, m *Manifest, contents *journal.Contents, o *ResumeOptions) (err error) {
 	m.Prices = cmp.Or(o.Prices, m.Prices)
-	o.machine = &analyzer.Machine{}
 	if s.Look, err = follow(path, m, m.records(path, contents), o, false); err != nil {
 		return err
 	}
@@ -252,6 +249,11 @@ func (s *Session) restore(path string, m *Manifest, contents *journal.Contents, 
 			Advise("begin a new run; what a planner wrote continues from a tick, with --at")
 	case s.Ended():
 		return nil
+	}
+	here := s.Program.Document
+	here.Machine = &analyzer.Machine{}
+	if _, err := sound(here); err != nil {
+		return err
 	}
 	if err := s.stillApproved(o); err != nil {
 		return err
@@ -345,7 +347,10 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	result.Outcome = outcome
-	result.Incomplete = errors.Join(s.keeper.end(outcome), s.writeResults(outcome), s.Close())
+	if err := s.keeper.end(outcome); err != nil {
+		s.note(err.Error()) // the run has ended as it has all the same
+	}
+	result.Incomplete = errors.Join(s.writeResults(outcome), s.Close())
 	if s.Journal != "" && result.Status != runtime.RunStopped {
 		os.Remove(answersOf(s.Journal)) // the journal describes what was decided
 	}
@@ -444,6 +449,7 @@ func (s *Session) Close() (err error) {
 	if s.set != nil {
 		s.set.Close()
 	}
+	s.results.Close()
 	s.recorder, s.keeper, s.set = nil, nil, nil
 	return err
 }

@@ -209,3 +209,46 @@ func (w *watcher) Observe(_ time.Duration, c runtime.Command) {
 }
 
 func (w *watcher) Waits(string) {}
+
+// EXECUTION.md#journals: a run whose journal is gone when it ends says so, and ends as it has.
+func TestJournalIsGone(t *testing.T) {
+	p := program(t, "tools: {note: {properties: {}, readOnlyHint: true}}\ncalls: [{_tool: note}]\n", "note")
+	runs, notice := t.TempDir(), ""
+	result, err := session.Run(t.Context(), p, session.Options{Runs: runs, Host: session.Host{Notice: func(text string) { notice = text },
+		Functions: map[string]activity.Func{"note": func(context.Context, activity.Request) (any, error) {
+			journals, _ := filepath.Glob(filepath.Join(runs, "*.jsonl"))
+			return nil, os.Remove(journals[0])
+		}}}})
+	if err != nil || result.Status != runtime.RunDone || !strings.Contains(notice, "removed") {
+		t.Errorf("it ends with %+v, %v; %q", result, err, notice)
+	}
+}
+
+// EXECUTION.md#instances: a file of results that can't be written is known before anything runs.
+func TestResultsRefused(t *testing.T) {
+	p := program(t, "instances: {a: {}}\ntools: {note: {properties: {}, readOnlyHint: true}}\ncalls: [{_tool: note}]\n", "note")
+	var ran bool
+	note := func(context.Context, activity.Request) (any, error) { ran = true; return nil, nil }
+	_, err := session.Run(t.Context(), p, session.Options{Results: filepath.Join(t.TempDir(), "none", "out.jsonl"),
+		Host: session.Host{Functions: map[string]activity.Func{"note": note}}})
+	if !errors.Is(err, session.ErrUnrunnable) || ran {
+		t.Errorf("it ran: %v; %v", ran, err)
+	}
+}
+
+// A run that has ended gives its result once more, whatever has become of the programs that it started.
+func TestEndedWithoutProgram(t *testing.T) {
+	folder := t.TempDir()
+	tool := filepath.Join(folder, "tool")
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\necho one\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := programIn(t, folder, "activities: {note: {exec: {argv: [./tool]}}}\ntools: {note: {properties: {}}}\ncalls: [{_tool: note, _outputPath: n}]\noutput: †state.n\n")
+	result, err := session.Run(t.Context(), p, session.Options{Runs: t.TempDir()})
+	if err != nil || os.Remove(tool) != nil {
+		t.Skip(err)
+	}
+	if again, err := session.Resume(t.Context(), result.Journal, session.ResumeOptions{}); !errors.Is(err, session.ErrEnded) || again == nil || again.Output != "one" {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
