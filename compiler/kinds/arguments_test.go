@@ -174,6 +174,7 @@ func TestShellsAreGivenNoValues(t *testing.T) {
 		"sh, stub.sh, tar, -c, '--file=/staging/{a}.tar'": false, "sh, -eu, script, -c, '{a}'": false, "sh, script, -c, '{a}'": false, "sh, --, script, -c, '{a}'": false, "env, X=1, bash, -o, pipefail, run, -c, '{a}'": false, "busybox, sh, run, -c, '{a}'": false,
 		"sh, -eu, -c, '{a}'": true, "env, X=1, sh, -c, '{a}'": true, "bash, --rcfile, file, -c, '{a}'": true, "ksh, -R, file, -c, '{a}'": true, "fish, -d, '3', -c, '{a}'": true, "sh, '{b}', -c, '{a}'": true, "sh, [x, '{b}'], -c, '{a}'": true,
 		"sh, '{$FLAGS}', -c, '{a}'": true, "sudo, -u, sh, run, bash, -c, '{a}'": true, "docker, exec, sh, bash, -c, '{a}'": true, "sh, run, bash, -c, '{a}'": true, "sh, -c, 'exec \"$0\" \"$@\"', bash, -c, '{a}'": true, "su, sh, run, -c, '{a}'": true, "sh, run, '{b}', sh, -c, '{a}'": true,
+		"pwsh, -NoLogo, -Command, '{a}'": true, "zsh, -O, -c, '{a}'": true, "pwsh, -ExecutionPolicy, Bypass, -Command, '{a}'": true, "pwsh, -ExecutionPolicy, Bypass, -File, x.ps1, '{a}'": false,
 		"go, run, ./cmd, -c, '{a}'": false, "git, -c, 'user.name={a}', commit": false, "echo, 'of sh and {a}'": false, "tar, -cf, '{a}'": false,
 	} {
 		if refused(argv) != want {

@@ -63,7 +63,7 @@ func useOfShells(argv []plan.Argument) shellUse {
 			if inText && !use.isUsed {
 				use.isUsed, use.from = true, "-c"
 			}
-			if isOpen && !value && use.from == "" && (isCode || !isOption || text == "-s" || text == "-") {
+			if isOpen && use.from == "" && (isCode || !value && (!isOption || text == "-s" || text == "-")) {
 				use.from = text
 			}
 			switch {
@@ -75,10 +75,10 @@ func useOfShells(argv []plan.Argument) shellUse {
 				isOpen, value, mayBe, use.isUsed = true, false, false, true
 				onlyPOSIX = onlyPOSIX && ofPOSIX().MatchString(text)
 			case !isOpen:
-			case value, mayBe && !isCode:
+			case (value || mayBe) && !isCode:
 				value, mayBe = false, false
-			case option < 0 && isCode:
-				option = i
+			case option < 0 && isCode && !strings.EqualFold(text, "-ExecutionPolicy"):
+				option, value, mayBe = i, false, false
 			case isOption:
 				value = takesValue().MatchString(text)
 				mayBe = onlyPOSIX && option < 0 && mayTake().MatchString(text)
