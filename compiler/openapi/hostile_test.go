@@ -268,3 +268,16 @@ func TestVariables(t *testing.T) {
 		t.Errorf("%+v %v", api, found)
 	}
 }
+
+// LANGUAGE.md#imported-services: application/json is sent where a body may be that, no media type has a wildcard, and
+// what only redirects, which nothing follows, isn't imported.
+func TestMediaTypesAndRedirects(t *testing.T) {
+	text := `{"openapi": "3.1.0", "servers": [{"url": "https://a.example"}], "paths": {
+		"/patch": {"put": {"requestBody": {"content": {"application/json-patch+json": {}, "application/json": {}}}}},
+		"/wild": {"put": {"requestBody": {"content": {"application/*+json": {}}}}},
+		"/moved": {"get": {"responses": {"302": {}}}}}}`
+	api := imported(t, "media.json", text)
+	if out := fmt.Sprint(api.Catalogue()); strings.Contains(out, "Content-Type") || strings.Contains(out, "/moved") || !strings.Contains(out, "/wild") {
+		t.Error(out)
+	}
+}

@@ -133,6 +133,7 @@ func (b *builder) parameter(p *source.Node, wire, in string) (name, why string) 
 
 // The media types of each sort.
 var (
+	usual    = regexp.MustCompile("^application/json$")
 	likeJSON = regexp.MustCompile(`^(application/json|\*/\*|application/\*|text/json)$|\+json$`)
 	likeText = regexp.MustCompile(`^(text/|application/(text|xml|yaml)$)|\+xml$`)
 	likeForm = regexp.MustCompile("^application/x-www-form-urlencoded$")
@@ -140,12 +141,15 @@ var (
 	anyMedia = regexp.MustCompile("")
 )
 
-// media is the first media type of a body or a result that is like a pattern, with its schema; "" for none.
-func media(n *source.Node, like *regexp.Regexp) (kind string, schema *source.Node) {
-	for _, f := range orEmpty(n.Get("content")).Fields {
-		kind, _, _ := strings.Cut(f.Key.Text, ";")
-		if kind = strings.ToLower(strings.TrimSpace(kind)); like.MatchString(kind) {
-			return kind, f.Value.Get("schema")
+// media is the first media type of a body or a result that is like the first pattern that any is like, with its
+// schema; "" for none.
+func media(n *source.Node, patterns ...*regexp.Regexp) (kind string, schema *source.Node) {
+	for _, like := range patterns {
+		for _, f := range orEmpty(n.Get("content")).Fields {
+			kind, _, _ := strings.Cut(f.Key.Text, ";")
+			if kind = strings.ToLower(strings.TrimSpace(kind)); like.MatchString(kind) {
+				return kind, f.Value.Get("schema")
+			}
 		}
 	}
 	return "", nil
@@ -166,7 +170,7 @@ func (b *builder) body() *Note {
 		return refused
 	}
 	required := at.Get("required").IsTrue()
-	kind, schema := media(at, likeJSON)
+	kind, schema := media(at, usual, likeJSON)
 	form, fields := media(at, likeForm)
 	text, _ := media(at, plainly)
 	switch {
@@ -190,7 +194,7 @@ func (b *builder) body() *Note {
 
 // exactly sets a header to a kind of JSON that isn't the usual one.
 func (b *builder) exactly(header, kind string) {
-	if kind != "application/json" && strings.HasSuffix(kind, "json") {
+	if !usual.MatchString(kind) && strings.HasSuffix(kind, "json") && !strings.Contains(kind, "*") {
 		b.headers[header] = kind
 	}
 }
@@ -248,10 +252,10 @@ func (b *builder) result() *Note {
 	at := orEmpty(b.node.Get("responses"))
 	var schemas []any
 	text, other := "", ""
-	isEmpty, succeeds := false, false
+	isEmpty, redirects, succeeds := false, false, false
 	for _, f := range at.Fields {
 		status := f.Key.Text
-		if len(status) != 3 || status[0] != '2' {
+		if redirects = redirects || strings.HasPrefix(status, "3"); len(status) != 3 || status[0] != '2' {
 			continue
 		}
 		succeeds = true
@@ -259,7 +263,7 @@ func (b *builder) result() *Note {
 		if refused != nil {
 			return refused
 		}
-		kind, schema := media(n, likeJSON)
+		kind, schema := media(n, usual, likeJSON)
 		plain, _ := media(n, likeText)
 		first, _ := media(n, anyMedia)
 		switch {
@@ -276,8 +280,8 @@ func (b *builder) result() *Note {
 			text, other = cmp.Or(text, plain), cmp.Or(other, first)
 		}
 	}
-	usual, _ := b.resolve(at.Get("default"))
-	if kind, _ := media(usual, likeJSON); !succeeds && kind != "" {
+	others, _ := b.resolve(at.Get("default"))
+	if kind, _ := media(others, likeJSON); !succeeds && kind != "" {
 		schemas = []any{true} // that of errors, too
 	}
 	if isEmpty && len(schemas) > 0 {
@@ -299,6 +303,8 @@ func (b *builder) result() *Note {
 		}
 	case other != "":
 		return noteOf(at, "its result is %s", other)
+	case redirects && !succeeds:
+		return noteOf(at, "its result is a redirect")
 	default:
 		b.http["response"] = "none"
 	}
