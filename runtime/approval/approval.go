@@ -1,11 +1,10 @@
 // Package approval signs what people approve, and decides whose signature counts.
 //
-// An approval is an in-toto statement in a DSSE envelope. Its subjects are the plan and
-// all else that decides what runs, by their digests; its predicate names who made it, when,
-// until when it counts, and what was shown. A signature is an SSH signature (SSHSIG) over
-// the envelope's pre-authentication encoding, which ssh-keygen makes and verifies as well.
-// An allowed_signers file lists whose signatures count. It means here what it means to
-// ssh-keygen, except that SSH certificates don't count.
+// An approval is an in-toto statement in a DSSE envelope. Its subjects are the plan and all else that decides what
+// runs, by their digests; its predicate names who made it, when, until when it counts, and what was shown. A signature
+// is an SSH signature (SSHSIG) over the envelope's pre-authentication encoding, which ssh-keygen makes and verifies as
+// well. An allowed_signers file lists whose signatures count. It means here what it means to ssh-keygen, except that
+// SSH certificates don't count.
 //
 // The package has no clock: each function that needs the time is given it.
 package approval
@@ -107,8 +106,7 @@ func Parts(p *plan.Plan) ([]plan.Part, error) {
 	return slices.Concat([]plan.Part{{Kind: full, Digest: digest}}, parts, policies), cmp.Or(err, failed)
 }
 
-// Given is the part of an approval that is about input and state alone that a plan runs
-// with.
+// Given is the part of an approval that is about input and state alone that a plan runs with.
 func Given(input, state map[string]any) (plan.Part, error) {
 	digest, err := canonical.DigestOf(map[string]any{"input": input, "state": state})
 	return plan.Part{Kind: given, Digest: digest}, err

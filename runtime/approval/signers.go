@@ -154,8 +154,7 @@ func (s Signers) holder(key ssh.PublicKey) (names []string, why error) {
 	return names, why
 }
 
-// ReadFile reads a file, one byte beyond a limit at most: its reader then says that it is
-// too large.
+// ReadFile reads a file, one byte beyond a limit at most: its reader then says that it is too large.
 func ReadFile(name string, limit int) (text []byte, err error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() { // a pipe would keep one waiting
@@ -170,9 +169,8 @@ func ReadFile(name string, limit int) (text []byte, err error) {
 	return text, nil
 }
 
-// Outside reports as an error that a file lies in a plan's folder or below it, by its name
-// or by where a symbolic link of that name leads, or that others may write it: whoever
-// writes a plan doesn't say who may approve it.
+// Outside reports as an error that a file lies in a plan's folder or below it, by its name or by where a symbolic link
+// of that name leads, or that others may write it: whoever writes a plan doesn't say who may approve it.
 func Outside(plan, file string) error {
 	inside := diag.NewError(nil, "%q lies in the plan's folder, where the plan's author may have written it", file).
 		Advise("keep it above that folder, or elsewhere, and name it with --signers")

@@ -21,8 +21,7 @@ import (
 // made for something else, such as a commit, approves of nothing.
 const Namespace = "obelus-plan"
 
-// A Key signs approvals. Its private part is held elsewhere: by an SSH agent or in a file that
-// ssh-keygen reads.
+// A Key signs approvals. Its private part is held elsewhere: by an SSH agent or in a file that ssh-keygen reads.
 type Key struct {
 	public ssh.PublicKey
 	sign   func(payload []byte) ([]byte, error)
@@ -38,8 +37,7 @@ func NewKey(line string, sign func(payload []byte) ([]byte, error)) (*Key, error
 // Fingerprint names the key as OpenSSH does.
 func (k *Key) Fingerprint() string { return ssh.FingerprintSHA256(k.public) }
 
-// Line is the line of an allowed_signers file that has the key's signatures count for a
-// person.
+// Line is the line of an allowed_signers file that has the key's signatures count for a person.
 func (k *Key) Line(person string) string {
 	return fmt.Sprintf("%s namespaces=%q %s", person, Namespace, bytes.TrimSpace(ssh.MarshalAuthorizedKey(k.public)))
 }

@@ -37,9 +37,8 @@
 //
 // # The anchor
 //
-// The chain shows that a record was changed, left out, repeated or moved. That whole records were cut off
-// the end is shown by the anchor, <id>.anchor, one line that says how many records are on disk, and the
-// hash of the last:
+// The chain shows that a record was changed, left out, repeated or moved. That whole records were cut off the end is
+// shown by the anchor, <id>.anchor, one line that says how many records are on disk, and the hash of the last:
 //
 //	{"records":4,"hash":"e4a8…"}
 //

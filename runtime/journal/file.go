@@ -27,8 +27,7 @@ type File interface {
 	Name() string
 }
 
-// openRegular opens an ordinary file, and nothing else: no link that leads elsewhere, no
-// pipe that keeps one waiting.
+// openRegular opens an ordinary file, and nothing else: no link that leads elsewhere, no pipe that keeps one waiting.
 func openRegular(path string, flag int) (*os.File, error) {
 	before, err := os.Lstat(path)
 	if err != nil {
@@ -83,10 +82,9 @@ func syncFolder(folder string) error {
 // ErrLocked says that another process writes the journal.
 var ErrLocked = errors.New("another process writes this journal: the run is still going on")
 
-// patience is how long a lock is waited for. Somebody who just asks whether a journal is
-// locked holds it for a moment; and of a process that was killed while it started a
-// program the new process has its files, the lock with them, until it becomes that
-// program or ends.
+// patience is how long a lock is waited for. Somebody who just asks whether a journal is locked holds it for a moment;
+// and of a process that was killed while it started a program the new process has its files, the lock with them, until
+// it becomes that program or ends.
 var patience = 2 * time.Second
 
 func lock(f *os.File) error {

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Windows keeps others from reading what is locked, so one byte is that no
-// journal reaches.
+// Windows keeps others from reading what is locked, so one byte is that no journal reaches.
 var lockedByte = windows.Overlapped{Offset: math.MaxUint32, OffsetHigh: math.MaxInt32}
 
 // tryLock takes the lock of a file, for oneself or shared, if that is possible at

@@ -53,9 +53,8 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s:%d: %s; %s", f.Path, f.Line, f.Why, f.Do)
 }
 
-// Read reads and verifies a journal and changes nothing. It may be one that
-// another process writes: then it is read to its last record. The error is a *[Fault] if
-// the file isn't an intact journal.
+// Read reads and verifies a journal and changes nothing. It may be one that another process writes: then it is read to
+// its last record. The error is a *[Fault] if the file isn't an intact journal.
 func Read(path string) (*Contents, error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -75,10 +74,9 @@ func Read(path string) (*Contents, error) {
 	return contents, err
 }
 
-// Bodies goes over the bodies of the records behind the header, one at a time,
-// which is good until the next one comes. They are read from the file, and verified once
-// more; an error is the last that comes. With the contents that [Open] has given, this is
-// for as long as the Writer isn't closed.
+// Bodies goes over the bodies of the records behind the header, one at a time, which is good until the next one comes.
+// They are read from the file, and verified once more; an error is the last that comes. With the contents that [Open]
+// has given, this is for as long as the Writer isn't closed.
 func (c *Contents) Bodies() iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		src := io.ReaderAt(c.file)

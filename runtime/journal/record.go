@@ -41,8 +41,7 @@ type record struct {
 	hash      []byte
 }
 
-// parse takes a line apart, without its line break. It looks at the frame only: the
-// body may be anything.
+// parse takes a line apart, without its line break. It looks at the frame only: the body may be anything.
 func parse(line []byte) (r record, ok bool) {
 	sealed := len(line) - sealSize
 	if sealed < 0 || !bytes.HasPrefix(line[sealed:], []byte(hashKey)) || !bytes.HasSuffix(line, []byte(lineEnd)) {
@@ -100,8 +99,7 @@ func isObject(body []byte) bool {
 	return len(body) >= 2 && body[0] == '{' && body[len(body)-1] == '}'
 }
 
-// opening is what a record of the write whose first comes now has between its number and
-// its body.
+// opening is what a record of the write whose first comes now has between its number and its body.
 func (c *chain) opening(now time.Time) []byte {
 	return fmt.Appendf(nil, `,"synced":%d,"time":"%s","body":`, c.next, now.UTC().Format(timeForm))
 }

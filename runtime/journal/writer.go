@@ -34,9 +34,8 @@ type Writer struct {
 
 var errClosed = errors.New("the journal takes no more records: it is closed")
 
-// Create begins a journal in a new file. The header, a value that JSON writes as
-// an object, is on disk when Create returns, and so is the file's entry in its
-// folder, which is made if there is none. The error is [fs.ErrExist] if
+// Create begins a journal in a new file. The header, a value that JSON writes as an object, is on disk when Create
+// returns, and so is the file's entry in its folder, which is made if there is none. The error is [fs.ErrExist] if
 // there is such a file already.
 func Create(path string, header any) (*Writer, error) {
 	folder := filepath.Dir(path)
@@ -83,11 +82,9 @@ func Begin(f File, anchor Anchor, header any) (*Writer, error) {
 	return w, w.Sync()
 }
 
-// Open takes up a journal where it ends. Every record is read and verified; what a
-// crash has left behind the last whole one is cut off, as [Contents.Torn] then
-// tells; and all that remains is on disk when Open returns. The error is
-// [ErrLocked] while another process writes the journal, and a *[Fault] if the file isn't an
-// intact journal.
+// Open takes up a journal where it ends. Every record is read and verified; what a crash has left behind the last whole
+// one is cut off, as [Contents.Torn] then tells; and all that remains is on disk when Open returns. The error is
+// [ErrLocked] while another process writes the journal, and a *[Fault] if the file isn't an intact journal.
 func Open(path string) (*Writer, *Contents, error) {
 	f, err := openRegular(path, os.O_RDWR)
 	if err != nil {
@@ -161,9 +158,8 @@ func (w *Writer) Append(body []byte) error {
 	return nil
 }
 
-// Sync brings what was appended to the disk: one write, and one wait for the
-// disk. After an error nobody knows what is there, and the Writer refuses
-// everything from then on; the journal can be opened again.
+// Sync brings what was appended to the disk: one write, and one wait for the disk. After an error nobody knows what is
+// there, and the Writer refuses everything from then on; the journal can be opened again.
 func (w *Writer) Sync() error {
 	if w.broken != nil || len(w.pending) == 0 {
 		return w.broken

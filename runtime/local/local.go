@@ -34,9 +34,8 @@ type Options struct {
 	Batch     int
 	// Journal, if given, has every event on disk before what follows from it is done.
 	Journal Journal
-	// Observe, if given, sees every command, with the time since the run began,
-	// before it is carried out. It is called from one goroutine and must not keep what it is given longer than it has
-	// to.
+	// Observe, if given, sees every command, with the time since the run began, before it is carried out. It is called
+	// from one goroutine and must not keep what it is given longer than it has to.
 	Observe func(at time.Duration, c runtime.Command)
 }
 

@@ -24,11 +24,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Start gives an observer of runs that sends spans by OTLP over HTTP, set up by
-// the variables that OpenTelemetry names, such as OTEL_EXPORTER_OTLP_ENDPOINT
-// (http://localhost:4318 without it), OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME ("obelus"
-// without it) and OTEL_TRACES_SAMPLER. Shutdown sends what hasn't been sent; it is to be
-// called once, after the last run.
+// Start gives an observer of runs that sends spans by OTLP over HTTP, set up by the variables that OpenTelemetry names,
+// such as OTEL_EXPORTER_OTLP_ENDPOINT (http://localhost:4318 without it), OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME
+// ("obelus" without it) and OTEL_TRACES_SAMPLER. Shutdown sends what hasn't been sent; it is to be called once, after
+// the last run.
 func Start(ctx context.Context) (telemetry obelus.Telemetry, shutdown func(context.Context) error, err error) {
 	of, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("obelus")), resource.WithTelemetrySDK(),
 		resource.WithFromEnv())

@@ -17,8 +17,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// Options are what planners of endpoints take from outside. The zero value is
-// ready for use.
+// Options are what planners of endpoints take from outside. The zero value is ready for use.
 type Options struct {
 	// Prices make costs of tokens. Without them a model costs nothing.
 	Prices Prices
@@ -27,8 +26,7 @@ type Options struct {
 	// Transport carries requests to endpoints. Nil is one of our own, with the proxy
 	// that the environment names. Redirects are never followed.
 	Transport http.RoundTripper
-	// Notice, if given, is called with a text when an endpoint fails and is asked again;
-	// from any goroutine.
+	// Notice, if given, is called with a text when an endpoint fails and is asked again; from any goroutine.
 	Notice func(text string)
 }
 
@@ -175,9 +173,8 @@ func (p *endpoint) unavailable(t failure, tries int) *request.Unavailable {
 	return &request.Unavailable{Planner: p.name, Why: t.why, Remedy: t.remedy}
 }
 
-// unwrapped is the value that an answer holds: what stands under "result" where
-// that was asked for, and what a fence encloses where the model wrote one. Text
-// that isn't what it should be stays as it is, for its reader to judge.
+// unwrapped is the value that an answer holds: what stands under "result" where that was asked for, and what a fence
+// encloses where the model wrote one. Text that isn't what it should be stays as it is, for its reader to judge.
 func unwrapped(answer string, isWrapped bool) string {
 	answer = strings.TrimSpace(answer)
 	if inside := fenced.FindStringSubmatch(answer); inside != nil {

@@ -29,8 +29,7 @@ type failure struct {
 	form   bool          // the endpoint doesn't take the form in which the answer was asked for
 }
 
-// A complaint is an error as endpoints write it. Their forms differ, their
-// words for what is worth another try little.
+// A complaint is an error as endpoints write it. Their forms differ, their words for what is worth another try little.
 type complaint string
 
 // message is what endpoints say to people within it.

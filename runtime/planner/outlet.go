@@ -7,8 +7,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// An outlet hands out an answer's text: without secrets, also where one is
-// split among pieces, and as valid UTF-8.
+// An outlet hands out an answer's text: without secrets, also where one is split among pieces, and as valid UTF-8.
 type outlet struct {
 	hide *redact.Set
 	emit func(string)    // nil gathers the text instead, which then nobody has seen
@@ -26,8 +25,7 @@ func (o *outlet) write(piece string) {
 	o.send(s[:keep])
 }
 
-// flush hands out what was held back: nothing follows. Most of a secret is as
-// good as all of it.
+// flush hands out what was held back: nothing follows. Most of a secret is as good as all of it.
 func (o *outlet) flush() {
 	s := o.held
 	o.held = ""

@@ -17,9 +17,8 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// A Planner answers requests. Answer hands out the text of one answer through
-// emit, piece by piece and in order, each piece valid UTF-8, from the goroutine
-// of its caller, and returns when the answer is whole. It returns soon after ctx
+// A Planner answers requests. Answer hands out the text of one answer through emit, piece by piece and in order, each
+// piece valid UTF-8, from the goroutine of its caller, and returns when the answer is whole. It returns soon after ctx
 // is done. Its error is
 //
 //   - [request.ErrCut], wrapped, when the answer broke off after something of it
@@ -29,19 +28,17 @@ import (
 //     resumed;
 //   - that of ctx, wrapped.
 //
-// The usage is what was spent, also where there is an error. Answer may be
-// called from many goroutines at once.
+// The usage is what was spent, also where there is an error. Answer may be called from many goroutines at once.
 type Planner interface {
 	Answer(ctx context.Context, r *request.Request, emit func(text string)) (request.Usage, error)
 }
 
 const forms = "replay:FILE, openai:MODEL or anthropic:MODEL"
 
-// Open makes the planner that a person names: replay:FILE, openai:MODEL or
-// anthropic:MODEL. Base URLs and keys come from the variables that the
-// makers' own libraries read: OPENAI_BASE_URL and OPENAI_API_KEY, ANTHROPIC_BASE_URL and
-// ANTHROPIC_API_KEY. No request is made yet. The error says what is wrong with
-// the spec, the file (with places) or the settings.
+// Open makes the planner that a person names: replay:FILE, openai:MODEL or anthropic:MODEL. Base URLs and keys come
+// from the variables that the makers' own libraries read: OPENAI_BASE_URL and OPENAI_API_KEY, ANTHROPIC_BASE_URL and
+// ANTHROPIC_API_KEY. No request is made yet. The error says what is wrong with the spec, the file (with places) or the
+// settings.
 func Open(spec string, o Options) (Planner, error) {
 	kind, name, colon := strings.Cut(spec, ":")
 	if !colon || name == "" {

@@ -18,17 +18,15 @@ import (
 	"github.com/obelus-dev/obelus/runtime/request"
 )
 
-// A Recorder is a planner that passes requests on to another and keeps what was asked and
-// answered in a folder: in solutions.json what [Replay] reads, and in tick-N.json the process
-// record of a tick. Both are replaced whole. A recording continues where a run is resumed, and
-// begins anew with the first tick of another. An answer that the run itself broke off isn't
-// recorded: it will be asked for again.
+// A Recorder is a planner that passes requests on to another and keeps what was asked and answered in a folder: in
+// solutions.json what [Replay] reads, and in tick-N.json the process record of a tick. Both are replaced whole. A
+// recording continues where a run is resumed, and begins anew with the first tick of another. An answer that the run
+// itself broke off isn't recorded: it will be asked for again.
 type Recorder struct {
 	// Resumed says that the folder holds the beginning of the same run. Requests of a
 	// planner tell by their tick; those of a plan that is run as it stands have none.
 	Resumed bool
-	// Date is the time of day of a moment of the run; where it isn't given the run begins
-	// with the recorder.
+	// Date is the time of day of a moment of the run; where it isn't given the run begins with the recorder.
 	Date func(at time.Duration) time.Time
 	// Workspace is the folder, absolute, from which the folders of a record's activities are
 	// named; "" where that is the record's own.
@@ -48,8 +46,7 @@ type Recorder struct {
 // SolutionsFile is the name of the file in the folder of a recording that [Replay] takes.
 const SolutionsFile = "solutions.json"
 
-// NewRecorder records what a planner is asked and answers in a folder, which it
-// makes if need be.
+// NewRecorder records what a planner is asked and answers in a folder, which it makes if need be.
 func NewRecorder(p Planner, folder string) (*Recorder, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("the run can't be recorded: %w", err)
@@ -196,8 +193,7 @@ func (d *Draft) Record(folder, workspace string) []byte {
 	return Record(d.Asked, string(bytes.TrimSpace(stream.Solution())), folder, workspace, time.Now().Add)
 }
 
-// Close writes what isn't on disk yet, and tells what went wrong with the
-// recording.
+// Close writes what isn't on disk yet, and tells what went wrong with the recording.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -175,8 +175,7 @@ func (a *answer) fields(members ...string) string {
 	return strings.Join(members, ", ")
 }
 
-// asValue is a solution as it is recorded: itself where it is an object, and
-// otherwise its text.
+// asValue is a solution as it is recorded: itself where it is an object, and otherwise its text.
 func asValue(answer string) string {
 	if value, ok := asJSON(answer); ok && value[0] == '{' {
 		return value

@@ -79,9 +79,8 @@ func (p *Replayed) lacks(why string, args ...any) *request.Unavailable {
 			"asked for), and resume the run"}
 }
 
-// findLatent is the result of a latent call: what is recorded under its name
-// before what is recorded for its tool. The nth request for one call with the
-// same parameters is given the nth result, and the last over and over.
+// findLatent is the result of a latent call: what is recorded under its name before what is recorded for its tool. The
+// nth request for one call with the same parameters is given the nth result, and the last over and over.
 func (p *Replayed) findLatent(tick recordedTick, r *request.Request) (*answer, error) {
 	params := request.JSON(r.Call.Params)
 	var fitting []*answer

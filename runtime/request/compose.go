@@ -11,8 +11,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 )
 
-// A Context is where a run stands when a model is asked: all that a request
-// tells.
+// A Context is where a run stands when a model is asked: all that a request tells.
 type Context struct {
 	Plan         *plan.Plan // gives tools, schemas and settings
 	Tick         int
@@ -90,9 +89,8 @@ func Compose(s Context) *Request {
 		UntilNoCalls: s.Plan.Terminate == plan.TerminateCalls, of: &s}
 }
 
-// ComposeLatent makes what a model is asked about one latent call: its
-// tool and the values that it may see. Neither plan nor errors are among them,
-// unless its scopes name these. Who is consulted is given its role.
+// ComposeLatent makes what a model is asked about one latent call: its tool and the values that it may see. Neither
+// plan nor errors are among them, unless its scopes name these. Who is consulted is given its role.
 func ComposeLatent(s Context, call *plan.Call, params map[string]any) *Request {
 	messages := s.declared()
 	answer := any(Object{})
@@ -158,8 +156,7 @@ func (s Context) messages() []*source.Node {
 	return root.Items
 }
 
-// A saying is a key of a message of some type (and, of data, a kind), for all or for one
-// instance.
+// A saying is a key of a message of some type (and, of data, a kind), for all or for one instance.
 type saying struct{ kind, dataKind, key, instance string }
 
 // said is what the last message of a type says of its values.

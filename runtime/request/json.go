@@ -62,8 +62,7 @@ type Number string
 // jsonNumber is how JSON writes a number; YAML knows more ways.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// Of is a value as its text has it: the members of objects in their order,
-// numbers with their digits.
+// Of is a value as its text has it: the members of objects in their order, numbers with their digits.
 func Of(n *source.Node) any {
 	switch {
 	case n == nil:
@@ -86,8 +85,7 @@ func Of(n *source.Node) any {
 	return n.Value()
 }
 
-// JSON is a value on one line, an Object in its own order, a map in that of its
-// keys.
+// JSON is a value on one line, an Object in its own order, a map in that of its keys.
 func JSON(v any) string { return string(Append(nil, v)) }
 
 // Append writes a value as JSON on one line to everybody: also what only some take for the end of a line is escaped.

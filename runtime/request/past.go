@@ -57,8 +57,7 @@ func (s Context) pastMessages() (messages []Object) {
 	return messages
 }
 
-// object is a meta message: a text would be taken for the task, and a plan for one to be
-// carried on.
+// object is a meta message: a text would be taken for the task, and a plan for one to be carried on.
 func (p Past) object() Object {
 	calls := make([]any, len(p.Settled))
 	for i, one := range p.Settled {

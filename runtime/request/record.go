@@ -35,10 +35,9 @@ func Write(path []expression.Segment, at string, method plan.Method, value any, 
 		With("_call", call)
 }
 
-// Record is the process record of a tick, without its solution: a document that holds all that
-// the tick began with, so that it can be resumed. Date
-// gives the time of day of a moment of the run. Of files of activities that were named
-// for the run, which may hold what nobody else is to know, nothing is in it.
+// Record is the process record of a tick, without its solution: a document that holds all that the tick began with, so
+// that it can be resumed. Date gives the time of day of a moment of the run. Of files of activities that were named for
+// the run, which may hold what nobody else is to know, nothing is in it.
 func (r *Request) Record(date func(time.Duration) string) Object {
 	out := Object{{"tick", float64(r.Tick)}, {"schema", r.Schema}}
 	if r.of == nil { // nobody composed it
@@ -137,9 +136,8 @@ func (s *Context) definition(n *source.Node, tool *plan.Tool, a *plan.Activity) 
 	return Of(n)
 }
 
-// holdsSecret reports whether a definition has the text of a secret in it, by the name that
-// it stands under: such a one is in no recording. One that names a variable of the
-// environment, {$NAME}, holds none.
+// holdsSecret reports whether a definition has the text of a secret in it, by the name that it stands under: such a one
+// is in no recording. One that names a variable of the environment, {$NAME}, holds none.
 func holdsSecret(n *source.Node) bool {
 	return slices.ContainsFunc(n.Items, holdsSecret) || slices.ContainsFunc(n.Fields, func(f source.Field) bool {
 		literal := f.Value.Kind == source.String && f.Value.Text != "" && !strings.Contains(f.Value.Text, "{$")

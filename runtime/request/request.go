@@ -1,6 +1,5 @@
-// Package request holds what a planner is asked: its types, how the machine's
-// state becomes one, and how it is written as JSON. A planner of
-// one's own needs no other package.
+// Package request holds what a planner is asked: its types, how the machine's state becomes one, and how it is written
+// as JSON. A planner of one's own needs no other package.
 package request
 
 import (
@@ -20,10 +19,9 @@ var ErrTooLong = fmt.Errorf("the model's answer is larger than %d MiB", MaxResul
 // MaxResult bounds what a model may answer for a latent call, in bytes.
 const MaxResult = 8 << 20
 
-// A Request is what a planner is asked: to write the solution of a tick,
-// or the result of one latent call. It refers to values of the run, which
-// nobody changes, so that it can be read while the run continues; and nobody may
-// change them through it.
+// A Request is what a planner is asked: to write the solution of a tick, or the result of one latent call. It refers to
+// values of the run, which nobody changes, so that it can be read while the run continues; and nobody may change them
+// through it.
 type Request struct {
 	// Tick counts from 1.
 	Tick int
@@ -32,18 +30,16 @@ type Request struct {
 	// Messages are what the planner is to know, in the order in which it is given, as documents have them
 	// (LANGUAGE.md#documents). There is one of each kind and instance; nothing is left to merge.
 	Messages []Object
-	// Schema is the JSON Schema of the answer, an [Object] or a bool: the
-	// solution's, whose properties are in the order in which a model is to write
-	// them, or the "_output" of the latent call's tool. It refers to nothing outside
-	// of itself.
+	// Schema is the JSON Schema of the answer, an [Object] or a bool: the solution's, whose properties are in the order
+	// in which a model is to write them, or the "_output" of the latent call's tool. It refers to nothing outside of
+	// itself.
 	Schema any
 	// Lazy says that the model is to plan and not to answer latent calls.
 	Lazy bool
 	// UntilNoCalls says that the run ends with a solution without calls, and not with an output.
 	UntilNoCalls bool
-	// Received is what has arrived of this very answer already: a run was killed
-	// while it streamed. A planner that can continue it gives the rest;
-	// any other answers [ErrCut].
+	// Received is what has arrived of this very answer already: a run was killed while it streamed. A planner that can
+	// continue it gives the rest; any other answers [ErrCut].
 	Received string
 
 	of *Context // of a solution: where the run stood
@@ -79,8 +75,7 @@ func (u *Usage) Add(more Usage) {
 // Tokens are those of both directions.
 func (u Usage) Tokens() int { return u.InputTokens + u.OutputTokens }
 
-// Unavailable says that a planner gives no answer, and none is to be expected
-// before somebody does something about it.
+// Unavailable says that a planner gives no answer, and none is to be expected before somebody does something about it.
 type Unavailable struct {
 	Planner string // as in a spec: "openai:gpt-5"
 	Why     string // what is wrong, in one line

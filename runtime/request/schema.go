@@ -49,8 +49,7 @@ func listOf(kinds []any) Object {
 	return Object{{"type", "array"}, {"items", Object{{"anyOf", kinds}}}}
 }
 
-// callsSchema accepts calls of the tools that there are. Where no tool is declared
-// they aren't judged.
+// callsSchema accepts calls of the tools that there are. Where no tool is declared they aren't judged.
 func (s Context) callsSchema() Object {
 	switch {
 	case !s.Plan.ToolsDeclared:
@@ -204,8 +203,7 @@ func isFixed(tool *plan.Tool, key string) bool {
 	return (key == "_activity" || key == "_delegate") && n != nil && (n.Kind == source.String || n.Get("const") != nil)
 }
 
-// parametersOf is where a tool describes its parameters: MCP's form has a place
-// of its own for that.
+// parametersOf is where a tool describes its parameters: MCP's form has a place of its own for that.
 func parametersOf(tool *plan.Tool) *source.Node {
 	if in := tool.Node.Get("inputSchema"); in != nil {
 		return in

@@ -21,8 +21,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/review"
 )
 
-// An Answer is a decision about a call that isn't made at a terminal: it is in a
-// file, or beside the journal of a run.
+// An Answer is a decision about a call that isn't made at a terminal: it is in a file, or beside the journal of a run.
 type Answer struct {
 	Call     string `json:"call"`
 	Instance string `json:"instance,omitzero"`
@@ -30,8 +29,7 @@ type Answer struct {
 	runtime.Decision
 }
 
-// name is that of the call, with those above it before it, as it is shown and may be
-// written.
+// name is that of the call, with those above it before it, as it is shown and may be written.
 func (a *Answer) name() string { return runtime.Path(a.Under, a.Call) }
 
 // AnswerTo is a decision about what a question asks, and nothing else.

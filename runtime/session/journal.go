@@ -19,8 +19,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/journal"
 )
 
-// A Record is what a line of a journal says: an event, or how the run ended or
-// stopped.
+// A Record is what a line of a journal says: an event, or how the run ended or stopped.
 type Record struct {
 	Event *runtime.Event `json:"event,omitempty"`
 	End   *End           `json:"end,omitempty"`
@@ -38,8 +37,7 @@ type End struct {
 	Usage     runtime.Usage     `json:"usage,omitzero"`     // of models
 }
 
-// readRecord reads the body of a line. One that holds anything else, or both, is
-// refused.
+// readRecord reads the body of a line. One that holds anything else, or both, is refused.
 func readRecord(body []byte) (r Record, err error) {
 	err = diag.ReadStrictly(body, &r)
 	if err == nil && (r.Event == nil) == (r.End == nil) {
@@ -132,8 +130,7 @@ func (k *keeper) end(o *runtime.Outcome) error {
 	return nil
 }
 
-// DefaultFolder is where journals are kept by default: below
-// $XDG_STATE_HOME, or the user's own place for such things.
+// DefaultFolder is where journals are kept by default: below $XDG_STATE_HOME, or the user's own place for such things.
 func DefaultFolder() (string, error) {
 	state := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {
@@ -151,8 +148,7 @@ func IsFile(name string) bool {
 	return strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, extension)
 }
 
-// Find is the journal that a name means in a folder of them: a file, or an id or its
-// beginning.
+// Find is the journal that a name means in a folder of them: a file, or an id or its beginning.
 func Find(folder, name string) (string, error) {
 	if IsFile(name) {
 		return name, nil

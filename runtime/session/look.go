@@ -201,8 +201,7 @@ func At(path string, tick int, runs string) (string, error) {
 	return k.file, nil
 }
 
-// Read gives the head of a journal and its records, for who looks at a run and
-// doesn't go on with it.
+// Read gives the head of a journal and its records, for who looks at a run and doesn't go on with it.
 func Read(path string) (*Manifest, iter.Seq2[Record, error], error) {
 	contents, err := journal.Read(path)
 	if err != nil {

@@ -38,9 +38,8 @@ type Manifest struct {
 	Untrusted  bool      `json:"untrusted,omitempty"` // what the catalogues say can lower no risk
 	Functions  []string  `json:"functions,omitempty"` // that the embedding program registers
 
-	// Digest is what the plan had to have that was begun, and Programs are the digests of
-	// the files that its activities name, by their paths in the workspace: nil where neither
-	// that nor the plan itself said which they must be.
+	// Digest is what the plan had to have that was begun, and Programs are the digests of the files that its activities
+	// name, by their paths in the workspace: nil where neither that nor the plan itself said which they must be.
 	Digest   string   `json:"digest,omitempty"`
 	Programs recorded `json:"programs,omitempty"`
 
@@ -132,8 +131,7 @@ func readManifest(path string, header []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// program compiles the plan of a journal's head again, with other files of activities if some are
-// given.
+// program compiles the plan of a journal's head again, with other files of activities if some are given.
 func (m *Manifest) program(o *ResumeOptions) (*project.Program, error) {
 	root := m.At(m.Root)
 	d := project.Document{

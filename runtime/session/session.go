@@ -100,9 +100,8 @@ type Result struct {
 	Incomplete error
 }
 
-// Run runs a program to its end. When ctx ends the run stops, and can be resumed.
-// An error without a result means that nothing was run, or that the journal can't be
-// written any more; with a result it says what else couldn't be written.
+// Run runs a program to its end. When ctx ends the run stops, and can be resumed. An error without a result means that
+// nothing was run, or that the journal can't be written any more; with a result it says what else couldn't be written.
 func Run(ctx context.Context, p *project.Program, o Options) (*Result, error) {
 	s, err := Begin(p, o)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package web is what requests over HTTP have in common: connections
-// that go where the lists of hosts let them and nowhere else, and what a server asks of
-// anyone who comes again.
+// Package web is what requests over HTTP have in common: connections that go where the lists of hosts let them and
+// nowhere else, and what a server asks of anyone who comes again.
 package web
 
 import (
@@ -21,10 +20,9 @@ import (
 	"github.com/obelus-dev/obelus/compiler/hosts"
 )
 
-// A Transport carries requests to the hosts that its rules allow. The address that a name
-// leads to is judged where the connection is made, so that no second answer about the name
-// counts. Where the environment names a proxy (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), the proxy
-// is trusted and finds the address: only the name is judged then.
+// A Transport carries requests to the hosts that its rules allow. The address that a name leads to is judged where the
+// connection is made, so that no second answer about the name counts. Where the environment names a proxy (HTTP_PROXY,
+// HTTPS_PROXY, NO_PROXY), the proxy is trusted and finds the address: only the name is judged then.
 type Transport struct {
 	*http.Transport
 	Rules hosts.Rules
@@ -112,8 +110,7 @@ func (t *Transport) dial(ctx context.Context, network, address string) (net.Conn
 // resolver looks names up; nil is the system's.
 var resolver *net.Resolver
 
-// RetryAfter is how long a server asks to wait; negative when it says nothing that makes
-// sense.
+// RetryAfter is how long a server asks to wait; negative when it says nothing that makes sense.
 func RetryAfter(h http.Header) time.Duration {
 	after := h.Get("Retry-After")
 	if s, err := strconv.ParseFloat(after, 64); err == nil && s >= 0 {
