@@ -48,10 +48,11 @@ func ReadAnswers(name string, text []byte) (all []Answer, err error) {
 		var a Answer
 		err := diag.ReadStrictly(one, &a)
 		if err == nil && a.Call == "" {
-			err = errors.New(`an answer names its call: {"call": "refund#1", "verdict": "approve"}`)
+			err = errors.New("an answer names its call")
 		}
 		if err = cmp.Or(err, a.Check()); err != nil {
-			return nil, diag.NewError(ErrAnswers, "%q, line %d: %w", name, line, err)
+			return nil, diag.NewError(ErrAnswers, "%q, line %d: %w", name, line, err).
+				Advise(`write a JSON object a line, such as {"call": "refund#1", "verdict": "approve"}`)
 		}
 		all = append(all, a)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -160,7 +161,7 @@ func TestUnreadableAnswers(t *testing.T) {
 		"{\"call\": \"a\", \"verdict\": \"approve\"}\n- {call: b}": "line 2",
 		`{"call": "a", "call": "b", "verdict": "approve"}`:         "line 1",
 	} {
-		if _, err := session.ReadAnswers("answers.jsonl", []byte(text)); !errors.Is(err, session.ErrAnswers) || !strings.Contains(err.Error(), want) {
+		if _, err := session.ReadAnswers("answers.jsonl", []byte(text)); !errors.Is(err, session.ErrAnswers) || !strings.Contains(err.Error(), want) || !strings.Contains(err.(*diag.UserError).Help, "a JSON object a line") {
 			t.Errorf("%s: %v, expected %q", text, err, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
+	"github.com/obelus-dev/obelus/runtime/approval"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -31,10 +32,10 @@ func (s *Session) readInstances() error {
 	if name == "" || s.full {
 		return nil
 	}
-	text, err := workspace.Read(s.Manifest.At(name), maxInstances)
+	text, err := approval.ReadFile(s.Manifest.At(name), maxInstances)
 	switch {
 	case err != nil:
-		return project.CantRead(name, err)
+		return unrunnable(err).Advise("write the instances to a file: a run that is resumed reads it again")
 	case len(text) > maxInstances:
 		return diag.NewError(project.ErrTooLarge, "%q is larger than %d bytes", name, maxInstances).
 			Advise("split it into several files, with a run for each")
