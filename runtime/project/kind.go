@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/obelus-dev/obelus/compiler/decode"
 	"github.com/obelus-dev/obelus/compiler/kinds"
@@ -52,6 +53,9 @@ func Identify(file *source.File, root *source.Node) (kind Kind, sure bool) {
 				return has(n, keys...) || key == "tools" && typeIn(n, "object", "function")
 			})
 		}
+	}
+	if !sure && strings.Contains(filepath.Base(file.Name), "policy.") {
+		kind = Policy
 	}
 	return kind, sure
 }
