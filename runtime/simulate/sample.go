@@ -39,18 +39,20 @@ func FinalState(r *analyzer.Simulation, s analyzer.Schedule) (any, error) {
 		return nil, err
 	}
 	o := runtime.Options{Input: s.Input, State: s.State, Parallel: math.MaxInt}
-	w := newWorld(r, Options{Options: o})
+	w, ends := newWorld(r, Options{Options: o}), slices.Clone(s.Events)
 	w.options.script = func(c runtime.Command, e *runtime.Event) (time.Duration, error) {
-		at := slices.IndexFunc(s.Events, func(end analyzer.ScheduledEnd) bool { return end.Call == c.Of.Name })
+		at := slices.IndexFunc(ends, func(end analyzer.ScheduledEnd) bool { return end.Call == c.Of.Name })
 		if at < 0 {
 			e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "the schedule doesn't name it"}
-			return max(0, time.Duration(len(s.Events)+1)-w.now), nil
+			return max(0, time.Duration(len(ends)+1)-w.now), nil
 		}
 		after := time.Duration(at+1) - w.now
 		if after <= 0 {
 			return 0, fmt.Errorf("the call %q isn't at work then", c.Of.Name)
 		}
-		switch end := s.Events[at]; {
+		end := ends[at]
+		ends[at].Call = "" // another attempt isn't named
+		switch {
 		case end.Fails:
 			e.Failure = &runtime.Failure{Code: activity.CodeError, Message: "the schedule lets it fail"}
 		case end.Path != "":
