@@ -10,7 +10,7 @@ import (
 type resuming struct {
 	running
 	InFlight    string `flag:"--in-flight ask|retry|fail: what to do with calls that were at work"`
-	Decide      string `flag:"--decide FILE: answers, a JSON object a line: {\"call\", \"verdict\", \"params\"?, …}"`
+	Decide      string `flag:"--decide FILE: answers, as YAML or JSON: {\"call\", \"verdict\", \"params\"?, …}"`
 	RetryFailed bool   `flag:"--retry-failed: run failed calls again, and those skipped because of them"`
 	At          int    `flag:"--at TICK: begin a new run from the state in which this tick began"`
 	Approved    bool   `flag:"--require-approval: continue only a run that began under an approval"`

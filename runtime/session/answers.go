@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime"
@@ -38,23 +39,38 @@ func AnswerTo(q *runtime.Question, d runtime.Decision) Answer {
 	return Answer{Call: q.Call, Instance: q.Instance, Under: q.Under, Decision: d}
 }
 
-// ReadAnswers reads answers, a JSON object a line. The error is of the kind [ErrAnswers].
-func ReadAnswers(name string, text []byte) (all []Answer, err error) {
-	line := 0
-	for one := range bytes.Lines(text) {
-		if line++; len(bytes.TrimSpace(one)) == 0 {
+// ReadAnswers reads answers: one or a list of them, in YAML or JSON, or one a line of a ".jsonl" file. The error is of
+// the kind [ErrAnswers].
+func ReadAnswers(name string, text []byte) ([]Answer, error) {
+	if strings.HasSuffix(name, extension) {
+		return readAnswers(name, bytes.SplitAfter(text, []byte("\n")))
+	}
+	return readAnswers(name, [][]byte{text})
+}
+
+func readAnswers(name string, texts [][]byte) (all []Answer, err error) {
+	for i, text := range texts {
+		if len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
-		var a Answer
-		err := diag.ReadStrictly(one, &a)
-		if err == nil && a.Call == "" {
-			err = errors.New("an answer names its call")
+		node, problems := source.Parse(source.NewFile(name, text), source.DefaultLimits())
+		for _, p := range problems {
+			if !p.Warning {
+				return nil, diag.NewError(ErrAnswers, "%q, line %d: %s", name, i+p.Span.From().Line, p.Message)
+			}
 		}
-		if err = cmp.Or(err, a.Check()); err != nil {
-			return nil, diag.NewError(ErrAnswers, "%q, line %d: %w", name, line, err).
-				Advise(`write a JSON object a line, such as {"call": "refund#1", "verdict": "approve"}`)
+		for _, item := range node.Several() {
+			var a Answer
+			text, err := json.Marshal(item.Value())
+			if err = cmp.Or(err, diag.ReadStrictly(text, &a)); err == nil && a.Call == "" {
+				err = errors.New("an answer names its call")
+			}
+			if err = cmp.Or(err, a.Check()); err != nil {
+				return nil, diag.NewError(ErrAnswers, "%q, line %d: %w", name, i+item.Span().From().Line, err).
+					Advise(`write answers such as {"call": "refund#1", "verdict": "approve"}`)
+			}
+			all = append(all, a)
 		}
-		all = append(all, a)
 	}
 	return all, nil
 }
@@ -86,13 +102,9 @@ func readStored(name string) ([]Answer, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, diag.NewError(ErrAnswers, "can't read %q: %w", name, workspace.Reason(err))
 	}
-	var whole []byte
-	for line := range bytes.Lines(text) {
-		if json.Valid(line) {
-			whole = append(whole, line...)
-		}
-	}
-	return ReadAnswers(name, whole)
+	return readAnswers(name, slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(line []byte) bool {
+		return !json.Valid(line)
+	}))
 }
 
 // An answerSource is a [local.Confirmer] with the answers that a run was resumed with, stored ones, and those of the

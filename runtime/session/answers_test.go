@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/activity"
 	"github.com/obelus-dev/obelus/runtime/session"
@@ -161,12 +160,16 @@ func TestUnreadableAnswers(t *testing.T) {
 		"{\"call\": \"a\", \"verdict\": \"approve\"}\n- {call: b}": "line 2",
 		`{"call": "a", "call": "b", "verdict": "approve"}`:         "line 1",
 	} {
-		if _, err := session.ReadAnswers("answers.jsonl", []byte(text)); !errors.Is(err, session.ErrAnswers) || !strings.Contains(err.Error(), want) || !strings.Contains(err.(*diag.UserError).Help, "a JSON object a line") {
+		if _, err := session.ReadAnswers("answers.yaml", []byte(text)); !errors.Is(err, session.ErrAnswers) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", text, err, want)
 		}
 	}
 	all, err := session.ReadAnswers("answers.jsonl", []byte("{\"call\": \"a\", \"verdict\": \"approve\"}\n\n{\"call\": \"b\", \"verdict\": \"reject\", \"by\": \"bob\"}\n"))
 	if err != nil || len(all) != 2 || all[1].Call != "b" || all[1].By != "bob" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	all, err = session.ReadAnswers("answers.yaml", []byte("- {call: a, verdict: approve}\n- {call: b, verdict: reject}\n"))
+	if err != nil || len(all) != 2 || all[1].Verdict != "reject" {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if _, err := session.ReadAnswers("answers.jsonl", []byte("{\"call\": \"a\", \"verdict\": \"approve\"}\n{}\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
