@@ -279,6 +279,17 @@ func TestLivePageInBrowser(t *testing.T) {
 	}
 }
 
+// EXECUTION.md#web-page: focus goes on to the next question when it comes, also where none was open meanwhile.
+func TestLivePageGoesOnToTheNextQuestion(t *testing.T) {
+	t.Parallel()
+	b := startBrowser(t)
+	r := runLive(t, strings.NewReplacer("n: 2,", "n: 2, _after: one,", "cat >/dev/null;", "cat >/dev/null; sleep 1;").Replace(asking))
+	b.visits(t, visit{URL: r.page, Ready: "document.querySelectorAll('.question').length === 1", Evaluate: "true", Steps: [][]string{
+		{"click", ".question .approve"}, {"until", "!document.querySelector('.question')"},
+		{"until", "document.activeElement.textContent.endsWith('about two')"}, {"click", ".question .approve"}}})
+	r.ended()
+}
+
 // EXECUTION.md#web-page: what isn't shown whole is approved by nobody before it has been scrolled to its end.
 func TestLivePageShowsAllFirst(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,7 @@
 
 const asked = new Map();  // open questions by number: their elements
 const drafts = new Map(); // what was written into the fields of a question, by its call
-const desk = el('div', { id: 'questions', role: 'region', 'aria-label': 'questions of the run', 'aria-live': 'polite' });
+const desk = el('div', { id: 'questions', tabIndex: -1, role: 'region', 'aria-label': 'questions of the run', 'aria-live': 'polite' });
 
 // field is where a parameter can be changed, by its schema: a text, a number, a box to tick, a choice, or JSON for all else.
 function field(key, schema, q) {
@@ -85,7 +85,7 @@ function ask(list) {
   const open = new Set(list.map(q => q.number)), idle = desk.contains(document.activeElement) || document.activeElement === document.body;
   for (const [number, box] of asked) if (!open.has(number)) { box.remove(); asked.delete(number); }
   for (const q of list) if (!asked.has(q.number)) { asked.set(q.number, question(q)); desk[q.problem ? 'prepend' : 'append'](asked.get(q.number)); asked.get(q.number).querySelector('pre').dispatchEvent(new Event('scroll')); }
-  if (idle && !desk.contains(document.activeElement)) (desk.querySelector('h2') || $('panel')).focus();
+  if (idle && !desk.querySelector(':focus')) (desk.querySelector('h2') || desk).focus();
   document.title = (list.length ? '(' + list.length + ') ' : '') + $('title').textContent;
 }
 

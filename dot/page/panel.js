@@ -383,11 +383,12 @@ addEventListener('beforeprint', () => {
 });
 addEventListener('afterprint', () => { theme(ownTheme); view(now.view); fit(); });
 
-measure();
 draw(shown);
 $('fold').hidden = full === shown;
 const scenarios = data.scenarios || [];
 for (const id of ['critical', 'slider', 'back', 'on', 'failure', 'show-time']) $(id).hidden = !scenarios.length;
 $('what-if').hidden = scenarios.length < 2;
 if (scenarios.length) setScenario(0); else refresh();
+measure(); // now that the header has all its buttons
+fit();
 fromAddress();
