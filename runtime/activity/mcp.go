@@ -275,8 +275,9 @@ func (s *server) leave() {
 	s.close()
 	s.mu.Lock()
 	c := s.now
+	isOpen := c != nil && c.session.id != ""
 	s.mu.Unlock()
-	if c == nil || c.session.id == "" {
+	if !isOpen {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Grace)

@@ -83,7 +83,8 @@ func (p *endpoint) Answer(ctx context.Context, r *request.Request, emit func(str
 	usage.Cost = float64(usage.InputTokens)/1e6*p.options.Prices.InputPerMillion +
 		float64(usage.OutputTokens)/1e6*p.options.Prices.OutputPerMillion
 	if r.Call != nil {
-		emit(unwrapped(out.text.String(), !isObject(r.Schema)))
+		_, plain := p.refused.Load(request.JSON(r.Schema))
+		emit(unwrapped(out.text.String(), !plain && !isObject(r.Schema)))
 	}
 	return usage, err
 }

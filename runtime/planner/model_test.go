@@ -338,6 +338,20 @@ func latentEvent(p protocol, s string) string {
 	return fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":%s}}\n\n", request.JSON(s))
 }
 
+// What nobody has asked to be wrapped isn't unwrapped: "result" is a key of it.
+func TestPlainLatentResultsStayWhole(t *testing.T) {
+	both(t, func(t *testing.T, p protocol) {
+		r := &request.Request{Tick: 1, Schema: value(`{}`), Call: &request.Call{Name: "tell#1", Tool: "tell"}}
+		const want = `{"result": 5, "k": 1}`
+		answer, _, _, err := ask(t, p, r, Options{},
+			says(400, `{"error":{"type":"invalid_request_error","message":"response_format, tools: this schema isn't supported"}}`),
+			streams(latentBegin(p)+latentEvent(p, want)+p.end(p.stop["done"], 1, 2)))
+		if err != nil || answer != want {
+			t.Errorf("answer %q, error %v", answer, err)
+		}
+	})
+}
+
 // What an endpoint doesn't take is asked for with
 // the schema in words, and the endpoint isn't bothered with it again.
 func TestPlainerForms(t *testing.T) {
