@@ -61,7 +61,7 @@ type signing struct {
 func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 	reading := c.newReading()
 	a.cli, a.plan = c, args[0]
-	if a.program, a.input, a.state, err = a.withValues(c, reading, a.plan); err != nil {
+	if a.program, err = a.withValues(c, reading, a.plan); err != nil {
 		return err
 	}
 	if a.program.Verified == nil {
@@ -155,28 +155,14 @@ func (a *signing) show() error {
 	if err != nil {
 		return err
 	}
-	input, state := a.shownValues()
+	input, state, values := a.shownValues()
 	if a.Format == "json" {
-		a.cli.out.JSON(struct {
-			Kind    string                     `json:"kind"`
-			Plan    string                     `json:"plan"`
-			Digest  string                     `json:"digest"`
-			Facts   *facts.Facts               `json:"facts"`
-			Parts   []plan.Part                `json:"parts"`
-			Input   map[string]json.RawMessage `json:"input,omitempty"`
-			State   map[string]json.RawMessage `json:"state,omitempty"`
-			Changed []string                   `json:"changed,omitempty"` // since the old approval
-			Permit  *permit.Permit             `json:"envelope"`
-		}{"approval", a.plan, digest, a.facts, a.parts[1:], input, state, a.differs, a.permit})
+		shown := diag.Ordered{"kind", "approval", "plan", a.plan, "digest", digest, "facts", a.facts, "parts",
+			a.parts[1:]}.If("input", input).If("state", state).If("changed", a.differs)
+		a.cli.out.JSON(append(shown, "envelope", a.permit))
 		return nil
 	}
-	var values, besides, budget, found []string
-	for _, key := range slices.Sorted(maps.Keys(input)) {
-		values = append(values, "†input."+key+": "+string(input[key]))
-	}
-	for _, key := range slices.Sorted(maps.Keys(state)) {
-		values = append(values, "†state."+key+": "+string(state[key]))
-	}
+	var besides, budget, found []string
 	for _, entry := range a.permit.Calls {
 		if entry.Allow != nil {
 			besides = append(besides, entry.String())
@@ -207,11 +193,6 @@ func (a *signing) show() error {
 	if len(a.differs) > 0 {
 		p := a.old.Statement.Predicate
 		add(fmt.Sprintf("Changed since %s approved at %s", p.Signer, p.Made.Format(time.RFC3339)), a.differs)
-		if before := shownBy(a.old); before != nil {
-			if c := facts.Compare(before, a.facts); !c.Same() {
-				rows = append(rows, c.Rows()...)
-			}
-		}
 	}
 	text := rows.Text(terminal.StyleFor(a.cli.out))
 	if a.Format == "markdown" {
@@ -221,33 +202,27 @@ func (a *signing) show() error {
 	return nil
 }
 
-// shownValues are input and state that alone are approved, without their secrets.
-func (a *signing) shownValues() (input, state map[string]json.RawMessage) {
+// shownValues are input and state that alone are approved, without their secrets, and a line for each value.
+func (a *signing) shownValues() (input, state map[string]json.RawMessage, lines []string) {
 	secrets := &redact.Set{}
 	compiler.LearnSecrets(secrets, nil, any(a.input), a.program.Plan.InputSchema)
 	compiler.LearnSecrets(secrets, nil, any(a.state), a.program.Plan.StateSchema)
-	shown := func(values map[string]any) map[string]json.RawMessage {
-		all := map[string]json.RawMessage{}
-		for key, value := range values {
-			text, _ := json.Marshal(value) // it was read from JSON or YAML
-			if text = []byte(secrets.Text(string(text))); !json.Valid(text) {
-				text, _ = json.Marshal(string(text))
+	shown := func(name string, values map[string]any) (all map[string]json.RawMessage) {
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			text := secrets.Text(terminal.JSON(values[key], ""))
+			lines = append(lines, "†"+name+"."+key+": "+text)
+			if !json.Valid([]byte(text)) {
+				text = terminal.JSON(text, "")
 			}
-			all[key] = text
+			if all == nil {
+				all = map[string]json.RawMessage{}
+			}
+			all[key] = json.RawMessage(text)
 		}
 		return all
 	}
-	return shown(a.input), shown(a.state)
-}
-
-// shownBy is what was shown to those who signed an approval; nil if unknown.
-func shownBy(a *approval.Approval) *facts.Facts {
-	f := &facts.Facts{}
-	err := json.Unmarshal(a.Statement.Predicate.Shown, f)
-	if err != nil || slices.Contains(slices.Collect(maps.Values(f.Delegates)), nil) {
-		return nil
-	}
-	return f
+	input = shown("input", a.input)
+	return input, shown("state", a.state), lines
 }
 
 // ask asks the person at the terminal.
@@ -279,12 +254,11 @@ func (a *signing) sign(again bool, judge *approval.Judge) error {
 		}
 	}
 	if !again {
-		next, err = a.statement(signer, judge.Now)
+		if next, err = a.statement(signer, judge.Now); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = next.Sign(key)
-	}
-	if err != nil {
+	if err = next.Sign(key); err != nil {
 		return err
 	}
 	text, err := next.Text()
@@ -393,8 +367,5 @@ func (a *signing) verify(judge approval.Judge, err error) error {
 	}
 	rows := append(facts.Section(title, append(lines, v.Changed...)), facts.Row{Text: diag.Escape(end)})
 	a.cli.out.Print("%s", rows.Text(false))
-	if v.Err != nil {
-		return ending(statusFound)
-	}
-	return nil
+	return endFound(v.Err != nil)
 }

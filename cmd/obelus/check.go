@@ -32,7 +32,8 @@ func (o *checking) run(_ context.Context, c *cli, args []string) (err error) {
 	if len(args) == 0 {
 		args = []string{"."}
 	}
-	o.reading, o.report = c.newReading(), newReporter(c, o)
+	o.reading = c.newReading()
+	o.report = &reporter{cli: c, flags: o, out: c.out, reported: map[string]bool{}}
 	if o.reading.Strict = o.Strict; !c.confined { // agents learn nothing of this machine
 		o.reading.Machine = &analyzer.Machine{Other: o.NoEnvironment}
 	}
@@ -103,7 +104,7 @@ func (o *checking) fix(file project.Named) error {
 		_, err = c.out.Write(after)
 	default:
 		if err = workspace.Replace(file.Name, after); err != nil {
-			return usageErr("can't write %q: %w", file.Name, reason(err))
+			return usageErr("can't write %q: %w", file.Name, workspace.Reason(err))
 		}
 	}
 	if made > 0 {

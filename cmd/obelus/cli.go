@@ -38,7 +38,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func (c *cli) execute(ctx context.Context, args []string) (status int) {
 	defer func() {
 		if bug := recover(); bug != nil {
-			c.reportPanic(bug)
+			c.err.Print("obelus: internal error: %s\n%s\n"+
+				"  this is a fault in obelus and not in your plan; please report it with these lines and the plan\n",
+				diag.Escape(fmt.Sprint(bug)), debug.Stack())
 			status = statusError
 		}
 	}()
@@ -81,8 +83,7 @@ func endFound(found bool) error {
 	return nil
 }
 
-// usageErr is a mistake on the command line or a refusal of the world outside, in this
-// program's own words.
+// usageErr is a mistake on the command line or a refusal of the world outside, in this program's own words.
 func usageErr(format string, args ...any) *diag.UserError {
 	return diag.NewError(nil, format, args...)
 }
@@ -104,13 +105,6 @@ func (c *cli) showError(err error) {
 	if t.Help != "" {
 		c.help(diag.Escape(t.Help))
 	}
-}
-
-// reportPanic reports a panic of our own.
-func (c *cli) reportPanic(bug any) {
-	c.err.Print("obelus: internal error: %s\n%s\n"+
-		"  this is a fault in obelus and not in your plan; please report it with these lines and the plan\n",
-		diag.Escape(fmt.Sprint(bug)), debug.Stack())
 }
 
 // newReading reads documents as the global flags say, and reports which configurations it ignores.
@@ -136,6 +130,3 @@ func (c *cli) detail(format string, file *source.File) {
 
 // trustedFolders are those that the environment lists.
 func trustedFolders() []string { return filepath.SplitList(os.Getenv("OBELUS_TRUST")) }
-
-// reason is an error of the file system without the path and the system call.
-func reason(err error) error { return workspace.Reason(err) }

@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -21,7 +23,7 @@ type command struct {
 	aliases    []string
 	args       cobra.PositionalArgs
 	global     string   // the global flags that it reads, besides those of all commands
-	exclusive  []string // pairs of flags that can't be given together
+	exclusive  []string // groups of flags that can't be given together
 	action     action   // its own flags, with their defaults
 	tool       *tool    // what agents are offered; nil for nothing
 	below      []command
@@ -60,13 +62,16 @@ func (c *cli) cobra(row *command, above string) *cobra.Command {
 	addFlags(cmd.Flags(), reflect.ValueOf(row.action).Elem())
 	cmd.InitDefaultHelpFlag()
 	cmd.Flags().Lookup("help").Usage = "print this help"
-	for _, pair := range row.exclusive {
-		cmd.MarkFlagsMutuallyExclusive(strings.Fields(pair)...)
-	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.cmd = cmd
 		if err := row.args(cmd, args); err != nil {
 			return usageErr("%s %v", cmd.Name(), err).Advise("usage: %s", cmd.UseLine())
+		}
+		for _, group := range row.exclusive {
+			both := slices.DeleteFunc(strings.Fields(group), func(name string) bool { return !c.changed(name) })
+			if len(both) > 1 {
+				return usageErr("--%s and --%s can't be given together", both[0], both[1])
+			}
 		}
 		return row.action.run(cmd.Context(), c, args)
 	}
@@ -143,7 +148,7 @@ func (c *cli) begin(cmd *cobra.Command, _ []string) (err error) {
 	}
 	if c.Folder != "" && err == nil {
 		if err = os.Chdir(c.Folder); err != nil {
-			err = usageErr("--chdir can't be %q: %w", c.Folder, reason(err))
+			err = usageErr("--chdir can't be %q: %w", c.Folder, workspace.Reason(err))
 		}
 	}
 	c.out.Color, c.err.Color = c.Color, c.Color

@@ -132,7 +132,7 @@ func TestGlobalFlags(t *testing.T) {
 		{"run say.yaml --no-journal --parallel 2 --format json", statusOK, `"status":"done"`, ""},
 		{"run say.yaml --no-journal --concurrency 0", statusError, "", "expected at least 1"},
 		{"run say.yaml --parallel 0", statusError, "", "expected at least 1"},
-		{"run say.yaml --auto-approve --confirm always", statusError, "", "none of the others can be"},
+		{"run say.yaml --auto-approve --confirm always", statusError, "", "--auto-approve and --confirm can't be given together"},
 		{"run say.yaml --no-journal --answer-within -1s", statusError, "", "expected at least 0"},
 		{"-C plans check", statusFound, "a.yaml:1", ""}, // last: it changes the folder
 	} {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
 type compiling struct {
@@ -51,37 +51,32 @@ func (o *compiling) run(_ context.Context, c *cli, args []string) error {
 }
 
 // digest is a plan's digest, and what it covers if that is to be explained.
-func (o *compiling) digest(p *plan.Plan) (text []byte, err error) {
-	shown := struct {
-		Kind   string      `json:"kind"`
-		Digest string      `json:"digest"`
-		Parts  []plan.Part `json:"parts,omitempty"`
-	}{Kind: "digest"}
-	if shown.Digest, err = canonical.Digest(p); err == nil && o.Explain {
-		shown.Parts, err = p.Parts()
+func (o *compiling) digest(p *plan.Plan) ([]byte, error) {
+	var parts []plan.Part
+	digest, err := canonical.Digest(p)
+	if err == nil && o.Explain {
+		parts, err = p.Parts()
 	}
 	if err != nil {
 		return nil, err
 	}
 	if o.Format == "json" {
-		text, err = json.Marshal(shown)
-		return append(text, '\n'), err
+		return []byte(terminal.JSON(diag.Ordered{"kind", "digest", "digest", digest}.If("parts", parts), "") + "\n"), nil
 	}
-	lines := shown.Digest + "\n"
-	for _, part := range shown.Parts {
+	lines := digest + "\n"
+	for _, part := range parts {
 		lines += fmt.Sprintf("  %s %s\n", part.Digest, strings.TrimPrefix(part.String(), "the "))
 	}
 	return []byte(lines), nil
 }
 
-// write puts a command's result where the user wants it. On a terminal a last
-// line without an end gets one.
+// write puts a command's result where the user wants it. On a terminal a last line without an end gets one.
 func (c *cli) write(output string, text []byte) error { return c.writeAs(0o644, output, text) }
 
 func (c *cli) writeAs(mode os.FileMode, output string, text []byte) error {
 	if output != "" && output != "-" {
 		if err := os.WriteFile(output, text, mode); err != nil {
-			return usageErr("can't write %q: %w", output, reason(err))
+			return usageErr("can't write %q: %w", output, workspace.Reason(err))
 		}
 		return nil
 	}

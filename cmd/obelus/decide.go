@@ -48,17 +48,13 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 	}
 	if len(words) == 0 {
 		o.show(c, chosen)
-		if questions.Stored > 0 {
-			c.note("%s stored; the run uses them when it is resumed",
-				wording.Counted(questions.Stored, "answer is", "answers are"))
-		}
 		return nil
 	}
 	decision, err := c.answer(chosen[0], words)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case decision.Verdict == runtime.Change && len(chosen) > 1:
+	}
+	if decision.Verdict == runtime.Change && len(chosen) > 1 {
 		return usageErr("change is for one call, and %d are asked about", len(chosen))
 	}
 	decision.By, decision.Reason = by, cmp.Or(o.Reason, decision.Reason)
@@ -79,16 +75,15 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 		return err
 	}
 	use := "the run uses it when it is resumed"
-	switch {
-	case len(again) > 0:
+	if len(again) > 0 {
 		o.show(c, again)
 		use = "the calls shown above would run now, and need an answer of their own"
-	case questions.Running:
+	} else if questions.Running {
 		use = "the run uses it now"
 	}
-	names := make([]string, len(chosen))
-	for i, q := range chosen {
-		names[i] = strings.TrimPrefix(q.Instance+" "+q.Path(), " ")
+	var names []string
+	for _, q := range chosen {
+		names = append(names, strings.TrimPrefix(q.Instance+" "+q.Path(), " "))
 	}
 	c.note("stored: %s, by %s, for %s; %s", decision.Verdict, diag.Escape(decision.By),
 		diag.Escape(wording.Names(names, 5)), use)
@@ -96,9 +91,8 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 }
 
 // choose finds the open questions about a call. Without a call they are all of them.
-func (o *deciding) choose(
-	open []*runtime.Question, call string, isAnswered bool,
-) (chosen []*runtime.Question, err error) {
+func (o *deciding) choose(open []*runtime.Question, call string, isAnswered bool) ([]*runtime.Question, error) {
+	var chosen []*runtime.Question
 	var names []string // of the calls that are asked about
 	for _, q := range open {
 		name := q.Path()

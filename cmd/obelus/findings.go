@@ -77,10 +77,6 @@ type reporter struct {
 	sarif    diag.Report     // all of it
 }
 
-func newReporter(c *cli, flags *checking) *reporter {
-	return &reporter{cli: c, flags: flags, out: c.out, reported: map[string]bool{}}
-}
-
 // settings reports once what is wrong with a configuration, which --fix leaves as it is.
 func (r *reporter) settings(config *project.Configuration) {
 	if !config.Noted {

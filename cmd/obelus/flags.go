@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"reflect"
 	"regexp"
 	"slices"
@@ -119,6 +120,9 @@ func (v *flagValue) Set(text string) error {
 		return usageErr("expected %s", wording.Or(v.words))
 	}
 	err := v.Value.Set(text)
+	if errors.As(err, new(*strconv.NumError)) {
+		return usageErr("expected %s", map[bool]string{true: "numbers", false: "a whole number"}[v.field.Kind() == reflect.Slice])
+	}
 	if least, wrong := strconv.ParseInt(v.least, 10, 64); wrong == nil && err == nil && v.field.Int() < least {
 		err = usageErr("expected at least %s", v.least)
 	}

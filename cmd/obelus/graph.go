@@ -9,7 +9,6 @@ import (
 	"github.com/obelus-dev/obelus/analyzer/facts"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/dot"
 	"github.com/obelus-dev/obelus/dot/page"
 )
@@ -50,12 +49,10 @@ func (o *graphing) run(_ context.Context, c *cli, args []string) error {
 	} else if drawn, err = o.drawPlan(c, args[0], options, form); err != nil {
 		return err
 	}
-	text := ""
-	if form == "html" {
-		text, err = drawn.HTML()
-	} else {
-		text = dot.Formats[form](drawn.View)
+	if form != "html" {
+		return c.write(o.Output, []byte(dot.Formats[form](drawn.View)))
 	}
+	text, err := drawn.HTML()
 	if err != nil {
 		return err
 	}
@@ -114,8 +111,7 @@ func (o *outputFlag) formOf(c *cli, format string) (string, error) {
 	named := endings[strings.ToLower(filepath.Ext(o.Output))]
 	if !slices.Contains(strings.Split(c.cmd.Flag("format").Value.Type(), "|"), named) {
 		return "", usageErr("the ending of %q names no format", o.Output).
-			Advise("name one with --format; Graphviz draws others: obelus graph … | dot -Tpng -o %s",
-				wording.ShellWord(o.Output))
+			Advise("name one with --format; Graphviz draws others")
 	}
 	return named, nil
 }

@@ -29,7 +29,7 @@ func (s *serving) run(ctx context.Context, c *cli, _ []string) error {
 	s.globals.Folder, s.globals.Root = "", "."
 	before, _ := os.Getwd()
 	if err := os.Chdir(place.Root); err != nil {
-		return usageErr("--root can't be %q: %w", c.Root, reason(err))
+		return usageErr("--root can't be %q: %w", c.Root, workspace.Reason(err))
 	}
 	defer os.Chdir(before)
 	s.busy = make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))

@@ -67,7 +67,7 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	if reading.Permit, err = c.permit(o.Permit); err != nil {
 		return nil, err
 	}
-	p, input, state, err := o.withValues(c, reading, name)
+	p, err := o.withValues(c, reading, name)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	}
 	options := session.Options{
 		Options: runtime.Options{
-			Input: input, State: state, Parallel: o.Concurrency, Continue: o.Continue, Unbounded: o.Unbounded,
+			Input: o.input, State: o.state, Parallel: o.Concurrency, Continue: o.Continue, Unbounded: o.Unbounded,
 			Permit: reading.Permit,
 		},
 		Record: o.Record, Instances: o.Instances, Results: o.Out, Digest: o.Digest, Model: o.Model,

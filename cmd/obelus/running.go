@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -53,8 +54,7 @@ func (o *running) begin(c *cli) (confirm runtime.Confirm, host session.Host, err
 	return confirm, host, err
 }
 
-// moment is called where it makes a difference whether a run is killed just there. A
-// test kills it.
+// moment is called where it makes a difference whether a run is killed just there. A test kills it.
 var moment func(what string)
 
 // person is the flag that names who decides.
@@ -125,17 +125,8 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	if result.Status == runtime.RunStopped {
 		c.stopped(result, s)
 	}
-	switch {
-	case result.Incomplete != nil:
-		return result.Incomplete
-	case err != nil:
-		return err
-	case result.Status == runtime.RunFailed:
-		return ending(statusFound)
-	case result.Status == runtime.RunStopped:
-		return ending(statusStopped)
-	}
-	return nil
+	ends := map[runtime.RunStatus]error{runtime.RunFailed: ending(statusFound), runtime.RunStopped: ending(statusStopped)}
+	return cmp.Or(result.Incomplete, err, ends[result.Status])
 }
 
 // observer shows a run in a format.

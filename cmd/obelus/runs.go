@@ -27,10 +27,6 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 	if len(all) == 0 && o.Format == "text" {
 		c.out.Print("there are no runs in %s\n", diag.Escape(folder))
 	}
-	names := 0
-	for _, one := range all {
-		names = max(names, diag.Columns(one.Run))
-	}
 	for _, one := range all {
 		if o.Format == "json" {
 			c.out.JSON(one)
@@ -38,14 +34,13 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 		}
 		text := string(one.Reason)
 		if one.Calls != nil {
-			text = terminal.Tally(*one.Calls, one.Status) + terminal.Used(one.Usage)
+			text = terminal.Tally(*one.Calls) + terminal.Used(one.Usage)
 			if one.Instances > 0 {
 				text = wording.Count(one.Instances, "instance") + ": " + text
 			}
 			text = strings.TrimSuffix(text+"; "+string(one.Reason), "; ")
 		}
-		c.out.Print("%s  %s  %s\n", terminal.Pad(diag.Escape(one.Run), names), terminal.Pad(string(one.Status), 10),
-			diag.Escape(text))
+		c.out.Print("%s  %s  %s\n", diag.Escape(one.Run), one.Status, diag.Escape(text))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/obelus-dev/obelus/analyzer"
@@ -19,7 +20,7 @@ type simulating struct {
 }
 
 func (o *simulating) run(ctx context.Context, c *cli, args []string) error {
-	p, input, state, err := o.withValues(c, c.newReading(), args[0])
+	p, err := o.withValues(c, c.newReading(), args[0])
 	if err != nil {
 		return err
 	}
@@ -35,7 +36,8 @@ func (o *simulating) run(ctx context.Context, c *cli, args []string) error {
 	default:
 		c.mentionWarnings(args[0], p, o.Format)
 	}
-	input, state, s.Made = simulation.Generated(p.Plan, input, state, o.Seed)
+	var input, state map[string]any
+	input, state, s.Made = simulation.Generated(p.Plan, o.input, o.state, o.Seed)
 	if err = session.Fits(p.Plan, input, state, false); err != nil {
 		return err
 	}
@@ -47,8 +49,6 @@ func (o *simulating) run(ctx context.Context, c *cli, args []string) error {
 	if o.Unbounded {
 		s.Options.Steps, s.Options.Unbounded = 0, true
 	}
-	if isFine, err := s.Run(); err != nil || isFine {
-		return err
-	}
-	return ending(statusFound)
+	isFine, err := s.Run()
+	return cmp.Or(err, endFound(!isFine))
 }

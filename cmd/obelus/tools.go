@@ -25,10 +25,8 @@ type toolsFlags struct {
 func (o *toolsFlags) run(_ context.Context, c *cli, args []string) error {
 	if o.Check {
 		text, breaks, err := catalogues.Check(append(args, ".")[0])
-		if c.out.Print("%s", text); err == nil && breaks {
-			err = ending(statusFound)
-		}
-		return err
+		c.out.Print("%s", text)
+		return cmp.Or(err, endFound(breaks))
 	}
 	if len(args) > 0 {
 		return usageErr("tools needs --check to read %q", args[0]).Advise("obelus tools --check %s", args[0])
@@ -65,10 +63,7 @@ func (o *importing) run(ctx context.Context, c *cli, args []string) error {
 		to = c.err
 	}
 	to.Print("%s", result.Report(name, o.Output, terminal.StyleFor(to)))
-	if len(result.Tools) == 0 {
-		return ending(statusFound)
-	}
-	return nil
+	return endFound(len(result.Tools) == 0)
 }
 
 // importedHead begins the catalogues that are written here.
@@ -103,7 +98,7 @@ func (o *importing) write(c *cli, name string, value any) error {
 		c.note("\"%s\" is added to the tools of \"%s\"", diag.Escape(o.Output), diag.Escape(settings))
 	}
 	if err != nil {
-		return usageErr("%q can't list the catalogue: %w", settings, reason(err)).Advise("add %s to \"tools\"", listed)
+		return usageErr("%q can't list the catalogue: %w", settings, workspace.Reason(err)).Advise("add %s to \"tools\"", listed)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
+	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
@@ -35,18 +36,16 @@ func (o *trusting) run(_ context.Context, c *cli, args []string) error {
 	untrusted := false
 	for _, one := range all {
 		word, err := "trusted", error(nil)
-		switch changed := one.Changed(); {
+		switch {
 		case o.Revoke:
 			word, err = "not trusted", one.Revoke()
 		case !o.Show:
 			err = one.Trust()
-		case len(changed) > 0 && one.Before != nil:
-			word = "not trusted as it is: changed " + diag.Escape(strings.Join(changed, ", "))
-		case len(changed) > 0:
-			word = "not trusted"
+		case len(one.Changed()) > 0:
+			word = "not trusted as it is"
 		}
 		if err != nil {
-			return usageErr("what is trusted can't be kept: %w", reason(err)).
+			return usageErr("what is trusted can't be kept: %w", workspace.Reason(err)).
 				Advise("give --trust to the commands that are to trust it")
 		}
 		untrusted = untrusted || o.Show && word != "trusted"
@@ -61,8 +60,5 @@ func (o *trusting) run(_ context.Context, c *cli, args []string) error {
 			}
 		}
 	}
-	if untrusted {
-		return ending(statusFound)
-	}
-	return nil
+	return endFound(untrusted)
 }

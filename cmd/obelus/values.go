@@ -14,7 +14,7 @@ type given struct {
 	Inputs []string `flag:"-i, --input KEY=VALUE: an input value, JSON or else text; @FILE has several"`
 	States []string `flag:"--state KEY=VALUE: a value of the initial state, over the plan's own; @FILE has several"`
 
-	input, state map[string]any // as approve needs them
+	input, state map[string]any // what they give
 }
 
 // concurrencyFlag bounds what runs at once.
@@ -22,12 +22,11 @@ type concurrencyFlag struct {
 	Concurrency int `least:"1" flag:"--concurrency N: parallel activities [the plan's limit, or 64]"`
 }
 
-// withValues is the one plan that a command works on, with the input and state that it is given.
-func (g *given) withValues(
-	c *cli, r *project.Reader, name string,
-) (p *project.Program, input, state map[string]any, err error) {
-	if p, err = c.prepared(name, r); err != nil {
-		return nil, nil, nil, err
+// withValues is the one plan that a command works on; the flags' input and state are read with it.
+func (g *given) withValues(c *cli, r *project.Reader, name string) (*project.Program, error) {
+	p, err := c.prepared(name, r)
+	if err != nil {
+		return nil, err
 	}
 	accepts := func(key string, value any) bool {
 		if p.Plan.InputSchema == nil { // the plan's own value shows which type it has
@@ -40,16 +39,16 @@ func (g *given) withValues(
 		return at.Possible && at.Schema != nil && at.Schema.Validate(value) == nil
 	}
 	for _, text := range g.Inputs {
-		if input, err = c.set(r, input, "--input", text, accepts); err != nil {
-			return nil, nil, nil, err
+		if g.input, err = c.set(r, g.input, "--input", text, accepts); err != nil {
+			return nil, err
 		}
 	}
 	for _, text := range g.States {
-		if state, err = c.set(r, state, "--state", text, nil); err != nil {
-			return nil, nil, nil, err
+		if g.state, err = c.set(r, g.state, "--state", text, nil); err != nil {
+			return nil, err
 		}
 	}
-	return p, input, state, nil
+	return p, nil
 }
 
 // set puts KEY=VALUE or @FILE over other values. A value is text if it isn't JSON, or if only the text is accepted.

@@ -42,7 +42,6 @@ type Page struct {
 	Scenarios []Scenario
 	Kind      Kind
 	Choices   [][]string // of simulations: what may go otherwise, and how, in words; first how it usually goes
-	Left      int        // simulations for which there was no room
 	Drawn     int        // of a live page: how often it was drawn
 }
 
@@ -114,7 +113,6 @@ type (
 		Worst     facts.Worst   `json:"worst"`
 		Scenarios []Scenario    `json:"scenarios,omitempty"`
 		Choices   [][]string    `json:"choices,omitempty"`
-		Left      int           `json:"left,omitempty"`
 		Drawn     int           `json:"drawn,omitempty"`
 	}
 	part struct {
@@ -206,7 +204,7 @@ func hash(text string) string {
 func (p *Page) block() *block {
 	b := &block{
 		Kind: p.Kind, Notes: diag.Listed(p.View.Notes), Drawings: []drawing{drawingOf(p.View)},
-		Scenarios: slices.Clone(p.Scenarios), Choices: p.Choices, Left: p.Left, Drawn: p.Drawn,
+		Scenarios: slices.Clone(p.Scenarios), Choices: p.Choices, Drawn: p.Drawn,
 		Calls: []call{}, Parts: []part{}, Findings: []finding{}, Advisors: []string{},
 	}
 	for _, one := range p.Parts {

@@ -227,7 +227,6 @@ function failures() {
       o.on.length ? ['; then ', firstLinks(o.on, 8), o.on.length > 1 ? ' run' : ' runs'] : '', o.off.length ? ['; skipped: ', firstLinks(o.off, 8)] : '', o.some.length ? ['; skipped are items of ', firstLinks(o.some, 8)] : '', done(o.play).map(x => el('div', { className: 'small' }, x))])),
     once.length > 25 ? el('p', { className: 'muted' }, '“What if…” above the drawing has all of them, and several at once') : null,
     idle.length ? el('p', { className: 'caution' }, 'Ran in no simulation here: ', firstLinks(idle, 20), '. Other input may reach them.') : null,
-    data.left ? el('p', { className: 'muted' }, count(data.left, 'more variation') + ' not shown; obelus simulate PLAN --branches simulates more') : null,
   ];
 }
 

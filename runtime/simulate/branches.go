@@ -167,14 +167,14 @@ type Alternative struct {
 // Alternatives plays combinations, each once and at most so many, as long as each asks for more. First comes the usual
 // one, in which nothing fails. Then comes for each other option of a choice that one of these meets the combination
 // that has it: the last of its path is the option, what comes before is what brings the choice about. Then come those
-// in which several things go otherwise. left is how many options had no room.
-func (x *Explorer) Alternatives(most int, each func(*Alternative) (more bool)) (left int) {
+// in which several things go otherwise.
+func (x *Explorer) Alternatives(most int, each func(*Alternative) (more bool)) {
 	x.plays = most
 	fresh, rest := [][]pick{nil}, [][]pick(nil) // what is prescribed: with an option that none had, and others
 	met := map[pick]bool{}
 	for len(fresh)+len(rest) > 0 {
 		if !x.affords() {
-			return len(fresh)
+			return
 		}
 		from, together := &fresh, len(fresh) == 0
 		if together {
@@ -200,11 +200,10 @@ func (x *Explorer) Alternatives(most int, each func(*Alternative) (more bool)) (
 			}
 		}
 		if !c.void && !each(a) {
-			return len(fresh)
+			return
 		}
 	}
 	x.Complete = true
-	return 0
 }
 
 // judge is what went wrong in a simulation.

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler"
@@ -100,7 +98,8 @@ func compare(document string, file *source.File, from *source.Node) (d drift, st
 			d.add(was.Name, "it isn't there any more")
 		default:
 			d.compare(was, is)
-			if request(before.Activities[was.Name]) != request(now.Activities[was.Name]) {
+			isSame := terminal.JSON(was.Parameters.Raw(), "") == terminal.JSON(is.Parameters.Raw(), "")
+			if isSame && request(before, was) != request(now, was) {
 				d.add(was.Name, "its request changed")
 			}
 		}
@@ -145,20 +144,10 @@ func (d *drift) fits(tool, what string, producer, consumer *schema.Schema, refus
 	}
 }
 
-// request is what every request of an activity has, whatever parameters it sends.
-func request(a *plan.Activity) string {
-	if a == nil {
-		return ""
+// request is how an activity sends the parameters of its tool.
+func request(p *plan.Plan, of *plan.Tool) string {
+	if a := p.Activities[of.Name]; a != nil {
+		return terminal.JSON(a.Node.Get("http").Value(), "")
 	}
-	http, _ := a.Node.Get("http").Value().(map[string]any)
-	for key, value := range http {
-		if part, ok := value.(map[string]any); ok {
-			maps.DeleteFunc(part,
-				func(_ string, sent any) bool { return strings.Contains(terminal.JSON(sent, ""), "†") })
-			if len(part) == 0 {
-				delete(http, key)
-			}
-		}
-	}
-	return terminal.JSON(http, "")
+	return ""
 }

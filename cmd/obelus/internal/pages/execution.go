@@ -74,16 +74,9 @@ func (e *execution) Observe(at time.Duration, c runtime.Command) {
 // pathItems are the numbers of items in a path of calls.
 var pathItems = regexp.MustCompile(`\[\d+\](/|$)`)
 
-// mostReasons is how many reasons a box shows.
-const mostReasons = 3
-
 // mark draws in what happened: of a call with items what became of these.
 func mark(v *dot.View, commands []session.Observed) {
-	type course struct {
-		name        string // in the view
-		frame, call int
-	}
-	last, calls := map[course]*runtime.Command{}, map[string][]*runtime.Command{}
+	last, calls := map[[2]int]*runtime.Command{}, map[string][]*runtime.Command{}
 	for _, c := range commands {
 		switch c.Kind {
 		case runtime.Start, runtime.Enter, runtime.Repeat, runtime.Settle, runtime.Ask:
@@ -91,41 +84,39 @@ func mark(v *dot.View, commands []session.Observed) {
 			if c.Tick > 0 {
 				name = fmt.Sprintf("%d:%s", c.Tick, name)
 			}
-			key := course{name, c.Frame, c.Call}
+			key := [2]int{c.Frame, c.Call}
 			if last[key] == nil {
 				last[key] = &runtime.Command{}
 				calls[name] = append(calls[name], last[key])
 			}
 			*last[key] = c.Command
+		case runtime.EndTick:
+			clear(last)
 		}
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		var reasons []string
 		for _, name := range n.Calls {
 			hasItems := slices.ContainsFunc(calls[name], func(c *runtime.Command) bool { return c.Of.ItemOf != nil })
 			for _, c := range calls[name] {
-				if c.Of.Each != nil && hasItems {
-					continue
-				}
-				m := dot.Mark{Kind: dot.Running}
-				if s := c.Settlement; s != nil {
-					m = dot.Mark{Kind: dot.MarkKind(s.Status.String()), Text: wording.Cut(terminal.Cause(c), 100)}
+				s := c.Settlement
+				switch {
+				case c.Of.Each != nil && hasItems:
+				case c.Kind == runtime.Ask:
+					n.State = "it waits for an answer"
+				case s == nil:
+					n.Mark(dot.Mark{Kind: dot.Running})
+				default:
+					m := dot.Mark{Kind: dot.MarkKind(s.Status.String()), Text: wording.Cut(terminal.Cause(c), 100)}
+					n.State = cmp.Or(m.Text, n.State)
 					if s.Routed {
 						m.Code = ", handled"
 					}
-				}
-				switch {
-				case c.Kind == runtime.Ask:
-					m.Text = "it waits for an answer"
-				case c.Settlement == nil || !c.Settlement.Left:
-					n.Mark(m)
-				}
-				if m.Text != "" && len(reasons) < mostReasons && !slices.Contains(reasons, m.Text) {
-					reasons = append(reasons, m.Text)
+					if !s.Left {
+						n.Mark(m)
+					}
 				}
 			}
 		}
-		n.State = strings.Join(reasons, ", ")
 	}
 }

@@ -20,8 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/simulate"
 )
 
-// What a page has room for: nodes of its drawing, and events of simulations in which
-// something goes otherwise.
+// What a page has room for: nodes of its drawing, and events of simulations in which something goes otherwise.
 const (
 	Nodes           = 2_000
 	Edges           = 8_000
@@ -29,8 +28,7 @@ const (
 	pageSimulations = 300
 )
 
-// OfRun draws the run of a journal, with the details of a page, which marks
-// itself what happened.
+// OfRun draws the run of a journal, with the details of a page, which marks itself what happened.
 func OfRun(path string, activities []string, o dot.Options, paged bool) (*page.Page, error) {
 	look, err := session.LookAt(path, session.ResumeOptions{Activities: activities})
 	if err != nil {
@@ -109,13 +107,10 @@ func simulated(one *page.Page, r *analyzer.Simulation, o simulate.Options) (err 
 		}
 	}
 	found := simulate.Begin(r, o)
-	events, crowded := 0, 0
-	left := found.Alternatives(pageSimulations, func(a *simulate.Alternative) bool {
+	events := 0
+	found.Alternatives(pageSimulations, func(a *simulate.Alternative) bool {
 		s, n := a.Scenario, len(a.Path)
 		if events += len(happened.lines); n > 0 && events > pageEvents {
-			if !a.Together {
-				crowded++
-			}
 			return false
 		}
 		of := page.Scenario{
@@ -131,7 +126,6 @@ func simulated(one *page.Page, r *analyzer.Simulation, o simulate.Options) (err 
 		one.Scenarios = append(one.Scenarios, of)
 		return err == nil
 	})
-	one.Left = left + crowded
 	for _, options := range found.Choices {
 		one.Choices = append(one.Choices, simulation.InWords(options))
 	}

@@ -25,11 +25,8 @@ const (
 
 // head prints what is reported of the plan, and what of input and state was generated.
 func (s *Simulation) head(style terminal.Style, what string, more string) {
-	name := s.Plan.Name
-	if name == "" && s.Plan.File != nil {
-		name = s.Plan.File.Name
-	}
-	s.Print("%s\n", style.Bold(diag.Escape(fmt.Sprintf("%s of %s, seed %d, %s", what, name, s.Seed, more))))
+	of := cmp.Or(s.Plan.Name, "the plan")
+	s.Print("%s\n", style.Bold(diag.Escape(fmt.Sprintf("%s of %s, seed %d, %s", what, of, s.Seed, more))))
 	for i, keys := range [][]string{s.Made.Input, s.Made.State} {
 		if len(keys) > 0 {
 			what := []string{"input", "state"}[i]
@@ -48,22 +45,14 @@ func (s *Simulation) report(one *simulate.Scenario) {
 	s.head(style, "simulation", more)
 	s.Print("\n")
 	s.bars(one, style)
-	ending := terminal.NewRecorded(s.Screen, terminal.Run{Plan: s.Plan, At: one.Makespan, Simulated: true})
 	if state, ok := one.Outcome.State.(map[string]any); ok && len(state) > 0 {
 		s.Print("\n%s\n%s\n", style.Bold("state"), s.Plan.Secrets.Text(terminal.Display(state)))
 	}
 	s.Print("\n")
-	if one.Outcome.Output != nil && one.Outcome.Status != runtime.RunStopped {
-		s.Print("%s\n", style.Bold("output"))
-	}
-	_ = ending.End(one.Outcome)
+	_ = terminal.NewRecorded(s.Screen, terminal.Run{Plan: s.Plan, At: one.Makespan, Simulated: true}).End(one.Outcome)
 	if len(one.CriticalPath) > 0 {
-		of := ""
-		if id := CriticalInstance(one); id != "" {
-			of = " of " + diag.Escape(id)
-		}
 		path := diag.Escape(strings.Join(Names(one.CriticalPath), " → "))
-		s.Print("  critical path%s: %s\n", of, terminal.Cut(path, 400))
+		s.Print("  critical path: %s\n", terminal.Cut(path, 400))
 	}
 	if one.Cost > 0 {
 		s.Print("  cost: %.4g\n", one.Cost)
@@ -153,19 +142,13 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 		s.Print("there was no room for all combinations and values; --unbounded runs all\n")
 	}
 	for _, kind := range problemTitles {
-		n := 0
+		title := fmt.Sprintf("\n%s %s\n", style.Red("✗"), style.Bold(kind.title))
 		for i := range found.Problems {
 			if p := &found.Problems[i]; p.Kind == kind.kind {
-				if n++; n == 1 {
-					s.Print("\n%s %s\n", style.Red("✗"), style.Bold(kind.title))
-				}
-				if n <= maxTimeline {
-					s.problem(p, found.Played, style)
-				}
+				s.Print("%s", title)
+				s.problem(p, found.Played, style)
+				title = ""
 			}
-		}
-		if n > maxTimeline {
-			s.Print("  … and %s; --format json has all\n", wording.Count(n-maxTimeline, "more branch"))
 		}
 	}
 	if len(found.Problems) == 0 {

@@ -13,8 +13,7 @@ import (
 // canAwaitInput reports whether a wait for input can be bounded on this system; else nobody is asked.
 const canAwaitInput = true
 
-// awaitInput waits for input, at most so long. It uses select, since poll doesn't support
-// terminals everywhere.
+// awaitInput waits for input, at most so long. It uses select, since poll doesn't support terminals everywhere.
 func awaitInput(in *os.File, atMost time.Duration) (bool, error) {
 	fd := int(in.Fd())
 	if fd >= unix.FD_SETSIZE {

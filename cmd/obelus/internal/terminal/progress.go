@@ -68,14 +68,6 @@ func NewProgress(ctx context.Context, screen *Screen, run Run) *Progress {
 		p.width = columns(screen, math.MaxInt, p.width)
 		p.ignore = context.AfterFunc(ctx, func() { p.Print("  stopping; Ctrl-C again kills\n") })
 	}
-	title := run.Plan.Name
-	if title == "" && run.Plan.File != nil {
-		title = run.Plan.File.Name
-	}
-	if n := len(run.Plan.Calls); n > 0 {
-		title += ", " + wording.Count(n, "call")
-	}
-	p.Print("%s\n\n", p.style.Bold(diag.Escape(title)))
 	p.drawStatus()
 	return p
 }
@@ -278,7 +270,7 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	if o.Instances != nil {
 		text += wording.Count(len(o.Instances), "instance") + ": " + Ends(ends) + "; calls: "
 	}
-	text += Tally(o.Counts, o.Status)
+	text += Tally(o.Counts)
 	for i, file := range []string{p.run.Results, p.run.Journal} {
 		if file != "" {
 			text += p.style.Faint("; " + []string{"results in", "journal"}[i] + " " + diag.Escape(file))
@@ -319,12 +311,8 @@ func Used(u runtime.Usage) string {
 	return text
 }
 
-// Tally is how many calls settled in which way. Cancelled calls of a run that can be resumed are
-// unfinished.
-func Tally(of runtime.Counts, status runtime.RunStatus) string {
-	names := "done failed skipped rejected cancelled"
-	if status == runtime.RunStopped || status == runtime.RunGoesOn {
-		names = "done failed skipped rejected unfinished"
-	}
+// Tally is how many calls settled in which way; cancelled ones are unfinished.
+func Tally(of runtime.Counts) string {
+	names := "done failed skipped rejected unfinished"
 	return counts(names, of.Done, of.Failed, of.Skipped, of.Rejected, of.Cancelled)
 }
