@@ -21,11 +21,7 @@ func (explaining) run(_ context.Context, c *cli, args []string) error {
 	name := strings.Join(args, "")
 	if name == "" {
 		for _, rule := range rules.Registered {
-			severity := rule.Default.String()
-			if rule.Optional {
-				severity = "off"
-			}
-			c.out.Print("%s  %-8s %s\n", rule.Code, severity, rule.Name)
+			c.out.Print("%s  %s\n", rule.Code, rule.Name)
 		}
 		return nil
 	}

@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -82,7 +84,13 @@ func (a *signing) run(_ context.Context, c *cli, args []string) (err error) {
 	}
 	judge, _, unjudged := a.judge(a.program.Sources(), reading)
 	if a.File != "" {
-		if a.old, err = readApproval(a.File); err != nil && !a.Replace && !a.Verify {
+		var text []byte
+		if text, err = approval.ReadFile(a.File, approval.MostBytes); err == nil {
+			a.old, err = approval.Read(text)
+		} else if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		if err != nil && !a.Replace && !a.Verify {
 			return err
 		}
 	}

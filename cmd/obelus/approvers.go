@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -123,16 +121,4 @@ func approvalOf(plan, name string) (string, error) {
 		return "", usageErr("a plan from standard input has no approval beside it").Advise("name one with --approval")
 	}
 	return strings.TrimSuffix(plan, filepath.Ext(plan)) + ".approval.json", nil
-}
-
-// readApproval reads an approval; it is nil if there is no such file.
-func readApproval(name string) (*approval.Approval, error) {
-	text, err := approval.ReadFile(name, approval.MostBytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return approval.Read(text)
 }

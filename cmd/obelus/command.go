@@ -16,8 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A command is a row of the table. The command line, its help, the lists of flags in COMMANDS.md and
-// the tools of the MCP server are made from it.
+// A command is a row of the table, of which the command line, its help, COMMANDS.md and the tools for agents are made.
 type command struct {
 	use, short string
 	aliases    []string
@@ -86,7 +85,8 @@ type helping struct{}
 
 func (helping) run(_ context.Context, c *cli, args []string) error {
 	if len(args) > 0 {
-		return unknownCommand(c.cmd, args[0])
+		return usageErr("there is no command %q", args[0]).Advise("\"obelus help\" lists the commands").
+			Suggest(args[0], c.cmd.SuggestionsFor(args[0]))
 	}
 	return c.cmd.Help()
 }
@@ -104,6 +104,7 @@ func (c *cli) rootCommand() *cobra.Command {
 		return pflag.NormalizedName(cmp.Or(oldNames[name], name))
 	})
 	root.SilenceErrors, root.SilenceUsage, root.Version = true, true, versionLine()
+	root.SuggestionsMinimumDistance = 2
 	root.Flags().Bool("version", false, "print the version")
 	root.SetVersionTemplate("{{.Version}}")
 	addFlags(root.PersistentFlags(), reflect.ValueOf(&c.globals).Elem())
@@ -112,14 +113,6 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(helpTemplate)
-	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "print help for a command", Hidden: true,
-		RunE: func(_ *cobra.Command, args []string) error {
-			found, rest, _ := root.Find(args)
-			if len(rest) > 0 {
-				return unknownCommand(found, rest[0])
-			}
-			return found.Help()
-		}})
 	for _, g := range table() {
 		root.AddGroup(&cobra.Group{ID: g.title})
 		root.SetCompletionCommandGroupID(g.title)
@@ -153,16 +146,6 @@ func (c *cli) begin(cmd *cobra.Command, _ []string) (err error) {
 	}
 	c.out.Color, c.err.Color = c.Color, c.Color
 	return err
-}
-
-func unknownCommand(above *cobra.Command, name string) error {
-	var names []string
-	for _, cmd := range above.Commands() {
-		if !cmd.Hidden {
-			names = append(append(names, cmd.Name()), cmd.Aliases...)
-		}
-	}
-	return usageErr("there is no command %q", name).Advise("\"obelus help\" lists the commands").Suggest(name, names)
 }
 
 // noFlag reports a flag that a command doesn't have.

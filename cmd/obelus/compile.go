@@ -61,7 +61,8 @@ func (o *compiling) digest(p *plan.Plan) ([]byte, error) {
 		return nil, err
 	}
 	if o.Format == "json" {
-		return []byte(terminal.JSON(diag.Ordered{"kind", "digest", "digest", digest}.If("parts", parts), "") + "\n"), nil
+		shown := diag.Ordered{"kind", "digest", "digest", digest}.If("parts", parts)
+		return []byte(terminal.JSON(shown, "") + "\n"), nil
 	}
 	lines := digest + "\n"
 	for _, part := range parts {

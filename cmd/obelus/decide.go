@@ -81,12 +81,8 @@ func (o *deciding) run(_ context.Context, c *cli, args []string) error {
 	} else if questions.Running {
 		use = "the run uses it now"
 	}
-	var names []string
-	for _, q := range chosen {
-		names = append(names, strings.TrimPrefix(q.Instance+" "+q.Path(), " "))
-	}
 	c.note("stored: %s, by %s, for %s; %s", decision.Verdict, diag.Escape(decision.By),
-		diag.Escape(wording.Names(names, 5)), use)
+		wording.Count(len(chosen), "call"), use)
 	return nil
 }
 

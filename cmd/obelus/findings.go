@@ -12,7 +12,6 @@ import (
 	"github.com/obelus-dev/obelus/compiler/diag"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/source"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
 )
@@ -190,10 +189,4 @@ func (c *cli) prepared(name string, reading *project.Reader) (*project.Program, 
 	p := d.Check()
 	c.detail("settings: \"%s\"", p.Config.File)
 	return p, nil
-}
-
-func (c *cli) mentionWarnings(name string, p *project.Program, format string) {
-	if warnings := diag.Summarize(1, p.Findings).Warnings; warnings > 0 && format == "text" {
-		c.note("the plan has %s; \"%s\" shows more", wording.Count(warnings, "warning"), c.commandLine("check", name))
-	}
 }

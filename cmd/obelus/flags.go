@@ -14,8 +14,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// globals are the flags of all commands. -C, -q, -v and --color apply everywhere; a row of the
-// table names the others that it reads.
+// globals are the flags of all commands; a row of the table names those of them that it reads, beside [everywhere].
 type globals struct {
 	Folder     string   `flag:"-C, --chdir DIR: run as if started in this folder"`
 	Quiet      bool     `flag:"-q, --quiet: print results and errors only"`
@@ -120,8 +119,8 @@ func (v *flagValue) Set(text string) error {
 		return usageErr("expected %s", wording.Or(v.words))
 	}
 	err := v.Value.Set(text)
-	if errors.As(err, new(*strconv.NumError)) {
-		return usageErr("expected %s", map[bool]string{true: "numbers", false: "a whole number"}[v.field.Kind() == reflect.Slice])
+	if errors.As(err, new(*strconv.NumError)) && v.field.Kind() != reflect.Slice {
+		return usageErr("expected a whole number")
 	}
 	if least, wrong := strconv.ParseInt(v.least, 10, 64); wrong == nil && err == nil && v.field.Int() < least {
 		err = usageErr("expected at least %s", v.least)

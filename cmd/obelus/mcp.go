@@ -13,8 +13,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler/workspace"
 )
 
-// serving answers agents from the workspace's root, by which files are named. Each request is an invocation of a
-// command, and its answer is what the command writes.
+// serving answers agents from the workspace's root. Each request invokes a command, whose output is the answer.
 type serving struct {
 	globals globals       // of every command
 	busy    chan struct{} // requests that are being worked on
@@ -90,16 +89,7 @@ func (s *serving) serve(ctx context.Context, row *command, call *mcp.CallToolReq
 			Advise("ask for less: a smaller plan, a drawing as text or of what is near one call (\"focus\"), " +
 				"a simulation without \"branches\" and \"schedules\""))
 	}
-	result := &mcp.CallToolResult{}
-	switch fields := row.tool.fields; {
-	case status == statusError || len(fields) == 1 && status != statusOK:
-		result.IsError = true
-	case len(fields) == 1:
-		result.StructuredContent = map[string]any{fields[0]: output.String()}
-	default:
-		result.StructuredContent = structured(fields, output.Bytes())
-	}
+	isReport := status == statusFound && row.tool.fixed == asJSON // else it is why there is none
 	text := &mcp.TextContent{Text: notes.String() + output.String()}
-	result.Content = []mcp.Content{text}
-	return result, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{text}, IsError: status != statusOK && !isReport}, nil
 }

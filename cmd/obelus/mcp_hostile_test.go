@@ -65,8 +65,8 @@ func TestMCPHostileText(t *testing.T) {
 			if tool != "check" && (len(name)+len(tool))%amount.Of(3, 1, 1) != 0 {
 				continue
 			}
-			said, value, failed := called(t, s, tool, in)
-			if said == "" || value == nil && !failed || strings.Contains(said, "internal error") {
+			said, _, _ := called(t, s, tool, in)
+			if said == "" || strings.Contains(said, "internal error") {
 				t.Errorf("%s: %s: %.500s", name, tool, said)
 			}
 			wire := sent.taken()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -15,14 +14,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A tool is what agents are offered of a command, with its help as the description: some of its flags as arguments,
-// and what it writes as the answer.
+// A tool is what agents are offered of a command: some of its flags as arguments, and what it writes as the answer.
 type tool struct {
-	arguments string   // those of [toolArguments] that replace the command's
-	flags     string   // the flags that agents set
-	fixed     string   // flags set before those of agents
-	fields    []string // of an answer: a text, or the command's lines and what is the last of them
+	arguments string // those of [toolArguments] that replace the command's
+	flags     string // the flags that agents set
+	fixed     string // flags set before those of agents
 }
+
+const asJSON = "--format=json"
 
 func argument(kind, about string) map[string]any {
 	return map[string]any{"type": kind, "description": about}
@@ -41,13 +40,12 @@ var toolArguments = map[string]map[string]any{
 
 // What agents are offered.
 var (
-	checkTool   = &tool{arguments: "plan path", fixed: "--format=json", fields: []string{"findings", "summary"}}
-	explainTool = &tool{arguments: "code", fields: []string{"page"}}
-	graphTool   = &tool{arguments: "plan path", flags: "format focus between depth detail", fixed: "--format=text",
-		fields: []string{"drawing"}}
-	diffTool = &tool{arguments: "old new", fixed: "--format=json", fields: []string{"differences", "summary"}}
-	simTool  = &tool{arguments: "plan path", flags: "input state concurrency fail branches schedules seed",
-		fixed: "--format=json", fields: []string{"scenarios", "summary"}}
+	checkTool   = &tool{arguments: "plan path", fixed: asJSON}
+	explainTool = &tool{arguments: "code"}
+	graphTool   = &tool{arguments: "plan path", flags: "format focus between depth detail", fixed: "--format=text"}
+	diffTool    = &tool{arguments: "old new", fixed: asJSON}
+	simTool     = &tool{arguments: "plan path", fixed: asJSON,
+		flags: "input state concurrency fail branches schedules seed"}
 )
 
 // flagTypes are the types of JSON of those of flags; others are strings.
@@ -76,22 +74,11 @@ func (row *command) offer() *mcp.Tool {
 	about, _ := describe("obelus " + row.name())
 	return &mcp.Tool{
 		Name: row.name(), Description: about,
-		InputSchema:  map[string]any{"type": "object", "properties": properties, "additionalProperties": false},
-		OutputSchema: map[string]any{"type": "object", "required": row.tool.fields},
+		InputSchema: map[string]any{"type": "object", "properties": properties, "additionalProperties": false},
 		Annotations: &mcp.ToolAnnotations{
 			ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &isNo, OpenWorldHint: &isNo,
 		},
 	}
-}
-
-// structured is an answer of lines, of which the last is about all of them.
-func structured(fields []string, output []byte) map[string]any {
-	lines := []json.RawMessage{}
-	for line := range bytes.Lines(output) {
-		lines = append(lines, json.RawMessage(line))
-	}
-	last := len(lines) - 1
-	return map[string]any{fields[0]: lines[:last], fields[1]: lines[last]}
 }
 
 // A planArgument is the text of a plan, or the path of its file.

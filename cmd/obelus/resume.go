@@ -43,9 +43,6 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.Ended() && o.Format == "text" {
-		c.note("the run %s has already ended; this is its result", s.ID)
-	}
 	return c.run(ctx, s, &o.running)
 }
 

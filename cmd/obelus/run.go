@@ -17,8 +17,8 @@ import (
 type starting struct {
 	running
 	given
-	concurrencyFlag
-	PlanOnly bool `flag:"--plan-only: write the plan that the planner makes, and run none of it"`
+	Concurrency int  `least:"1" flag:"--concurrency N: parallel activities [the plan's limit, or 64]"`
+	PlanOnly    bool `flag:"--plan-only: write the plan that the planner makes, and run none of it"`
 	outputFlag
 	Planner   string `flag:"--planner PLANNER: who writes calls: none, replay:FILE, openai:MODEL, anthropic:MODEL"`
 	Model     string `flag:"--model MODEL: who answers latent calls: replay:FILE, openai:MODEL, anthropic:MODEL"`
@@ -74,7 +74,6 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	if p.Verified == nil {
 		return nil, c.faultyPlan(p, o.Format, statusError)
 	}
-	c.mentionWarnings(name, p, o.Format)
 	if o.Out == "-" || o.Out != "" && o.Instances == "" && len(p.Plan.Instances) == 0 {
 		return nil, usageErr("--out is a file for the results of a run over instances").
 			Advise("--format json shows the result of any run")

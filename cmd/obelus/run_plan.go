@@ -49,14 +49,12 @@ func (o *starting) plan(ctx context.Context, c *cli, name string) error {
 		made.File.Name = "<planned>" // which isn't written
 		return c.faultyPlan(made, o.Format, statusFound)
 	case made == nil || result.Status != runtime.RunDone || made.Plan.Solution == nil:
+		why := cmp.Or(result.Why, string(result.Reason), "the answer is nested too deeply for a file")
 		for _, e := range result.Errors {
-			c.err.Print("obelus: %s\n", diag.Escape(e.Message))
+			why = e.Message
 		}
-		if len(result.Errors) == 0 {
-			why := cmp.Or(result.Why, string(result.Reason), "the answer is nested too deeply for a file")
-			c.err.Print("obelus: there is no plan: %s\n",
-				diag.Escape(strings.ReplaceAll(why, "resume the run", "plan again")))
-		}
+		why = strings.ReplaceAll(why, "resume the run", "plan again")
+		c.err.Print("obelus: there is no plan: %s\n", diag.Escape(why))
 		if result.Status == runtime.RunStopped {
 			return ending(statusStopped)
 		}

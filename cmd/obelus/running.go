@@ -116,22 +116,22 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 		for _, e := range result.Errors {
 			c.err.Print("obelus: %s\n", diag.Escape(strings.TrimPrefix(e.Call+": "+e.Message, ": ")))
 		}
-		if result.Status == runtime.RunStopped {
-			c.err.Print("obelus: stopped: %s\n", diag.Escape(string(result.Reason)))
-		} else if result.Output != nil {
+		if result.Status != runtime.RunStopped && result.Output != nil {
 			c.out.Print("%s\n", terminal.Display(result.Output))
 		}
 	}
 	if result.Status == runtime.RunStopped {
 		c.stopped(result, s)
 	}
-	ends := map[runtime.RunStatus]error{runtime.RunFailed: ending(statusFound), runtime.RunStopped: ending(statusStopped)}
+	ends := map[runtime.RunStatus]error{
+		runtime.RunFailed: ending(statusFound), runtime.RunStopped: ending(statusStopped),
+	}
 	return cmp.Or(result.Incomplete, err, ends[result.Status])
 }
 
 // observer shows a run in a format.
 func (c *cli) observer(ctx context.Context, s *session.Session, format string) pages.Observer {
-	shown := terminal.Run{Plan: s.Program.Plan, Journal: s.Journal, Results: s.Manifest.Out,
+	shown := terminal.Run{Plan: s.Program.Plan, Journal: s.Journal,
 		Joining: len(s.Joining) + len(s.Joined), At: s.At}
 	switch {
 	case format != "text":

@@ -7,7 +7,6 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/pages"
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
-	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
@@ -35,9 +34,6 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 		text := string(one.Reason)
 		if one.Calls != nil {
 			text = terminal.Tally(*one.Calls) + terminal.Used(one.Usage)
-			if one.Instances > 0 {
-				text = wording.Count(one.Instances, "instance") + ": " + text
-			}
 			text = strings.TrimSuffix(text+"; "+string(one.Reason), "; ")
 		}
 		c.out.Print("%s  %s  %s\n", diag.Escape(one.Run), one.Status, diag.Escape(text))

@@ -98,7 +98,8 @@ func (o *importing) write(c *cli, name string, value any) error {
 		c.note("\"%s\" is added to the tools of \"%s\"", diag.Escape(o.Output), diag.Escape(settings))
 	}
 	if err != nil {
-		return usageErr("%q can't list the catalogue: %w", settings, workspace.Reason(err)).Advise("add %s to \"tools\"", listed)
+		return usageErr("%q can't list the catalogue: %w", settings, workspace.Reason(err)).
+			Advise("add %s to \"tools\"", listed)
 	}
 	return nil
 }

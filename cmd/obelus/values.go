@@ -17,11 +17,6 @@ type given struct {
 	input, state map[string]any // what they give
 }
 
-// concurrencyFlag bounds what runs at once.
-type concurrencyFlag struct {
-	Concurrency int `least:"1" flag:"--concurrency N: parallel activities [the plan's limit, or 64]"`
-}
-
 // withValues is the one plan that a command works on; the flags' input and state are read with it.
 func (g *given) withValues(c *cli, r *project.Reader, name string) (*project.Program, error) {
 	p, err := c.prepared(name, r)

@@ -37,8 +37,6 @@ type Options struct {
 type API struct {
 	// Operations are all those that are wanted, in the order of the document.
 	Operations []*Operation
-	// Unwanted is how many more there are.
-	Unwanted int
 	// Notes say what was imported otherwise than it is written, in the order of the document.
 	Notes []Note
 	// Variables are those of the environment that requests take, with what they hold, in words.

@@ -51,7 +51,6 @@ func (r *reading) operations() {
 // what isn't imported, so that there are no notes of it.
 func (r *reading) operation(o *Operation, refused *Note, node, item *source.Node) {
 	if r.Wanted != nil && !r.Wanted(o) {
-		r.Unwanted++
 		return
 	}
 	noted := len(r.Notes)

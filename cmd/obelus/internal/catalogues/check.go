@@ -20,8 +20,7 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// Check reports how OpenAPI documents differ from the catalogues of them, which are in a file or folder, and whether
-// that breaks plans.
+// Check reports how OpenAPI documents differ from their catalogues in a file or folder, and whether that breaks plans.
 func Check(name string) (text string, breaks bool, err error) {
 	files, _ := filepath.Glob(filepath.Join(name, "*.y*ml"))
 	if len(files) == 0 {

@@ -63,7 +63,6 @@ func like(patterns []string) func(string) bool {
 type Result struct {
 	Tools     map[string]any
 	Catalogue any
-	unwanted  int      // that no flag asks for
 	refused   []string // what isn't imported, with the reasons
 	changed   []string // what is imported otherwise
 	variables []string // of the environment, with what they are for
@@ -104,7 +103,6 @@ func (o *Import) readDocument(name string, text []byte, output string, r *Result
 	if err != nil {
 		return nil, err
 	}
-	r.unwanted = api.Unwanted
 	for _, op := range api.Operations {
 		if op.Refused != nil {
 			r.refused = append(r.refused, op.Refused.At.Where()+": "+op.String()+": "+op.Refused.Message)
@@ -158,9 +156,6 @@ func (r *Result) Report(file, output string, style terminal.Style) string {
 	text := style.Bold(wording.Count(len(r.Tools), "tool")) + " of " + diag.Escape(file) + " imported"
 	if len(r.refused) > 0 {
 		text += fmt.Sprintf(", %d not", len(r.refused))
-	}
-	if r.unwanted > 0 {
-		text += fmt.Sprintf("; %d not asked for", r.unwanted)
 	}
 	if output != "" && len(r.Tools) > 0 {
 		text += "; they are in " + diag.Escape(output)

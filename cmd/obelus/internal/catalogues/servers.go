@@ -95,7 +95,6 @@ type record struct {
 func (o *Import) refuse(r *Result, server, tool, why string) bool {
 	const most = 100 // bytes of a name
 	if !like(o.Only)(server + " " + tool) {
-		r.unwanted++
 		return true
 	}
 	if why != "" {

@@ -24,8 +24,7 @@ import (
 )
 
 // Live is a page that shows a run as it goes, after another observer, and asks its questions. It is served on this
-// computer alone, to those who know its secret address, and accepts answers only from itself. It is a Confirmer of
-// [session.Session].
+// computer alone, to those who know its secret address, and accepts answers only from itself.
 type Live struct {
 	Observer
 	host   string // the address and the port
@@ -80,8 +79,7 @@ func Serve(s *session.Session, who string, next Observer) (*Live, error) {
 // Address is the secret address.
 func (l *Live) Address() string { return "http://" + l.host + "/" + l.token + "/" }
 
-// admit serves those who have the address. It refuses other host names, against DNS rebinding, and pages of other
-// origins.
+// admit serves those who have the address; it refuses other host names (DNS rebinding) and pages of other origins.
 func (l *Live) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		secret, site := "/"+l.token+"/", r.Header.Get("Sec-Fetch-Site")
@@ -107,9 +105,6 @@ func (l *Live) draw() (err error) {
 	l.drawn++
 	one := l.course.page(l.run.Program, l.run.Manifest.Options.Planned, dot.Options{MaxNodes: Nodes, MaxEdges: Edges})
 	one.Kind, one.Drawn = page.Live, l.drawn
-	if l.run.Manifest.Options.Planned {
-		one.View.Notes = append(one.View.Notes, "a tick is drawn when it has ended")
-	}
 	one.Scenarios = []page.Scenario{{Name: "the run", Events: []json.RawMessage{}}}
 	l.page, err = one.HTML()
 	return err

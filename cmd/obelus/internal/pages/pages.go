@@ -72,8 +72,7 @@ func (c *execution) page(p *project.Program, planned bool, o dot.Options) *page.
 	return one
 }
 
-// OfPlan is the page of a plan, with simulations of it: as it usually goes, what comes when
-// each thing goes otherwise, and when several do.
+// OfPlan is the page of a plan, with simulations of it: as it usually goes, and as one or several things go otherwise.
 func OfPlan(p *project.Program, view dot.View) (*page.Page, error) {
 	one := &page.Page{View: view, Kind: page.Simulation,
 		Parts: []page.Part{{Plan: p.Plan, Facts: facts.Of(p.Plan, facts.Options{}), Findings: p.Findings}}}
@@ -81,17 +80,14 @@ func OfPlan(p *project.Program, view dot.View) (*page.Page, error) {
 	if r == nil {
 		return one, nil
 	}
-	input, state, made := simulation.Generated(p.Plan, nil, nil, 1)
-	o := simulate.Options{Options: runtime.Options{Input: input, State: state}, Seed: 1,
-		Steps: simulate.DefaultSteps(p.Plan), Generated: made.Input}
-	if session.Fits(p.Plan, o.Input, nil, false) != nil {
+	o, _, err := simulation.Prepare(p.Plan, nil, nil, 1)
+	if err != nil {
 		return one, nil // nobody can say what it would be given
 	}
 	return one, simulated(one, r, o)
 }
 
-// simulated adds the simulated runs of an exploration to a page: the usual one, with its results, and those in which a
-// call fails or a condition changes.
+// simulated adds simulations to a page: the usual one, with its results, and those in which something goes otherwise.
 func simulated(one *page.Page, r *analyzer.Simulation, o simulate.Options) (err error) {
 	happened, isOver := newExecution(), false
 	o.Observe = func(at time.Duration, c runtime.Command) {

@@ -27,11 +27,8 @@ const (
 func (s *Simulation) head(style terminal.Style, what string, more string) {
 	of := cmp.Or(s.Plan.Name, "the plan")
 	s.Print("%s\n", style.Bold(diag.Escape(fmt.Sprintf("%s of %s, seed %d, %s", what, of, s.Seed, more))))
-	for i, keys := range [][]string{s.Made.Input, s.Made.State} {
-		if len(keys) > 0 {
-			what := []string{"input", "state"}[i]
-			s.Print("%s\n", style.Faint(diag.Escape("generated "+what+": "+strings.Join(keys, ", "))))
-		}
+	if keys := slices.Concat(s.Made.Input, s.Made.State); len(keys) > 0 {
+		s.Print("%s\n", style.Faint(diag.Escape("generated values: "+strings.Join(keys, ", "))))
 	}
 }
 
@@ -49,7 +46,7 @@ func (s *Simulation) report(one *simulate.Scenario) {
 		s.Print("\n%s\n%s\n", style.Bold("state"), s.Plan.Secrets.Text(terminal.Display(state)))
 	}
 	s.Print("\n")
-	_ = terminal.NewRecorded(s.Screen, terminal.Run{Plan: s.Plan, At: one.Makespan, Simulated: true}).End(one.Outcome)
+	_ = terminal.NewRecorded(s.Screen, terminal.Run{Plan: s.Plan, At: one.Makespan}).End(one.Outcome)
 	if len(one.CriticalPath) > 0 {
 		path := diag.Escape(strings.Join(Names(one.CriticalPath), " → "))
 		s.Print("  critical path: %s\n", terminal.Cut(path, 400))
@@ -160,10 +157,6 @@ func (s *Simulation) reportBranches(found *simulate.Exploration) {
 func (s *Simulation) problem(p *simulate.Problem, played int, style terminal.Style) {
 	s.Print("  %s  %s\n", diag.Escape(strings.Join(InWords(p.Path), ", ")),
 		style.Faint(fmt.Sprintf("in %d of %d", p.Seen, played)))
-	if n := len(p.Path); p.Kind == simulate.Unhandled && n > 0 && p.Path[n-1].Fails &&
-		strings.HasPrefix(p.Path[n-1].Call+"/", p.Call+"/") {
-		return // the path names the failure
-	}
 	message := p.Message
 	if p.Call != "" {
 		message = fmt.Sprintf("%q: %s", p.Call, message)

@@ -128,8 +128,7 @@ func endOf(one *simulate.Scenario) string {
 
 const maxCombinations = 2_000 // are simulated; of more those that differ least from the usual one
 
-// explore simulates the branches of the plan. As events it writes the usual scenario, one for each problem, and the
-// summary.
+// explore simulates the branches of the plan. Its events are the usual scenario, one for each problem, and a summary.
 func (s *Simulation) explore() bool {
 	most := maxCombinations
 	if s.Unbounded {
@@ -153,8 +152,7 @@ func (s *Simulation) explore() bool {
 	return len(found.Problems) == 0
 }
 
-// scenarioEvent is the JSON of a simulation (EXECUTION.md#simulation), of a branch with what goes wrong there. Times
-// are in milliseconds of the virtual clock.
+// scenarioEvent is the JSON of a simulation (EXECUTION.md#simulation), of a branch with what goes wrong there.
 func scenarioEvent(s *simulate.Scenario, generated MadeUp, p *simulate.Problem) diag.Ordered {
 	ms := session.InMilliseconds
 	calls := make([]diag.Ordered, len(s.Calls))
@@ -211,9 +209,8 @@ func CriticalInstance(s *simulate.Scenario) string {
 // MadeUp are the keys of input and state that were generated.
 type MadeUp struct{ Input, State []string }
 
-// Generated completes input and initial state with samples for what their schemas require and neither the
-// plan nor the user gives, nor a call writes.
-func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ map[string]any, made MadeUp) {
+// Prepare completes input and initial state with samples for what their schemas require and nothing else provides.
+func Prepare(p *plan.Plan, input, initial map[string]any, seed uint64) (o simulate.Options, made MadeUp, err error) {
 	count := uint64(0)
 	add := func(to map[string]any, of *schema.Schema, key string, keys *[]string, own func(plan.Instance) any) {
 		lacksIt := func(one plan.Instance) bool {
@@ -238,5 +235,7 @@ func Generated(p *plan.Plan, input, initial map[string]any, seed uint64) (_, _ m
 	for _, key := range ofState {
 		add(initial, p.StateSchema, key, &made.State, func(one plan.Instance) any { return one.State })
 	}
-	return input, initial, made
+	o = simulate.Options{Options: runtime.Options{Input: input, State: initial}, Seed: seed,
+		Steps: simulate.DefaultSteps(p), Generated: made.Input}
+	return o, made, session.Fits(p, input, initial, false)
 }

@@ -33,8 +33,7 @@ func CanAsk(stdin, stderr any) bool {
 		slices.Contains([]string{"", "0", "false"}, os.Getenv("CI"))
 }
 
-// A Dialogue asks a person on a terminal about calls. It is safe for concurrent use: one question
-// is open at a time, and the others wait in a queue.
+// A Dialogue asks a person on a terminal about calls: one at a time, while other questions wait in a queue.
 type Dialogue struct {
 	in, out *os.File
 	screen  *Screen // is held while a question is open

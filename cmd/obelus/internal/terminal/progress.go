@@ -18,11 +18,10 @@ import (
 
 // A Run is what progress shows of a run besides its events.
 type Run struct {
-	Plan             *plan.Plan
-	Journal, Results string        // paths; "" for none
-	Joining          int           // instances of a file that are to join
-	At               time.Duration // of the last event so far
-	Simulated        bool          // its times are virtual
+	Plan    *plan.Plan
+	Journal string        // its path; "" for none
+	Joining int           // instances of a file that are to join
+	At      time.Duration // of the last event so far
 }
 
 // Progress shows a run: a line for each finished call, and on a terminal what is running below.
@@ -263,18 +262,13 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	if o.Ticks > 1 {
 		text += fmt.Sprintf("%d ticks, ", o.Ticks)
 	}
-	if text += Duration(p.at); p.run.Simulated {
-		text += " of virtual time"
-	}
-	text += Used(o.Usage) + ": "
+	text += Duration(p.at) + Used(o.Usage) + ": "
 	if o.Instances != nil {
 		text += wording.Count(len(o.Instances), "instance") + ": " + Ends(ends) + "; calls: "
 	}
 	text += Tally(o.Counts)
-	for i, file := range []string{p.run.Results, p.run.Journal} {
-		if file != "" {
-			text += p.style.Faint("; " + []string{"results in", "journal"}[i] + " " + diag.Escape(file))
-		}
+	if p.run.Journal != "" {
+		text += p.style.Faint("; journal " + diag.Escape(p.run.Journal))
 	}
 	p.Print("%s\n", text)
 	return p.Err()

@@ -79,16 +79,9 @@ func Question(q *runtime.Question, style Style, columns int) string {
 	for _, rank := range q.Advice {
 		show("advice", rank)
 	}
-	quoted := [][2]string{{"the model's reason, which is not verified:", q.Reason}}
+	p.quote("the model's reason, which is not verified:", q.Reason)
 	if tool := q.Definition(); tool != nil {
-		description := wording.Cut(tool.Description, mostDescription)
-		quoted = append(quoted, [2]string{"the tool's own description:", description})
-	}
-	for _, text := range quoted {
-		if text[1] != "" {
-			p.text(4, p.Bold, text[0])
-			p.quote(4, text[1])
-		}
+		p.quote("the tool's own description:", wording.Cut(tool.Description, mostDescription))
 	}
 	p.gap()
 	return p.String()

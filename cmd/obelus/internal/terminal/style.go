@@ -88,10 +88,14 @@ func (p *block) gap() {
 }
 
 // quote adds text that others have written, with a bar before each line.
-func (p *block) quote(indent int, text string) {
+func (p *block) quote(title, text string) {
+	if text == "" {
+		return
+	}
+	p.text(4, p.Bold, title)
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		for _, one := range diag.Wrap(diag.Escape(line), p.width-indent-2, continued) {
-			p.row(indent, "│ "+one)
+		for _, one := range diag.Wrap(diag.Escape(line), p.width-6, continued) {
+			p.row(4, "│ "+one)
 		}
 	}
 }

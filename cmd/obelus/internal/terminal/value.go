@@ -40,8 +40,7 @@ func JSON(value any, indent string) string {
 	return string(text)
 }
 
-// visibly is a value as JSON, with JSON's escapes for invisible and confusable characters. Two
-// different values never look the same.
+// visibly is a value as JSON that looks like no other value: invisible and confusable characters are escaped.
 func visibly(value any, indent string) string {
 	text := JSON(value, indent)
 	isDeceptive := len(naming.Deceptive(text)) > 0
