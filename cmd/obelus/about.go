@@ -26,16 +26,16 @@ func (explaining) run(_ context.Context, c *cli, args []string) error {
 		return nil
 	}
 	rule, near := rules.Find(rules.Registered, name)
-	if rule != nil {
-		page, _ := rules.Page(rule.Code)
-		c.out.Print("%s\n", strings.TrimRight(page, "\n"))
-		return nil
+	if rule == nil {
+		t := usageErr("there is no finding %q", name).Advise("\"obelus explain\" lists all findings")
+		if near != "" {
+			t.Advise("did you mean %q?", near)
+		}
+		return t
 	}
-	t := usageErr("there is no finding %q", name)
-	if near != "" {
-		return t.Advise("did you mean %q?", near)
-	}
-	return t.Advise("\"obelus explain\" lists all findings")
+	page, _ := rules.Page(rule.Code)
+	c.out.Print("%s\n", strings.TrimRight(page, "\n"))
+	return nil
 }
 
 type printingSchema struct{}

@@ -157,7 +157,6 @@ func (a *signing) derive(again bool) (err error) {
 	return nil
 }
 
-// show writes what there is to approve.
 func (a *signing) show() error {
 	digest, err := canonical.Digest(a.program.Plan)
 	if err != nil {
@@ -233,7 +232,6 @@ func (a *signing) shownValues() (input, state map[string]json.RawMessage, lines 
 	return input, shown("state", a.state), lines
 }
 
-// ask asks the person at the terminal.
 func (a *signing) ask(question string) error {
 	if !terminal.CanAsk(a.in, a.err) {
 		return usageErr("nobody can be asked whether this is approved").
@@ -288,7 +286,6 @@ func (a *signing) sign(again bool, judge *approval.Judge) error {
 	return nil
 }
 
-// statement is a new approval of what was shown.
 func (a *signing) statement(signer string, now time.Time) (*approval.Approval, error) {
 	expires, err := until(a.Expires, now)
 	if err != nil {
@@ -306,7 +303,6 @@ func (a *signing) statement(signer string, now time.Time) (*approval.Approval, e
 		approval.Predicate{Signer: signer, Made: now, Expires: expires, Shown: shown, Permit: permit})
 }
 
-// until reads when an approval ends; zero is never.
 func until(text string, now time.Time) (at time.Time, err error) {
 	if text == "never" {
 		return at, nil

@@ -13,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/project"
 )
 
-// checking is a check: its flags, and what it reads.
 type checking struct {
 	Format        string `flag:"--format text|json|sarif|github: how findings are written"`
 	MinSeverity   string `flag:"--min-severity error|warning|info: lowest severity with exit status 1"`

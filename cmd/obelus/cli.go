@@ -128,5 +128,4 @@ func (c *cli) detail(format string, file *source.File) {
 	}
 }
 
-// trustedFolders are those that the environment lists.
 func trustedFolders() []string { return filepath.SplitList(os.Getenv("OBELUS_TRUST")) }

@@ -50,7 +50,6 @@ func (row *command) name() string {
 	return name
 }
 
-// cobra makes a command of a row, below another.
 func (c *cli) cobra(row *command, above string) *cobra.Command {
 	name := above + row.name()
 	long, examples := describe(name)
@@ -96,7 +95,6 @@ var oldNames = map[string]string{
 	"parallel": "concurrency", "answer-within": "answer-timeout", "page": "web", "envelope": "permit",
 }
 
-// rootCommand makes the program of the table.
 func (c *cli) rootCommand() *cobra.Command {
 	root := c.cobra(&command{use: "obelus COMMAND …", short: "check, draw, simulate and run plans",
 		args: cobra.ArbitraryArgs, action: &helping{}}, "")
@@ -148,7 +146,6 @@ func (c *cli) begin(cmd *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// noFlag reports a flag that a command doesn't have.
 func noFlag(cmd *cobra.Command, name string) error {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -111,7 +111,6 @@ func (o *deciding) choose(open []*runtime.Question, call string, isAnswered bool
 		Advise("it asks about %s", wording.Names(slices.Compact(names), 5)).Suggest(call, names)
 }
 
-// show shows questions.
 func (o *deciding) show(c *cli, list []*runtime.Question) {
 	if len(list) == 0 && o.Format != "json" {
 		c.out.Print("the run asks nothing\n")

@@ -147,7 +147,6 @@ func (r *reporter) order(p *plan.Plan) {
 	}
 }
 
-// end closes the report.
 func (r *reporter) end() error {
 	all := diag.Summarize(r.total.Files, r.sarif.Findings)
 	r.total.Errors, r.total.Warnings, r.total.Infos = all.Errors, all.Warnings, all.Infos

@@ -63,7 +63,6 @@ const instructions = "Obelus checks, draws and simulates plans: lists of tool ca
 
 const mostAnswer = 256 << 10 // bytes of an answer
 
-// serve answers one request.
 func (s *serving) serve(ctx context.Context, row *command, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	select {
 	case s.busy <- struct{}{}:

@@ -51,7 +51,6 @@ var (
 // flagTypes are the types of JSON of those of flags; others are strings.
 var flagTypes = map[string]string{"bool": "boolean", "int": "integer", "uint64": "integer", "stringArray": "array"}
 
-// offer is the tool of a command.
 func (row *command) offer() *mcp.Tool {
 	properties := map[string]any{}
 	for _, name := range strings.Fields(row.tool.arguments + " " + row.tool.flags) {

@@ -43,10 +43,12 @@ func (o *resuming) run(ctx context.Context, c *cli, args []string) error {
 	if err != nil {
 		return err
 	}
+	if s.Ended() && o.Format == "text" {
+		c.note("the run %s has already ended; this is its result", s.ID)
+	}
 	return c.run(ctx, s, &o.running)
 }
 
-// findRun is the journal of a run.
 func (c *cli) findRun(name string) (path string, err error) {
 	folder, err := c.runsFolder()
 	if err != nil && !session.IsFile(name) {

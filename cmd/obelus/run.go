@@ -13,7 +13,6 @@ import (
 	"github.com/obelus-dev/obelus/runtime/session"
 )
 
-// starting is a run that begins.
 type starting struct {
 	running
 	given
@@ -49,7 +48,6 @@ func (o *starting) run(ctx context.Context, c *cli, args []string) error {
 	return c.run(ctx, s, &o.running)
 }
 
-// start prepares a run of a plan.
 func (o *starting) start(c *cli, name string, reading *project.Reader) (*session.Session, error) {
 	if reading.Instances = o.Instances != ""; !o.PlanOnly {
 		reading.Machine = &analyzer.Machine{}
@@ -109,7 +107,6 @@ func (o *starting) start(c *cli, name string, reading *project.Reader) (*session
 	return session.Begin(p, options)
 }
 
-// permit reads what a run may do; nil without a file.
 func (c *cli) permit(name string) (*permit.Permit, error) {
 	if name == "" {
 		return nil, nil

@@ -129,7 +129,6 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 	return cmp.Or(result.Incomplete, err, ends[result.Status])
 }
 
-// observer shows a run in a format.
 func (c *cli) observer(ctx context.Context, s *session.Session, format string) pages.Observer {
 	shown := terminal.Run{Plan: s.Program.Plan, Journal: s.Journal,
 		Joining: len(s.Joining) + len(s.Joined), At: s.At}

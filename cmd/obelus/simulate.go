@@ -8,7 +8,6 @@ import (
 	"github.com/obelus-dev/obelus/cmd/obelus/internal/simulation"
 )
 
-// simulating is a simulation: its flags, and what it reads.
 type simulating struct {
 	simulation.Flags
 	given

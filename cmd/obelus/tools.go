@@ -28,13 +28,9 @@ func (o *toolsFlags) run(_ context.Context, c *cli, args []string) error {
 		c.out.Print("%s", text)
 		return cmp.Or(err, endFound(breaks))
 	}
-	if len(args) > 0 {
-		return usageErr("tools needs --check to read %q", args[0]).Advise("obelus tools --check %s", args[0])
-	}
 	return c.cmd.Help()
 }
 
-// An importing is the flags of an import.
 type importing struct {
 	catalogues.Import
 	outputFlag

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/cmd/obelus/internal/terminal"
 	"github.com/obelus-dev/obelus/compiler/diag"
+	"github.com/obelus-dev/obelus/compiler/source"
 	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/obelus-dev/obelus/runtime/project"
@@ -51,6 +53,11 @@ func (o *trusting) run(_ context.Context, c *cli, args []string) error {
 		delete(one.Holds, filepath.Base(one.File))
 		if names := slices.Sorted(maps.Keys(one.Holds)); len(names) > 0 {
 			c.out.Print("  with %s: %s\n", wording.Count(len(names), "file"), diag.Escape(strings.Join(names, ", ")))
+		}
+		if root, _ := source.Parse(one.Text, source.DefaultLimits()); root != nil {
+			for _, f := range root.Fields {
+				c.out.Print("  its %s: %s\n", diag.Escape(f.Key.Text), diag.Escape(terminal.JSON(f.Value.Value(), "")))
+			}
 		}
 	}
 	return endFound(untrusted)

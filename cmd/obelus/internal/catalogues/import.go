@@ -124,7 +124,6 @@ func (o *Import) readDocument(name string, text []byte, output string, r *Result
 	return catalogue, err
 }
 
-// read reads an OpenAPI document.
 func (o *Import) read(name string, text []byte) (*openapi.API, error) {
 	if why := openapi.NotAnAddress(o.Server); o.Server != "" && why != "" {
 		return nil, diag.NewError(nil, "--server: %s", why).Advise("write it like https://api.example.com/v1")

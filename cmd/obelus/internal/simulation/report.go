@@ -91,7 +91,6 @@ func (s *Simulation) bars(one *simulate.Scenario, style terminal.Style) {
 	s.Print("  %s\n", style.Faint(strings.Repeat(" ", columns+4)+"0"+gap+end+"   █ critical path"))
 }
 
-// conclude prints what the simulations together show.
 func (s *Simulation) conclude(all comparison) {
 	style := terminal.StyleFor(s.Screen)
 	switch {

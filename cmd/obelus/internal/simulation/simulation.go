@@ -174,7 +174,6 @@ func scenarioEvent(s *simulate.Scenario, generated MadeUp, p *simulate.Problem) 
 	return e
 }
 
-// summaryEvent is the last line: what simulations show together.
 func summaryEvent(all comparison, branches diag.Ordered, isOverSeeds bool) diag.Ordered {
 	seeds, diverging := diag.Ordered(nil), diag.Ordered(nil)
 	if isOverSeeds {

@@ -106,7 +106,6 @@ var options = []struct{ letter, values, verdict string }{
 	{"r", "", "retry"}, {"f", "", "fail"},
 }
 
-// answer reads lines until one answers a question.
 func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (runtime.Decision, error) {
 	style, columns, verdicts, hint := StyleFor(d.out), Columns(d.out), map[string]string{}, ""
 	for _, o := range options {

@@ -274,7 +274,6 @@ func (p *Progress) End(o *runtime.Outcome) error {
 	return p.Err()
 }
 
-// instance shows how the run ended for an instance.
 func (p *Progress) instance(end *runtime.InstanceEnd) {
 	mark, text := p.style.Green("●"), string(end.Status)
 	if end.Output != nil {
