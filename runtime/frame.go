@@ -387,8 +387,7 @@ func (f *frame) settle(i int32, s Settlement) {
 		s.Decision, s.Earlier, state.more.items = state.more.decision, state.more.earlier, nil
 	}
 	if f.machine.loop != nil && f.parent == nil {
-		f.machine.loop.changed = f.machine.loop.changed ||
-			(s.Status == Done || s.Status == Failed) && s.Attempts > 0
+		f.machine.loop.changed = f.machine.loop.changed || (s.Status == Done || s.Status == Failed) && s.Attempts > 0
 		f.lookAgain(i)
 	}
 	if s.before {

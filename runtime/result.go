@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/obelus-dev/obelus/compiler"
 	"github.com/obelus-dev/obelus/compiler/plan"
 	"github.com/obelus-dev/obelus/compiler/schema"
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/runtime/request"
 	"github.com/obelus-dev/obelus/runtime/resolve"
 )
@@ -126,37 +126,19 @@ func outputOf(f *frame) (any, *CallError) {
 	return value, &CallError{Code: failure.Code, Message: f.redact(failure.Message)}
 }
 
-// noOutput says what the plan's output lacks, and which calls that may write it weren't done.
+// noOutput says what the plan's output lacks.
 func noOutput(f *frame) *Failure {
-	var entries []string
-	note := func(format string, args ...any) {
-		if entry := fmt.Sprintf(format, args...); !slices.Contains(entries, entry) {
-			entries = append(entries, entry)
-		}
-	}
+	message, lacks := "the plan's output has no value", []string(nil)
 	for i := range f.Plan.Reads {
 		read := &f.Plan.Reads[i]
-		value, there := f.Resolve(read)
-		if read.Call >= 0 || value != nil {
-			continue
-		}
-		note("%s is %s", read.Ref, map[bool]string{true: "null", false: "missing"}[there])
-		for _, w := range read.Writers {
-			switch status := f.calls[w].status; status {
-			case Skipped:
-				_, v := f.verdict(w)
-				note("%q was skipped: %s", f.Plan.Calls[w].Name, cmp.Or(v.Skip, alreadyThere))
-			case Rejected, Cancelled:
-				note("%q was %s", f.Plan.Calls[w].Name, status)
-			}
+		if value, _ := f.Resolve(read); read.Call < 0 && value == nil {
+			lacks = append(lacks, read.Ref.String())
 		}
 	}
-	const most = 5
-	if more := len(entries) - most; more > 0 {
-		entries = append(entries[:most], fmt.Sprintf("and %d more", more))
+	if len(lacks) > 0 {
+		message += ": it lacks " + wording.Names(lacks, 5)
 	}
-	return &Failure{Code: "no-output",
-		Message: strings.TrimSuffix("the plan's output has no value: "+strings.Join(entries, "; "), ": ")}
+	return &Failure{Code: "no-output", Message: message}
 }
 
 func composeRequest(m *Machine) *Request {

@@ -32,7 +32,7 @@ func (m *Machine) stop(reason Reason) {
 			if !state.status.Settled() {
 				outcome.Counts.Add(Cancelled)
 				f.emit(i, Settle).Settlement = &Settlement{Status: Cancelled, Attempts: int(state.attempt),
-					Reason: state.left(reason), Left: true}
+					Reason: state.left(), Left: true}
 			}
 		}
 	}
@@ -42,20 +42,14 @@ func (m *Machine) stop(reason Reason) {
 }
 
 // left is the reason of a call that a stop finds unsettled, and that continues when the run does.
-func (c *callState) left(why Reason) string {
+func (c *callState) left() string {
 	switch {
 	case c.status == Asking:
 		return "it waits for an answer"
-	case c.status == Running && c.more != nil && c.more.child != nil:
-		return "some of it is unfinished"
-	case c.status == Running && why == ReasonKilled:
-		return "it was at work when the run broke off"
-	case c.status == Running:
-		return "it was at work when the run was stopped"
-	case c.status == Writing:
-		return "its result waits for another call"
-	case c.attempt > 0:
-		return "it is still to be tried again"
+	case c.status == Running && (c.more == nil || c.more.child == nil):
+		return "it was at work when the run stopped"
+	case c.status == Running, c.status == Writing, c.attempt > 0:
+		return "it is unfinished"
 	}
 	return "it hasn't begun"
 }

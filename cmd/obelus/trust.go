@@ -41,7 +41,7 @@ func (o *trusting) run(_ context.Context, c *cli, args []string) error {
 			word, err = "not trusted", one.Revoke()
 		case !o.Show:
 			err = one.Trust()
-		case len(one.Changed()) > 0:
+		case !one.IsTrusted():
 			word = "not trusted as it is"
 		}
 		if err != nil {

@@ -228,9 +228,8 @@ func Open(defs map[string]*plan.Activity, funcs map[string]Func, o Options) (*Se
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{},
-		common: &common{
-			options: o, env: readEnvironment(o.Environ), hide: &redact.Set{}, transport: web.NewTransport(o.Hosts)}}
+	s := &Set{byName: make(map[string]starter, len(defs)+len(funcs)), servers: map[string]*server{}, common: &common{
+		options: o, env: readEnvironment(o.Environ), hide: &redact.Set{}, transport: web.NewTransport(o.Hosts)}}
 	s.over, s.end = context.WithCancel(context.Background())
 	s.hide.Environment(o.Environ)
 	for name, run := range funcs {

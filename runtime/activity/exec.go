@@ -51,25 +51,24 @@ func (b base) program() program {
 	return x
 }
 
-var _ = register("exec", kind{missing: missingProgram,
-	open: func(s *Set, b base) (starter, error) {
-		if len(b.def.Argv) == 0 {
-			return nil, b.failure(CodeError, "has an empty argv: expected a program and its arguments")
+var _ = register("exec", kind{missing: missingProgram, open: func(s *Set, b base) (starter, error) {
+	if len(b.def.Argv) == 0 {
+		return nil, b.failure(CodeError, "has an empty argv: expected a program and its arguments")
+	}
+	p := b.program()
+	if b.options.Unchanged != nil && s.mayUse(b.name) {
+		found, _ := exec.LookPath(kinds.Filled(b.def.Argv[0].Texts[0], b.env.get))
+		if _, err := b.options.Unchanged(b.name, found); err != nil {
+			return nil, err
 		}
-		p := b.program()
-		if b.options.Unchanged != nil && s.mayUse(b.name) {
-			found, _ := exec.LookPath(kinds.Filled(b.def.Argv[0].Texts[0], b.env.get))
-			if _, err := b.options.Unchanged(b.name, found); err != nil {
-				return nil, err
-			}
-		}
-		if !b.def.Worker {
-			return &p, nil
-		}
-		w := &worker{peer: peer{program: p}}
-		s.closers = append(s.closers, w.close)
-		return w, nil
-	}})
+	}
+	if !b.def.Worker {
+		return &p, nil
+	}
+	w := &worker{peer: peer{program: p}}
+	s.closers = append(s.closers, w.close)
+	return w, nil
+}})
 
 func (x *program) start(ctx context.Context, r Request, ended func(Result, error)) {
 	go func() { ended(x.run(ctx, r)) }()

@@ -34,13 +34,12 @@ func encode(v any) ([]byte, error) {
 
 // numbers writes a float64 that is beyond the whole numbers it holds exactly with an exponent: as an integer it would
 // claim digits that it doesn't have, and not be read again. A Number of encoding/json stays as it is.
-var numbers = json.WithMarshalers(json.JoinMarshalers(
-	json.MarshalToFunc(func(to *jsontext.Encoder, v float64) error {
-		if math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
-			return errors.ErrUnsupported
-		}
-		return to.WriteValue(strconv.AppendFloat(nil, v, 'e', -1, 64))
-	}),
+var numbers = json.WithMarshalers(json.JoinMarshalers(json.MarshalToFunc(func(to *jsontext.Encoder, v float64) error {
+	if math.Abs(v) < 1<<53 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return errors.ErrUnsupported
+	}
+	return to.WriteValue(strconv.AppendFloat(nil, v, 'e', -1, 64))
+}),
 	json.MarshalToFunc(func(to *jsontext.Encoder, v interface {
 		Float64() (float64, error)
 		String() string

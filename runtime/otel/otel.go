@@ -8,7 +8,7 @@
 //	defer shutdown(ctx)
 //	result, err := plan.Run(ctx, obelus.RunOptions{Telemetry: telemetry})
 //
-// A run is a span, and so are its ticks, its calls and their attempts. Spans hold names, times, and how and why things
+// A run is a span, and so are its ticks and its calls. Spans hold names, times, and how and why things
 // ended, never parameters or results: of what a plan works on only the message of a failure, without what is secret.
 package otel
 

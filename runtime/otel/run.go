@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/obelus-dev/obelus/compiler/kinds"
 	"github.com/obelus-dev/obelus/runtime"
 	"github.com/obelus-dev/obelus/runtime/session"
 	"go.opentelemetry.io/otel/attribute"
@@ -28,7 +27,6 @@ type calls map[runtime.Try]*call
 
 type call struct {
 	ctx     context.Context
-	attempt trace.Span // that continues; nil for none
 	settled bool
 }
 
@@ -68,13 +66,6 @@ func add(ctx context.Context, about ...any) {
 	trace.SpanFromContext(ctx).SetAttributes(attributes(about)...)
 }
 
-func fail(s trace.Span, failure *runtime.Failure) {
-	if failure != nil {
-		s.SetStatus(codes.Error, failure.Message)
-		s.SetAttributes(attribute.String("error.type", failure.Code))
-	}
-}
-
 func end(ctx context.Context, now time.Time) {
 	trace.SpanFromContext(ctx).End(trace.WithTimestamp(now))
 }
@@ -93,23 +84,12 @@ func (t *run) observe(at time.Duration, c runtime.Command) {
 			end(tick, now)
 			delete(t.ticks, c.Tick)
 		}
-	case runtime.Ask, runtime.Tried:
-		t.call(now, c, c.Failure)
+	case runtime.Ask, runtime.Start:
+		t.call(now, c)
 	case runtime.Enter:
-		if one := t.call(now, c, nil); c.Of.Each != nil {
+		if one := t.call(now, c); c.Of.Each != nil {
 			add(one.ctx, "obelus.items", c.Count)
 		}
-	case runtime.Start:
-		one, a := t.call(now, c, nil), c.Plan.Activities[c.Of.Activity]
-		if kinds.IsPure(a) {
-			return // it is over at once, and hands nothing on
-		}
-		kind := trace.SpanKindInternal
-		if a == nil || a.Kind == "http" || a.Kind == "mcp" {
-			kind = trace.SpanKindClient
-		}
-		_, one.attempt = t.tracer.Start(one.ctx, "try", trace.WithTimestamp(now), trace.WithSpanKind(kind),
-			trace.WithAttributes(attribute.Int("obelus.attempt", c.Attempt)))
 	case runtime.Settle:
 		t.settle(now, c)
 	case runtime.Leave:
@@ -120,15 +100,14 @@ func (t *run) observe(at time.Duration, c runtime.Command) {
 }
 
 // call is what is known of a command's call: a part of the call in whose stead it is carried out, of the tick, or of
-// the run. The attempt that went on has ended, perhaps with a failure.
-func (t *run) call(now time.Time, c runtime.Command, failure *runtime.Failure) *call {
+// the run.
+func (t *run) call(now time.Time, c runtime.Command) *call {
 	own, at := t.known[c.Instance], c.OfCall()
 	if own == nil {
 		own = calls{}
 		t.known[c.Instance] = own
 	}
 	if one := own[at]; one != nil && !one.settled {
-		one.endAttempt(now, failure)
 		return one
 	}
 	above := t.ctx
@@ -147,17 +126,9 @@ func (t *run) call(now time.Time, c runtime.Command, failure *runtime.Failure) *
 	return one
 }
 
-func (one *call) endAttempt(now time.Time, failure *runtime.Failure) {
-	if one.attempt != nil {
-		fail(one.attempt, failure)
-		one.attempt.End(trace.WithTimestamp(now))
-		one.attempt = nil
-	}
-}
-
 func (t *run) settle(now time.Time, c runtime.Command) {
 	s := c.Settlement
-	one, status := t.call(now, c, s.Failure), s.Status.String()
+	one, status := t.call(now, c), s.Status.String()
 	if s.Left {
 		status = "left"
 	}
@@ -166,7 +137,10 @@ func (t *run) settle(now time.Time, c runtime.Command) {
 	if d := s.Decision; d != nil {
 		add(one.ctx, "obelus.verdict", string(d.Verdict))
 	}
-	fail(trace.SpanFromContext(one.ctx), s.Failure)
+	if s.Failure != nil {
+		trace.SpanFromContext(one.ctx).SetStatus(codes.Error, s.Failure.Message)
+		add(one.ctx, "error.type", s.Failure.Code)
+	}
 	end(one.ctx, now)
 	one.settled = true
 }
@@ -182,7 +156,6 @@ func (t *run) finish(now time.Time, o *runtime.Outcome) {
 	for _, own := range t.known {
 		for _, one := range own {
 			if !one.settled {
-				one.endAttempt(now, nil)
 				end(one.ctx, now)
 			}
 		}

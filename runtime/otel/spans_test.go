@@ -48,10 +48,10 @@ func (r *recording) lines(t *testing.T) []string {
 	for _, one := range r.Ended() {
 		all[one.SpanContext().SpanID()] = one
 	}
-	// name is the span's own with those above it: "run/call f f#1/try 1".
+	// name is the span's own with those above it: "run/call f f#1".
 	var name func(s tracing.ReadOnlySpan) string
 	name = func(s tracing.ReadOnlySpan) string {
-		parts := []string{s.Name(), attribute(s, "obelus.call"), attribute(s, "obelus.attempt")}
+		parts := []string{s.Name(), attribute(s, "obelus.call")}
 		own := strings.Join(slices.DeleteFunc(parts, func(w string) bool { return w == "" }), " ")
 		if above := all[s.Parent().SpanID()]; above != nil {
 			return name(above) + "/" + own
@@ -120,7 +120,7 @@ func (yes) Ask(context.Context, *obelus.Question) func() (obelus.Decision, error
 	return func() (obelus.Decision, error) { return obelus.Decision{Verdict: "approve", By: "ada"}, nil }
 }
 
-// Every call of a run has a span, within that of what it is a part of; each try has one.
+// Every call of a run has a span, within that of what it is a part of.
 func TestSpans(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{"plan.yaml": spansPlan, "part.yaml": part, "obelus.yaml": ""} {
@@ -156,11 +156,7 @@ run/call double double#5 status=done tries=1 items=2
 run/call double double#5/call double double#5[0] status=done tries=1
 run/call double double#5/call double double#5[1] status=done tries=1
 run/call fails fails#3 status=failed tries=1 routed=true error.type=error error "no"
-run/call fails fails#3/try 1 error.type=error error "no"
 run/call flaky flaky#1 status=done tries=3
-run/call flaky flaky#1/try 1 error.type=busy error "come again"
-run/call flaky flaky#1/try 2 error.type=busy error "come again"
-run/call flaky flaky#1/try 3
 run/call part part#7 status=done tries=1
 run/call part part#7/call double part#7/double#1 status=done tries=1
 `), "\n")

@@ -47,18 +47,8 @@ func newVouching(file *source.File) *Vouching {
 	return v
 }
 
-// Changed are the files that aren't what was trusted, by their paths from the file's
-// folder. It has none if the file is trusted.
-func (v *Vouching) Changed() (changed []string) {
-	all := maps.Clone(v.Holds)
-	maps.Copy(all, v.Before)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if was, known := v.Before[name]; !known || v.Holds[name] != was {
-			changed = append(changed, name)
-		}
-	}
-	return changed
-}
+// IsTrusted reports whether the file, and all that it names, are what was trusted.
+func (v *Vouching) IsTrusted() bool { return maps.Equal(v.Before, v.Holds) }
 
 // Trust keeps that the file is trusted as it is.
 func (v *Vouching) Trust() error {
@@ -126,7 +116,7 @@ func (r *Reader) trusts(v *Vouching, complete func() error) bool {
 	}) {
 		return true
 	}
-	return v.Before != nil && complete() == nil && len(v.Changed()) == 0
+	return v.Before != nil && complete() == nil && v.IsTrusted()
 }
 
 // policies are those that were named, which count as they are, or else those that a file
@@ -145,8 +135,7 @@ func (r *Reader) policies(file string) (all []compiler.PolicyFile, err error) {
 			return nil, err
 		}
 		one := source.NewFile(name, text)
-		counts := len(r.Policies) > 0 ||
-			r.trusts(newVouching(one), func() error { return nil })
+		counts := len(r.Policies) > 0 || r.trusts(newVouching(one), func() error { return nil })
 		all = append(all, compiler.PolicyFile{File: one, Counts: counts})
 	}
 	return all, nil

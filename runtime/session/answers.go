@@ -156,20 +156,17 @@ func (d *answerSource) add(more []Answer) {
 	}
 }
 
-// reportUnused tells which answers weren't used. Of a run that stopped, one waits for its question.
-func (d *answerSource) reportUnused(o *runtime.Outcome) {
+// reportUnused tells which answers weren't used.
+func (d *answerSource) reportUnused() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var left []string
 	for _, a := range d.all {
-		asks := func(q *runtime.Question) bool { return q.Path() == a.name() && q.Instance == a.Instance }
-		if a.ID == "" || o != nil && (o.Status != runtime.RunStopped || slices.ContainsFunc(o.Asked, asks)) {
-			left = append(left, strings.TrimPrefix(a.Instance+" "+a.name(), " "))
-		}
+		left = append(left, strings.TrimPrefix(a.Instance+" "+a.name(), " "))
 	}
 	if len(left) > 0 {
-		d.note(wording.Counted(len(left), "answer wasn't used", "answers weren't used") + ": " +
-			wording.Names(left, 10) + "; another answer counts, or the question has changed since")
+		d.note("answers that weren't used: " + wording.Names(left, 10) +
+			"; each is about what isn't asked yet, or that another answered, or that has changed since")
 	}
 }
 

@@ -87,7 +87,7 @@ output: †state.noted
 			t.Errorf("%d records: it counts %+v for the reason %q, and tells of %+v", n, stands.Counts, stands.Reason, counts)
 		}
 	}
-	for _, reason := range []string{"it was at work when the run broke off", "it hasn't begun", "it waits for an answer", "some of it is unfinished"} {
+	for _, reason := range []string{"it was at work when the run stopped", "it hasn't begun", "it waits for an answer", "it is unfinished"} {
 		if reasons[reason] == 0 {
 			t.Errorf("nothing was told for the reason %q: %v", reason, reasons)
 		}

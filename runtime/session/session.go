@@ -377,7 +377,7 @@ func (s *Session) run(ctx context.Context) (outcome *runtime.Outcome, err error)
 		s.resume.Kept = source.kept()
 		outcome, err = local.Resume(ctx, s.Machine, s.Look.At, s.resume, world)
 	}
-	source.reportUnused(outcome)
+	source.reportUnused()
 	if errors.Is(err, journal.ErrWrite) {
 		return nil, s.keeper.full(err)
 	} else if err != nil {
