@@ -152,7 +152,10 @@ func (c *callReader) offered() {
 // once a place. One that only is on offer may lead back to a plan that is being compiled: a model can't choose it then.
 func (c *callReader) delegate(l plan.Link) *plan.Plan {
 	p := c.plan
-	d := cmp.Or(p.Delegates[l.Path], c.delegation.plans[l.Path])
+	if d := p.Delegates[l.Path]; d != nil {
+		return d // a solution shares them with the plan that it goes on with, which others read meanwhile
+	}
+	d := c.delegation.plans[l.Path]
 	if d == nil && !c.refused[l] {
 		d = c.compileDelegate(l)
 	}
