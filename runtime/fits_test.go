@@ -27,6 +27,10 @@ func TestWritesThatDoNotFit(t *testing.T) {
 		"items of one call":                     {plan: `{"calls": [{"_tool": "give", "value": 1, "_outputPath": "a[0] && a[1]"}]}`, state: `{"a": [1, 1]}`},
 		"a key of a state that has become text": {plan: `{"calls": [{"_tool": "give", "value": "text", "_outputPath": "†state"}, {"_tool": "give", "value": "†state", "_outputPath": "a"}]}`, errors: `{"give#2": "bad-output"}`, state: `"text"`},
 		"nothing is added to nothing":           {plan: `{"calls": [{"_tool": "give", "value": [], "_outputPath": "a", "_outputMethod": "concat"}]}`, state: `{"a": []}`},
+		"an alternative that the state schema rejects behind a path that has no place": {
+			plan:  `{"stateSchema": {"properties": {"n": {"type": "integer"}}}, "calls": [{"_id": "first", "_tool": "give", "value": 7, "_outputPath": "a"}, {"_tool": "give", "value": "text", "_after": ["first"], "_outputPath": "a.b && n || other || failure"}]}`,
+			state: `{"a": 7, "other": "text"}`,
+		},
 		"merges of what isn't an object": {
 			plan:   `{"calls": [{"_tool": "give", "value": "text", "_outputPath": "a", "_outputMethod": "merge"}, {"_tool": "give", "value": {"x": 1}, "_outputPath": "a", "_outputMethod": "merge"}, {"_tool": "give", "value": {"y": 1}, "_outputPath": "a", "_outputMethod": "assign"}]}`,
 			errors: `{"give#2": "bad-output", "give#3": "bad-output"}`, state: `{"a": "text"}`,

@@ -149,8 +149,10 @@ func (s *Store) Admitted(call *plan.Call, value any, named int) (int, *state.Fai
 // accepts reports whether the state schema has nothing against a value on any path of a route. Whether there is a place
 // for it is another question, and not one that chooses.
 func (s *Store) accepts(call *plan.Call, route plan.Route, value any) bool {
-	_, _, v := s.misfit(call, route, call.Method, value)
-	return v == nil
+	return !slices.ContainsFunc(route, func(path plan.Path) bool {
+		_, _, rejects := s.misfit(call, plan.Route{path}, call.Method, value)
+		return rejects != nil
+	})
 }
 
 // misfit is the first path of a route to which a value can't be written, one after the other: what stands there has no
