@@ -37,7 +37,7 @@ func (l *Log) part(path pathtree.ID) *part {
 		for at := range l.Over(root) {
 			p.order = append(p.order, at)
 		}
-		slices.SortStableFunc(p.order, l.order)
+		slices.SortFunc(p.order, l.order)
 		l.parts[root] = p
 	}
 	p.paths = l.layout.Paths

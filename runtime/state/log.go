@@ -260,7 +260,7 @@ func (l *Log) visible(id pathtree.ID, visible func(*Message) bool, homeless []in
 			}
 		}
 	}
-	slices.SortStableFunc(places, l.order)
+	slices.SortFunc(places, l.order)
 	if failures < 2 {
 		return places
 	}
@@ -273,7 +273,7 @@ func (l *Log) OfTick() (all []*Message) {
 	for i := len(l.messages) - 1; i >= 0 && l.messages[i].Tick == l.layout.Tick; i-- {
 		places = append(places, int32(i))
 	}
-	slices.SortStableFunc(places, l.order)
+	slices.SortFunc(places, l.order)
 	for _, at := range l.standing(places) {
 		all = append(all, &l.messages[at])
 	}
