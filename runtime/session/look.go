@@ -155,6 +155,11 @@ func (l *Look) Outcome() *runtime.Outcome {
 	outcome := l.Machine.Stands()
 	if l.Status == runtime.RunGoesOn && !l.Machine.Stopped() {
 		outcome.Status, outcome.Reason = runtime.RunGoesOn, ""
+		for i := range outcome.Instances {
+			if one := &outcome.Instances[i]; one.Status == runtime.RunStopped {
+				one.Status = runtime.RunGoesOn
+			}
+		}
 	}
 	return outcome
 }

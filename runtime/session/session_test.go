@@ -252,3 +252,25 @@ func TestEndedWithoutProgram(t *testing.T) {
 		t.Errorf("%+v, %v", again, err)
 	}
 }
+
+// EXECUTION.md#journals: while a run is active, so are its instances that haven't ended.
+func TestLookAtActive(t *testing.T) {
+	p := program(t, "instances: {a: {}}\ntools: {note: {properties: {}, readOnlyHint: true}}\ncalls: [{_tool: note}]\n", "note")
+	runs := t.TempDir()
+	var found *runtime.Outcome
+	host := session.Host{}
+	host.Functions = map[string]activity.Func{"note": func(context.Context, activity.Request) (any, error) {
+		journals, _ := filepath.Glob(filepath.Join(runs, "*.jsonl"))
+		look, err := session.LookAt(journals[0], session.ResumeOptions{})
+		if err == nil {
+			found = look.Outcome()
+		}
+		return nil, err
+	}}
+	if _, err := session.Run(t.Context(), p, session.Options{Runs: runs, Host: host}); err != nil || found == nil {
+		t.Fatal(found, err)
+	}
+	if found.Status != runtime.RunGoesOn || found.Instances[0].Status != runtime.RunGoesOn {
+		t.Errorf("it is %q, and its instance is %q", found.Status, found.Instances[0].Status)
+	}
+}
