@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/obelus-dev/obelus/compiler/wording"
 	"github.com/obelus-dev/obelus/compiler/workspace"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -63,7 +64,8 @@ func (c *cli) cobra(row *command, above string) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.cmd = cmd
 		if err := row.args(cmd, args); err != nil {
-			return usageErr("%s %v", cmd.Name(), err).Advise("usage: %s", cmd.UseLine())
+			return usageErr("%s has the wrong arguments: %s", cmd.Name(), cmp.Or(wording.Names(args, 5), "none")).
+				Advise("usage: %s", cmd.UseLine())
 		}
 		for _, group := range row.exclusive {
 			both := slices.DeleteFunc(strings.Fields(group), func(name string) bool { return !c.changed(name) })

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"reflect"
 	"regexp"
 	"slices"
@@ -112,6 +111,10 @@ type flagValue struct {
 	least string
 }
 
+// expectations are what values of a type have to be.
+var expectations = map[string]string{"bool": "true or false", "int": "a whole number",
+	"uint64": "a whole number from 0", "duration": "a duration such as 300ms, 30s or 1h30m"}
+
 func (v *flagValue) Type() string { return v.word }
 
 func (v *flagValue) Set(text string) error {
@@ -119,8 +122,8 @@ func (v *flagValue) Set(text string) error {
 		return usageErr("expected %s", wording.Or(v.words))
 	}
 	err := v.Value.Set(text)
-	if errors.As(err, new(*strconv.NumError)) && v.field.Kind() != reflect.Slice {
-		return usageErr("expected a whole number")
+	if expected := expectations[v.Value.Type()]; err != nil && expected != "" {
+		return usageErr("expected %s", expected)
 	}
 	if least, wrong := strconv.ParseInt(v.least, 10, 64); wrong == nil && err == nil && v.field.Int() < least {
 		err = usageErr("expected at least %s", v.least)

@@ -72,7 +72,7 @@ func TestRunAsksOnATerminal(t *testing.T) {
 			p.Asked()
 			p.Press("y\r")
 		}, statusOK, 1,
-			[]string{"? may \"refund\" run?", "the last answer can't be used: the parameters don't fit the tool's schema at amount", `can't read "none.json"`, "✓ approve", "✓ refund"}},
+			[]string{"? may \"refund\" run?", "the parameters don't fit the tool's schema at amount", `can't read "none.json"`, "✓ approve", "✓ refund"}},
 		{"unanswered", []string{"--answer-within", "300ms", "--unanswered", "reject"}, func(v *victim, p *pty.Terminal) { p.Sees("✗ refund") }, statusFound, 0,
 			[]string{"✓ order", `? may "refund" run?`, "– no longer asked", "✗ refund", "nobody answered within 300ms", "✓ write", "1 rejected"}},
 	} {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/user"
@@ -96,6 +97,8 @@ func (c *cli) run(ctx context.Context, s *session.Session, o *running) (err erro
 				d, err := c.answer(q, words)
 				if d.By = o.name; d.Verdict == runtime.Approve {
 					d.Beyond = q.Beyond
+				} else if err == nil && d.Verdict == runtime.Change && q.Unacceptable(d.Params) != "" {
+					err = errors.New(q.Unacceptable(d.Params))
 				}
 				return d, err
 			})

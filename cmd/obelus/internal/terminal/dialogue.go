@@ -114,6 +114,7 @@ func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (runtime.Dec
 			hint += o.letter + o.values + " " + o.verdict + " · "
 		}
 	}
+	var changed runtime.Decision // of which all parameters were shown
 	for {
 		p := &block{width: columns}
 		p.text(2, style.Faint, hint+"q stop")
@@ -131,8 +132,14 @@ func (d *Dialogue) answer(ctx context.Context, q *runtime.Question) (runtime.Dec
 			words = append(words, strings.TrimSpace(values))
 		}
 		decision, err := d.read(q, words)
-		if err == nil {
-			d.print("  %s %s\n\n", style.Green("✓"), words[0])
+		switch {
+		case err == nil && decision.Verdict == runtime.Change:
+			changed, err = decision, errors.New("y runs it with "+visibly(decision.Params, ""))
+		case err == nil:
+			if decision.Verdict == runtime.Approve && changed.Params != nil {
+				decision = changed
+			}
+			d.print("  %s %s\n\n", style.Green("✓"), decision.Verdict)
 			return decision, nil
 		}
 		p = &block{width: columns}
