@@ -24,10 +24,6 @@ type Opinions struct {
 
 type opinionKey struct{ advisor, instance string }
 
-func (k opinionKey) compare(other opinionKey) int {
-	return cmp.Or(cmp.Compare(k.advisor, other.advisor), cmp.Compare(k.instance, other.instance))
-}
-
 // OpinionsOf begins with those that a document holds.
 func OpinionsOf(p *plan.Plan) *Opinions {
 	o := &Opinions{plan: p, last: map[opinionKey]plan.Opinion{}}
@@ -120,7 +116,9 @@ func (o *Opinions) Ranking(instance string) (ranking []plan.Rank, apart bool) {
 }
 
 func (o *Opinions) keys() []opinionKey {
-	return slices.SortedStableFunc(maps.Keys(o.last), opinionKey.compare)
+	return slices.SortedStableFunc(maps.Keys(o.last), func(a, b opinionKey) int {
+		return cmp.Or(cmp.Compare(a.advisor, b.advisor), cmp.Compare(a.instance, b.instance))
+	})
 }
 
 // Recorded are the last of all advisors as a record holds them: by advisor.
