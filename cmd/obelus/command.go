@@ -113,6 +113,14 @@ func (c *cli) rootCommand() *cobra.Command {
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(helpTemplate)
+	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "print help for a command", Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			c.cmd = root
+			if found, rest, _ := root.Find(args); len(rest) == 0 {
+				return found.Help()
+			}
+			return helping{}.run(root.Context(), c, args)
+		}})
 	for _, g := range table() {
 		root.AddGroup(&cobra.Group{ID: g.title})
 		root.SetCompletionCommandGroupID(g.title)
