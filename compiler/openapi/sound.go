@@ -78,8 +78,8 @@ func cut(v any, which func(name string) bool) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, value := range v {
-			name, refers := value.(string)
-			if name, refers = strings.CutPrefix(name, prefix); !refers || key != "$ref" {
+			text, _ := value.(string)
+			if name, refers := strings.CutPrefix(text, prefix); !refers || key != "$ref" {
 				out[key] = cut(value, which)
 			} else if !which(name) {
 				out[key] = value

@@ -150,27 +150,27 @@ func (s *Store) Admitted(call *plan.Call, value any, named int) (int, *state.Fai
 // for it is another question, and not one that chooses.
 func (s *Store) accepts(call *plan.Call, route plan.Route, value any) bool {
 	return !slices.ContainsFunc(route, func(path plan.Path) bool {
-		_, _, rejects := s.misfit(call, plan.Route{path}, call.Method, value)
+		_, rejects, _ := s.misfit(call, plan.Route{path}, call.Method, value)
 		return rejects != nil
 	})
 }
 
 // misfit is the first path of a route to which a value can't be written, one after the other: what stands there has no
 // place for it, or the state schema rejects it.
-func (s *Store) misfit(call *plan.Call, route plan.Route, method plan.Method, value any) (at *plan.Path, noPlace error,
-	rejects *schema.Violation) {
+func (s *Store) misfit(call *plan.Call, route plan.Route, method plan.Method, value any) (at *plan.Path,
+	rejects *schema.Violation, noPlace error) {
 	draft := s.Log.Draft(int32(call.Index))
 	defer draft.Discard()
 	for i, path := range route {
 		written := value
 		if s.NeedsBase(path.ID, method) {
 			if written, noPlace = draft.Write(path.ID, method, value); noPlace != nil {
-				return &route[i], noPlace, nil
+				return &route[i], nil, noPlace
 			}
 		}
 		if kept := s.SchemaAt(path.ID); kept != nil {
 			if rejects = s.Budget.Validate(kept, written); rejects != nil {
-				return &route[i], nil, rejects
+				return &route[i], rejects, nil
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func badOutput(format string, args ...any) *state.Failure {
 
 // Unfits says why a value can't be written to all paths of a route.
 func (s *Store) Unfits(call *plan.Call, route plan.Route, method plan.Method, value any) (failure *state.Failure) {
-	path, why, rejects := s.misfit(call, route, method, value)
+	path, rejects, why := s.misfit(call, route, method, value)
 	switch {
 	case path == nil:
 		return nil

@@ -75,7 +75,7 @@ func (o *Import) Read(ctx context.Context, name string, reading *project.Reader,
 		return nil, err
 	}
 	r := &Result{}
-	catalogue := map[string]any{}
+	var catalogue map[string]any
 	if root := parsed(name, text); root.Get("openapi") == nil && root.Get("servers").IsMapping() {
 		catalogue, err = o.readServers(ctx, name, reading, output, r)
 	} else {
