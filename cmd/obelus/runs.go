@@ -42,6 +42,7 @@ func (o *runListing) run(_ context.Context, c *cli, _ []string) error {
 }
 
 type showing struct {
+	State  bool   `flag:"--state: print the state, as JSON, of each instance by its id if there are any"`
 	Format string `flag:"--format text|json: how the run is written; json is its events, one a line"`
 }
 
@@ -53,6 +54,21 @@ func (o *showing) run(_ context.Context, c *cli, args []string) error {
 	look, err := session.LookAt(path, session.ResumeOptions{Activities: c.Activities})
 	if err != nil {
 		return err
+	}
+	if end := look.Outcome(); o.State {
+		states := map[string]any{}
+		for _, one := range end.Instances {
+			states[one.ID] = one.State
+		}
+		if end.Instances == nil {
+			states, _ = end.State.(map[string]any)
+		}
+		if o.Format == "json" {
+			c.out.JSON(states)
+		} else {
+			c.out.Print("%s\n", terminal.Display(states))
+		}
+		return nil
 	}
 	var show pages.Observer = session.NewEvents(c.out, path)
 	if o.Format == "text" {
