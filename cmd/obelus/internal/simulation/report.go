@@ -103,6 +103,10 @@ func (s *Simulation) conclude(all comparison) {
 		s.Print("\n%s %s in the same state\n", style.Green("✓"),
 			wording.Counted(all.played-1, "other schedule ends", "other schedules end"))
 	}
+	if all.left > 0 {
+		s.Print("%s left out: they would cost too much; --unbounded simulates all\n",
+			wording.Count(all.left, "simulation"))
+	}
 }
 
 // problemTitles are the kinds of problem in the order in which they are shown.

@@ -81,11 +81,18 @@ type comparison struct {
 	diverging []int // two schedules that end differently; nil for none
 	ends      map[runtime.RunStatus]int
 	played    int
+	left      int // had no room
 }
 
 func (s *Simulation) play() bool {
 	all := comparison{ends: map[runtime.RunStatus]int{}, played: max(1, s.Schedules+1, s.Seeds)}
+	steps := 0
 	for n := range all.played {
+		if n > 0 && !s.Unbounded &&
+			(all.first.Outcome.Reason == simulate.TooLong || steps+all.first.Steps > 2*s.Options.Steps) {
+			all.played, all.left = n, all.played-n
+			break
+		}
 		options := s.Options
 		if s.Seeds > 0 {
 			options.Seed += uint64(n)
@@ -98,6 +105,7 @@ func (s *Simulation) play() bool {
 		} else if all.diverging == nil && s.Seeds == 0 && endOf(one) != endOf(all.first) {
 			all.diverging = []int{all.first.Schedule, one.Schedule}
 		}
+		steps += one.Steps
 		all.ends[one.Outcome.Status]++
 		if s.Format == "json" {
 			s.JSON(scenarioEvent(one, s.Made, nil))
@@ -185,7 +193,7 @@ func summaryEvent(all comparison, branches diag.Ordered, isOverSeeds bool) diag.
 	return diag.Ordered{"kind", "summary", "scenarios", all.played, "makespan",
 		session.InMilliseconds(all.first.Makespan), "criticalPath", Names(all.first.CriticalPath), "cost",
 		all.first.Cost, "deterministic", all.diverging == nil}.
-		If("branches", branches).If("seeds", seeds).If("diverging", diverging)
+		If("leftOut", all.left).If("branches", branches).If("seeds", seeds).If("diverging", diverging)
 }
 
 // Names are those of calls, a delegate's with the calls above them.
