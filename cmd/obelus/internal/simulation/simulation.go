@@ -43,19 +43,21 @@ type Simulation struct {
 
 // Run simulates and reports. It isn't fine if a run isn't done, or if two orders end differently.
 func (s *Simulation) Run() (isFine bool, err error) {
-	if err := s.hasFailing(); err != nil {
-		return false, err
-	}
 	if s.Branches {
-		return s.explore(), nil
+		return s.explore()
 	}
-	return s.play(), nil
+	return s.play()
 }
 
-// hasFailing refuses names of --fail that the plan doesn't have: a tool, or a call or an item by its name or path.
-// A call that runs a plan fails only with one of that plan's.
-func (s *Simulation) hasFailing() error {
+// hasFailing refuses names of --fail that neither the plan has nor its simulation: a tool, or a call or an item by its
+// name or path. A call that runs a plan fails only with one of that plan's.
+func (s *Simulation) hasFailing(one *simulate.Scenario) error {
 	var known []string
+	for _, call := range one.Calls {
+		if call.Call.ItemOf != nil {
+			known = append(known, call.Call.Name)
+		}
+	}
 	for _, p := range append(slices.Collect(maps.Values(s.Plan.AllDelegates())), s.Plan) {
 		for _, call := range p.Calls {
 			if call.Delegate == "" {
@@ -64,7 +66,7 @@ func (s *Simulation) hasFailing() error {
 		}
 	}
 	for _, name := range s.Fail {
-		if !slices.Contains(known, around.ReplaceAllString(name, "")) {
+		if !slices.Contains(known, above.ReplaceAllString(name, "")) {
 			return diag.NewError(nil, "no call of the plan that could fail is %q or uses that tool", name).
 				Suggest(name, slices.Sorted(slices.Values(known)))
 		}
@@ -72,8 +74,8 @@ func (s *Simulation) hasFailing() error {
 	return nil
 }
 
-// around are the calls above one, and the number of an item.
-var around = regexp.MustCompile(`^.*/|\[\d+\]$`)
+// above are the calls above one.
+var above = regexp.MustCompile(`^.*/`)
 
 // A comparison is what several simulations show together.
 type comparison struct {
@@ -84,7 +86,7 @@ type comparison struct {
 	left      int // had no room
 }
 
-func (s *Simulation) play() bool {
+func (s *Simulation) play() (isFine bool, err error) {
 	all := comparison{ends: map[runtime.RunStatus]int{}, played: max(1, s.Schedules+1, s.Seeds)}
 	steps := 0
 	for n := range all.played {
@@ -102,6 +104,9 @@ func (s *Simulation) play() bool {
 		one := simulate.Run(s.Simulated, options)
 		if n == 0 {
 			all.first = one
+			if err := s.hasFailing(one); err != nil {
+				return false, err
+			}
 		} else if all.diverging == nil && s.Seeds == 0 && endOf(one) != endOf(all.first) {
 			all.diverging = []int{all.first.Schedule, one.Schedule}
 		}
@@ -118,7 +123,7 @@ func (s *Simulation) play() bool {
 	} else {
 		s.conclude(all)
 	}
-	return all.ends[runtime.RunDone] == all.played && all.diverging == nil
+	return all.ends[runtime.RunDone] == all.played && all.diverging == nil, nil
 }
 
 // endOf is in what a simulation ends: its state, its output and what became of the calls.
@@ -137,15 +142,18 @@ func endOf(one *simulate.Scenario) string {
 const maxCombinations = 2_000 // are simulated; of more those that differ least from the usual one
 
 // explore simulates the branches of the plan. Its events are the usual scenario, one for each problem, and a summary.
-func (s *Simulation) explore() bool {
+func (s *Simulation) explore() (isFine bool, err error) {
 	most := maxCombinations
 	if s.Unbounded {
 		most = 1 << 40
 	}
 	found := simulate.Explore(s.Simulated, s.Options, most)
+	if err := s.hasFailing(found.Usual); err != nil {
+		return false, err
+	}
 	if s.Format != "json" {
 		s.reportBranches(found)
-		return len(found.Problems) == 0
+		return len(found.Problems) == 0, nil
 	}
 	s.JSON(scenarioEvent(found.Usual, s.Made, nil))
 	problems := map[simulate.ProblemKind]int{}
@@ -157,7 +165,7 @@ func (s *Simulation) explore() bool {
 	branches := diag.Ordered{"choices", len(found.Choices), "played", found.Played, "most", found.Most, "complete",
 		found.Complete, "problems", problems}.If("idle", found.Idle)
 	s.JSON(summaryEvent(comparison{first: found.Usual, played: 1 + len(found.Problems)}, branches, false))
-	return len(found.Problems) == 0
+	return len(found.Problems) == 0, nil
 }
 
 // scenarioEvent is the JSON of a simulation (EXECUTION.md#simulation), of a branch with what goes wrong there.
